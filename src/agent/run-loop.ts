@@ -13,32 +13,29 @@ import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
 
-/** A resolved `append` is durable: effects follow it (M7). */
-export type Journal = Readonly<{
-  /** `settles`: an inbox item that is done in the same step. */
-  append(entry: Entry, settles?: string): Promise<void>;
-}>;
-
-export type RunLoopOptions = Readonly<{
-  model: Model;
+/** The turn to be continued. */
+export type LoopInput = Readonly<{
   /** The first block stays the same from turn to turn. */
   system: readonly Anthropic.TextBlockParam[];
   /** With the message to be answered. */
   entries: readonly Entry[];
   /** Where this turn begins. Default: the last user entry. */
   turnStart?: number;
-  /** Asked before each model call and each round of calls (T6). */
-  tools(): readonly ToolSpec[];
-  callTool: CallTool;
+  /** Model calls; one more, without tools, sums up (U5). */
+  maxIterations: number;
   /** Who may read what the model is shown: the same words for the same people. */
   audience?: string;
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
-  limits: Readonly<{
-    /** One more call, without tools, sums up (U5). */
-    maxIterations: number;
-  }>;
-  journal: Journal;
   say?: Say;
+}>;
+
+export type LoopDeps = Readonly<{
+  model: Model;
+  /** Called before each model call and each round of calls (T6). */
+  tools(): readonly ToolSpec[];
+  callTool: CallTool;
+  /** Durable once resolved: effects follow it (M7). `settles`: an inbox item that is done in the same step. */
+  append(entry: Entry, settles?: string): Promise<void>;
   /**
    * What the person wrote since, asked before a model call and once `answered`; with the item that is done once it is
    * stored (H11).
@@ -47,15 +44,19 @@ export type RunLoopOptions = Readonly<{
     entries: readonly Entry[],
     answered: boolean,
   ): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
+  watcher?: LoopWatcher;
   /** A `TimeoutError` DOMException ends it as TIMEOUT, anything else as CANCELLED. */
   signal: AbortSignal;
+  clock: Clock;
+}>;
+
+export type LoopWatcher = Readonly<{
   onText?(text: string): void;
   /** `final` unless tools are called first. */
   onWritten?(final: boolean): void;
   /** The number of the model call, from 1. */
   onIteration?(iteration: number): void;
   onCompaction?(compaction: Compaction): void;
-  clock: Clock;
 }>;
 
 /**
@@ -63,23 +64,23 @@ export type RunLoopOptions = Readonly<{
  * stored entries it continues where they end: no finished call is repeated, and an answer is returned without a model
  * call (Q5). A model's mistake is a result; only a journal that can't store makes it throw.
  */
-export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
-  const { model, system, tools, callTool, limits, journal, signal, onText, onIteration, clock } = options;
-  const { audience, viewers } = options;
-  const entries = [...options.entries];
+export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopResult> {
+  const { system, maxIterations, audience, viewers } = input;
+  const { model, tools, callTool, join, watcher, signal, clock } = deps;
+  const entries = [...input.entries];
   let start =
-    options.turnStart ??
+    input.turnStart ??
     Math.max(
       0,
       entries.findLastIndex(({ kind }) => kind === 'user'),
     );
   const append = async (entry: Entry, settles?: string): Promise<void> => {
-    await journal.append(entry, settles);
+    await deps.append(entry, settles);
     entries.push(entry);
   };
   const end = (how: LoopEnd, text: string): LoopResult => {
     const { answers, tokens, artifacts } = readTurn(entries, start);
-    return { ...how, text, iterations: Math.min(answers.length, limits.maxIterations), tokens, artifacts };
+    return { ...how, text, iterations: Math.min(answers.length, maxIterations), tokens, artifacts };
   };
   const stop = (unfinished: string): LoopResult => {
     const said = [allText(readTurn(entries, start).answers), unfinished.trim()];
@@ -103,7 +104,7 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     const gone = entries.length - 1 - made.summary.kept;
     entries.splice(0, gone);
     start -= gone;
-    options.onCompaction?.(made.compaction);
+    watcher?.onCompaction?.(made.compaction);
     return true;
   };
   /** No tool may be called: they go, or stay if thinking is bound to them (U5, M13). */
@@ -118,13 +119,13 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     const shorter = await makeRoom(request, overlong !== undefined);
     if (signal.aborted) return stop('');
     if (!shorter && overlong !== undefined) return failed(overlong, false);
-    onIteration?.(readTurn(entries, start).answers.length + 1);
+    watcher?.onIteration?.(readTurn(entries, start).answers.length + 1);
     let unfinished = '';
     let answer: ModelAnswer;
     try {
       answer = await model.complete(shorter ? requestWith(offer) : request, signal, (text) => {
         unfinished += text;
-        onText?.(text);
+        watcher?.onText?.(text);
       });
     } catch (error) {
       if (signal.aborted) return stop(unfinished);
@@ -134,16 +135,15 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     }
     const content = uniqueCallIds(answer.content, entries);
     await append({ kind: 'assistant', ...answer, content, at: clock.now() });
-    options.onWritten?.(answer.stopReason !== 'tool_use');
+    watcher?.onWritten?.(answer.stopReason !== 'tool_use');
     return undefined;
   };
 
   for (;;) {
     const turn = readTurn(entries, start);
-    const step = nextStep(turn, limits.maxIterations, options.say);
+    const step = nextStep(turn, maxIterations, input.say);
     if (step.kind === 'end') {
-      const late =
-        step.how.status === 'ok' && !signal.aborted ? await options.join?.(entries, true) : undefined;
+      const late = step.how.status === 'ok' && !signal.aborted ? await join?.(entries, true) : undefined;
       if (late === undefined) return end(step.how, step.text);
       await append(late.entry, late.settles);
       continue;
@@ -156,7 +156,7 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
       continue;
     }
     const goesOn = turn.last !== undefined && turn.last.stopReason !== 'tool_use';
-    const joined = step.kind === 'ask' && !goesOn ? await options.join?.(entries, false) : undefined;
+    const joined = step.kind === 'ask' && !goesOn ? await join?.(entries, false) : undefined;
     if (joined !== undefined) {
       await append(joined.entry, joined.settles);
       continue;

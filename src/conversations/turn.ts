@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import type { Questions } from '../runs/questions.ts';
 import { askedAgain, nothingToRetry } from './ask-again.ts';
 import { contextForRun } from '../runs/context-for-run.ts';
-import { runLoop, type RunLoopOptions } from '../agent/run-loop.ts';
+import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts';
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
@@ -27,7 +27,7 @@ import { fixed, sayIn } from '../core/texts/say.ts';
 
 export type TurnContext = Readonly<{
   model: Model;
-  system: RunLoopOptions['system'];
+  system: LoopInput['system'];
   tools: readonly Tool[];
   /** What may be called now: less once a skill is followed (T6). */
   shown(): readonly Tool[];
@@ -48,7 +48,7 @@ export type TurnRequest = Readonly<{
   invocation: Invocation | undefined;
   /** Another answer to the person's last question. */
   again?: true;
-  watcher?: Pick<RunLoopOptions, 'onText' | 'onWritten'>;
+  watcher?: Pick<LoopWatcher, 'onText' | 'onWritten'>;
   joining?: Joining | undefined;
   signal: AbortSignal;
 }>;
@@ -198,26 +198,30 @@ function think(
   const start = entries.findLastIndex(
     (each) => each.kind === 'user' && (each.item === key || each.item === invocationItem(key)),
   );
-  return runLoop({
-    model: context.model,
+  const input = {
     system: context.system,
     entries,
     turnStart: start < 0 ? undefined : start,
+    maxIterations: context.maxTurns,
+    viewers: context.viewers,
+    audience: context.tools.map(({ name }) => name).join(' '),
+    say: sayIn(message.sender.language),
+  };
+  return runLoop(input, {
+    model: context.model,
+    tools: context.shown,
+    callTool: context.callTool,
+    append,
     join: async (now, answered) => {
       const next = await joining?.next(since, answered);
       return next && joinedEntry(request, { next, entries: now, answered }, means);
     },
-    tools: context.shown,
-    callTool: context.callTool,
-    viewers: context.viewers,
-    audience: context.tools.map(({ name }) => name).join(' '),
-    limits: { maxIterations: context.maxTurns },
-    journal: { append },
-    say: sayIn(message.sender.language),
+    watcher: {
+      ...watcher,
+      onCompaction: (compaction) =>
+        log.info({ transcript: request.transcript, ...compaction }, 'a transcript was compacted'),
+    },
     signal,
-    ...watcher,
-    onCompaction: (compaction) =>
-      log.info({ transcript: request.transcript, ...compaction }, 'a transcript was compacted'),
     clock,
   });
 }

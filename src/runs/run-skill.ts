@@ -192,17 +192,17 @@ async function loopOver(
     entries.push(first);
   }
   deadline.start(granted.timeoutSeconds * 1_000);
-  const ended = await runLoop({
+  const input = { system: prompt.system, entries, maxIterations: granted.maxIterations };
+  const ended = await runLoop(input, {
     model: granted.model,
-    system: prompt.system,
-    entries,
     tools: () => granted.tools,
     callTool: granted.callTool,
-    limits: { maxIterations: granted.maxIterations },
-    journal: { append },
+    append,
+    watcher: {
+      onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
+      onIteration,
+    },
     signal: AbortSignal.any([context.signal, deadline.signal]),
-    onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
-    onIteration,
     clock,
   });
   deadline.end();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
-import { runLoop, type RunLoopOptions } from '../../src/agent/run-loop.ts';
+import { runLoop, type LoopDeps, type LoopInput } from '../../src/agent/run-loop.ts';
 import { withFallback } from '../../src/agent/models/create-models.ts';
 import { cleanEntry } from '../../src/bot/redact-data.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -54,20 +54,25 @@ function talk(model: Model) {
   const entries: Entry[] = [];
   const append = async (entry: Entry): Promise<void> =>
     void entries.push(JSON.parse(JSON.stringify(entry)) as Entry);
-  const goOn = (more: Partial<RunLoopOptions> = {}) =>
-    runLoop({
-      model,
-      system: [{ type: 'text', text: 'You are a test.' }],
-      entries,
-      tools: () => [tool('look'), tool('touch')],
-      callTool: async () => ({ content: 'seen', isError: false }),
-      limits: { maxIterations: 9 },
-      journal: { append },
-      signal: new AbortController().signal,
-      clock: systemClock,
-      ...more,
-    });
-  const ask = async (text: string, more: Partial<RunLoopOptions> = {}) => {
+  const goOn = (more: Partial<LoopInput & LoopDeps> = {}) =>
+    runLoop(
+      {
+        system: [{ type: 'text', text: 'You are a test.' }],
+        entries,
+        maxIterations: 9,
+        ...more,
+      },
+      {
+        model,
+        tools: () => [tool('look'), tool('touch')],
+        callTool: async () => ({ content: 'seen', isError: false }),
+        append,
+        signal: new AbortController().signal,
+        clock: systemClock,
+        ...more,
+      },
+    );
+  const ask = async (text: string, more: Partial<LoopInput & LoopDeps> = {}) => {
     await append({ kind: 'user', sender: 'telegram:42', content: text, at: entries.length });
     return goOn(more);
   };
@@ -113,8 +118,8 @@ for (const mismatch of ['error', 'drop_block'] as const) {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const server = await open(t, names.flatMap(turn), { mismatch });
     const { ask } = talk(modelAt(server));
-    const anns: Partial<RunLoopOptions> = {};
-    const bobs: Partial<RunLoopOptions> = {
+    const anns: Partial<LoopInput & LoopDeps> = {};
+    const bobs: Partial<LoopInput & LoopDeps> = {
       system: [{ type: 'text', text: 'You are a test with more skills.' }],
       tools: () => [tool('look')],
     };
@@ -130,7 +135,7 @@ for (const mismatch of ['error', 'drop_block'] as const) {
     const end: ServerStep = { content: [think('z'), say('So far.')] };
     const server = await open(t, [first, end, ...turn('b')], { mismatch });
     const { ask } = talk(modelAt(server));
-    assert.equal((await ask('1', { limits: { maxIterations: 1 } })).code, 'MAX_ITERATIONS');
+    assert.equal((await ask('1', { maxIterations: 1 })).code, 'MAX_ITERATIONS');
     const { body } = server.requests[1] ?? {};
     assert.deepEqual(body?.tool_choice, { type: 'none' });
     assert.deepEqual(
@@ -214,7 +219,7 @@ test('M13 a model that binds nothing keeps its thinking while its tools shrink, 
   const server = await open(t, [...turn('a'), ...turn('b'), ...turn('c')]);
   const { ask } = talk(modelAt(server, { model: 'claude-sonnet-4-5', thinking: 2_048 }));
   let left = [tool('look'), tool('touch')];
-  const shrinks: Partial<RunLoopOptions> = {
+  const shrinks: Partial<LoopInput & LoopDeps> = {
     audience: 'anns tools',
     tools: () => left,
     callTool: async () => {

@@ -63,30 +63,34 @@ test('M5 on the second turn at least 90 % of the prefix are cache reads, and the
   const entries: Entry[] = [];
   const turn = (content: string) => {
     entries.push({ kind: 'user', content, at: systemClock.now() });
-    return runLoop({
-      model,
-      system: [
-        { type: 'text', text: 'A stable part. '.repeat(500) },
-        { type: 'text', text: 'You are in a direct message.' },
-      ],
-      entries,
-      tools: () => [
-        {
-          name: 'look',
-          description: 'Looks. '.repeat(100),
-          inputSchema: { type: 'object' },
-          traits: readOnly,
-        },
-      ],
-      callTool: async ({ id }, _, begin) => {
-        await begin?.();
-        return { content: `found by ${id}`, isError: false };
+    return runLoop(
+      {
+        system: [
+          { type: 'text', text: 'A stable part. '.repeat(500) },
+          { type: 'text', text: 'You are in a direct message.' },
+        ],
+        entries,
+        maxIterations: 5,
       },
-      limits: { maxIterations: 5 },
-      journal: { append: async (entry) => void entries.push(structuredClone(entry)) },
-      signal: new AbortController().signal,
-      clock: systemClock,
-    });
+      {
+        model,
+        tools: () => [
+          {
+            name: 'look',
+            description: 'Looks. '.repeat(100),
+            inputSchema: { type: 'object' },
+            traits: readOnly,
+          },
+        ],
+        callTool: async ({ id }, _, begin) => {
+          await begin?.();
+          return { content: `found by ${id}`, isError: false };
+        },
+        append: async (entry) => void entries.push(structuredClone(entry)),
+        signal: new AbortController().signal,
+        clock: systemClock,
+      },
+    );
   };
   const first = await turn('A first question.');
   assert.ok(first.tokens.cacheWrite > 1_024 && first.tokens.input < 100, JSON.stringify(first.tokens));

@@ -68,28 +68,32 @@ async function live(
   };
   const once = async (): Promise<LoopResult> => {
     const { entries } = await store.transcripts.read('t');
-    return runLoop({
-      model,
-      system: [{ type: 'text', text: 'You are a test.' }],
-      entries: entries.map(({ entry }) => entry),
-      tools: () => [
-        {
-          name: 'do',
-          description: 'Does.',
-          inputSchema: { type: 'object' },
-          traits: { ...readOnly, sideEffects: true, idempotent: false },
-        },
-      ],
-      async callTool({ id }, _, begin) {
-        await begin?.();
-        world.push(id.split('_')[0] ?? '');
-        return { content: `done ${id} ${filler}`, isError: false };
+    return runLoop(
+      {
+        system: [{ type: 'text', text: 'You are a test.' }],
+        entries: entries.map(({ entry }) => entry),
+        maxIterations: options.maxIterations ?? 25,
       },
-      limits: { maxIterations: options.maxIterations ?? 25 },
-      journal: { append },
-      signal: new AbortController().signal,
-      clock: createManualClock(),
-    });
+      {
+        model,
+        tools: () => [
+          {
+            name: 'do',
+            description: 'Does.',
+            inputSchema: { type: 'object' },
+            traits: { ...readOnly, sideEffects: true, idempotent: false },
+          },
+        ],
+        async callTool({ id }, _, begin) {
+          await begin?.();
+          world.push(id.split('_')[0] ?? '');
+          return { content: `done ${id} ${filler}`, isError: false };
+        },
+        append,
+        signal: new AbortController().signal,
+        clock: createManualClock(),
+      },
+    );
   };
   const request: Entry = { kind: 'user', item: 'm', sender: 'telegram:42', content: 'the REQUEST', at: 1 };
   await store.commit({ entries: [{ transcript: 't', entry: request }] });
@@ -182,17 +186,21 @@ test('M7 M9 damaged entries before a summary break no pairs, and the request sta
       },
       { contextWindow: damaged % 2 === 0 ? 2_000 : 100_000 },
     );
-    const ended = await runLoop({
-      model,
-      system: [],
-      entries: [...read.entries.map(({ entry }) => entry), next],
-      tools: () => [],
-      callTool: () => Promise.reject(new Error('never called')),
-      limits: { maxIterations: 5 },
-      journal: { append: (entry) => store.commit({ entries: [{ transcript: 't', entry }] }) },
-      signal: new AbortController().signal,
-      clock: createManualClock(),
-    });
+    const ended = await runLoop(
+      {
+        system: [],
+        entries: [...read.entries.map(({ entry }) => entry), next],
+        maxIterations: 5,
+      },
+      {
+        model,
+        tools: () => [],
+        callTool: () => Promise.reject(new Error('never called')),
+        append: (entry) => store.commit({ entries: [{ transcript: 't', entry }] }),
+        signal: new AbortController().signal,
+        clock: createManualClock(),
+      },
+    );
     assert.equal(ended.text, 'fine');
     const shown = JSON.stringify(model.requests.at(-1)?.messages);
     assert.match(shown, /and next\?/);

@@ -21,33 +21,41 @@ async function run(
   t.after(() => server.close());
   const entries: Entry[] = [{ kind: 'user', content: 'Look.', at: 1 }];
   const seen = { calls: [] as unknown[], text: '' };
-  const result = await runLoop({
-    model: createAnthropicModel({
-      alias: 'default',
-      model: 'claude-sonnet-5-5',
-      baseUrl: server.url,
-      apiKey: 'k',
-      maxTokens: 1_000,
-      log: quiet,
-      clock,
-    }),
-    system: [{ type: 'text', text: 'You are a test.' }],
-    entries,
-    tools: () => [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, traits: readOnly }],
-    async callTool({ input }) {
-      seen.calls.push(input);
-      return { content: 'seen', isError: false };
+  const result = await runLoop(
+    {
+      system: [{ type: 'text', text: 'You are a test.' }],
+      entries,
+      maxIterations,
     },
-    limits: { maxIterations },
-    // What is stored is read back, as after a restart.
-    journal: { append: async (entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry) },
-    signal: stop?.controller.signal ?? new AbortController().signal,
-    onText(text) {
-      seen.text += text;
-      if (seen.text === stop?.when) stop.controller.abort();
+    {
+      model: createAnthropicModel({
+        alias: 'default',
+        model: 'claude-sonnet-5-5',
+        baseUrl: server.url,
+        apiKey: 'k',
+        maxTokens: 1_000,
+        log: quiet,
+        clock,
+      }),
+      tools: () => [
+        { name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, traits: readOnly },
+      ],
+      async callTool({ input }) {
+        seen.calls.push(input);
+        return { content: 'seen', isError: false };
+      },
+      // What is stored is read back, as after a restart.
+      append: async (entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry),
+      signal: stop?.controller.signal ?? new AbortController().signal,
+      clock: systemClock,
+      watcher: {
+        onText(text) {
+          seen.text += text;
+          if (seen.text === stop?.when) stop.controller.abort();
+        },
+      },
     },
-    clock: systemClock,
-  });
+  );
   assert.deepEqual(server.refused, []);
   return { result, server, entries, ...seen };
 }

@@ -58,21 +58,25 @@ async function converse(
 ) {
   const calls: ToolCall[] = [];
   let streamed = '';
-  const ended = await runLoop({
-    model: createOfflineModel('default'),
-    system,
-    entries,
-    tools: () => tools,
-    async callTool(call) {
-      calls.push(call);
-      return { content: typeof result === 'string' ? result : result(call), isError };
+  const ended = await runLoop(
+    {
+      system,
+      entries,
+      maxIterations: 5,
     },
-    limits: { maxIterations: 5 },
-    journal: { append: async (entry) => void entries.push(entry) },
-    signal: new AbortController().signal,
-    clock: systemClock,
-    onText: (text) => (streamed += text),
-  });
+    {
+      model: createOfflineModel('default'),
+      tools: () => tools,
+      async callTool(call) {
+        calls.push(call);
+        return { content: typeof result === 'string' ? result : result(call), isError };
+      },
+      append: async (entry) => void entries.push(entry),
+      signal: new AbortController().signal,
+      clock: systemClock,
+      watcher: { onText: (text) => (streamed += text) },
+    },
+  );
   return { ended, calls, streamed };
 }
 
@@ -288,19 +292,23 @@ test('M9 the offline model declines to summarise, so earlier parts are left out 
   const compactions: unknown[] = [];
   for (let n = 0; n < 8; n++) {
     entries.push({ kind: 'user', content: `${n} ${'word '.repeat(4_000)}`, at: 1 });
-    const ended = await runLoop({
-      // Its own window is far larger.
-      model: { ...createOfflineModel('default'), contextWindow: 32_000 },
-      system: [],
-      entries,
-      tools: () => [],
-      callTool: () => Promise.reject(new Error('never called')),
-      limits: { maxIterations: 5 },
-      journal: { append: async (entry) => void entries.push(entry) },
-      signal: new AbortController().signal,
-      onCompaction: ({ how }) => compactions.push(how),
-      clock: systemClock,
-    });
+    const ended = await runLoop(
+      {
+        system: [],
+        entries,
+        maxIterations: 5,
+      },
+      {
+        // Its own window is far larger.
+        model: { ...createOfflineModel('default'), contextWindow: 32_000 },
+        tools: () => [],
+        callTool: () => Promise.reject(new Error('never called')),
+        append: async (entry) => void entries.push(entry),
+        signal: new AbortController().signal,
+        clock: systemClock,
+        watcher: { onCompaction: ({ how }) => compactions.push(how) },
+      },
+    );
     assert.match(ended.text, /No skill can be used here/);
   }
   assert.ok(compactions.length > 0 && compactions.every((how) => how === 'trimmed'));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { LoopResult } from '../../src/agent/next-step.ts';
 import { type ToolSpec } from '../../src/agent/run-calls.ts';
 import { interrupted, type CallTool } from '../../src/core/tool-call.ts';
-import { runLoop, type RunLoopOptions } from '../../src/agent/run-loop.ts';
+import { runLoop, type LoopDeps, type LoopInput } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { ModelError } from '../../src/core/errors.ts';
@@ -39,34 +39,37 @@ type Run = Readonly<{
 /** Runs the loop over a journal in memory; `log` holds calls and stored entries in their order. */
 async function run(
   script: readonly ModelStep[],
-  more: Partial<RunLoopOptions> = {},
+  more: Partial<LoopInput & LoopDeps> = {},
   call: CallTool = async ({ name }) => ({ content: `${name} done`, isError: false }),
 ): Promise<Run> {
   const model = scriptedModel(script);
   const stored: Entry[] = [];
   const log: string[] = [];
-  const result = await runLoop({
-    model,
-    system: [{ type: 'text', text: 'You are a test.' }],
-    entries: [question],
-    tools: () => tools,
-    callTool: async (toolCall, signal, begin) => {
-      await begin?.();
-      log.push(`call ${toolCall.id}`);
-      return call(toolCall, signal);
+  const result = await runLoop(
+    {
+      system: [{ type: 'text', text: 'You are a test.' }],
+      entries: [question],
+      maxIterations: 5,
+      ...more,
     },
-    limits: { maxIterations: 5 },
-    journal: {
+    {
+      model,
+      tools: () => tools,
+      callTool: async (toolCall, signal, begin) => {
+        await begin?.();
+        log.push(`call ${toolCall.id}`);
+        return call(toolCall, signal);
+      },
       async append(entry) {
         await Promise.resolve();
         stored.push(entry);
         log.push('toolUseId' in entry ? `${entry.kind} ${entry.toolUseId}` : entry.kind);
       },
+      signal: new AbortController().signal,
+      clock: systemClock,
+      ...more,
     },
-    signal: new AbortController().signal,
-    clock: systemClock,
-    ...more,
-  });
+  );
   return { result, stored, log, model };
 }
 
@@ -134,7 +137,7 @@ test('M7 a journal that cannot store ends the loop before the effect', async () 
   };
   let called = 0;
   const call: CallTool = async () => ({ content: String(++called), isError: false });
-  await assert.rejects(run([{ calls: [{ name: 'write' }] }, 'done'], { journal }, call), /disk full/);
+  await assert.rejects(run([{ calls: [{ name: 'write' }] }, 'done'], journal, call), /disk full/);
   assert.equal(called, 0);
 });
 
@@ -263,7 +266,7 @@ test('U5 at max_iterations one more call without tools sums up: partial, text so
       { text: 'Then I search.', calls: [{ name: 'search' }] },
       { text: 'All I know is this.' },
     ],
-    { limits: { maxIterations: 2 } },
+    { maxIterations: 2 },
   );
   assert.deepEqual([result.status, result.code, result.iterations], ['partial', 'MAX_ITERATIONS', 2]);
   assert.equal(result.text, 'First I look.\n\nThen I search.\n\nAll I know is this.');
@@ -272,14 +275,14 @@ test('U5 at max_iterations one more call without tools sums up: partial, text so
     [4, 4, 0],
   );
   assert.match(JSON.stringify(model.requests[2]?.messages.at(-1)), /search done.*used all the steps/);
-  const again = await run([], { entries: [question, ...stored], limits: { maxIterations: 2 } });
+  const again = await run([], { entries: [question, ...stored], maxIterations: 2 });
   assert.deepEqual(again.result, result);
 });
 
 test('U5 a summing-up that fails still keeps the text so far', async () => {
   const down = new ModelError('down', { sentence: 'Away.', passing: true });
   const { result } = await run([{ text: 'I look.', calls: [{ name: 'look' }] }, down], {
-    limits: { maxIterations: 1 },
+    maxIterations: 1,
   });
   assert.deepEqual([result.status, result.code, result.text], ['partial', 'MAX_ITERATIONS', 'I look.']);
 });
@@ -292,7 +295,10 @@ test('U5 a timeout keeps the text so far, the unfinished answer included', async
       { text: 'I look.', calls: [{ name: 'look' }] },
       { text: 'I begin to', hold: Promise.withResolvers<void>().promise },
     ],
-    { signal: controller.signal, onText: (text) => text === 'I begin to' && controller.abort(timeout) },
+    {
+      signal: controller.signal,
+      watcher: { onText: (text) => text === 'I begin to' && controller.abort(timeout) },
+    },
   );
   assert.deepEqual([result.status, result.code], ['partial', 'TIMEOUT']);
   assert.equal(result.text, 'I look.\n\nI begin to');
@@ -329,21 +335,25 @@ test('Q5 what an aborted call answers is not kept where the call can be repeated
 test('Q13 a call that had not started when the process ended leaves no result: it is made again', async () => {
   const stopping = new AbortController();
   const stored: Entry[] = [];
-  const result = await runLoop({
-    model: scriptedModel([{ calls: [{ name: 'write' }] }]),
-    system: [],
-    entries: [question],
-    tools: () => tools,
-    // It still waited for a person.
-    async callTool() {
-      stopping.abort(shutdownReason());
-      return { content: 'error CANCELLED: the call was stopped before it ended', isError: false };
+  const result = await runLoop(
+    {
+      system: [],
+      entries: [question],
+      maxIterations: 5,
     },
-    limits: { maxIterations: 5 },
-    journal: { append: async (entry) => void stored.push(entry) },
-    signal: stopping.signal,
-    clock: systemClock,
-  });
+    {
+      model: scriptedModel([{ calls: [{ name: 'write' }] }]),
+      tools: () => tools,
+      // It still waited for a person.
+      async callTool() {
+        stopping.abort(shutdownReason());
+        return { content: 'error CANCELLED: the call was stopped before it ended', isError: false };
+      },
+      append: async (entry) => void stored.push(entry),
+      signal: stopping.signal,
+      clock: systemClock,
+    },
+  );
   assert.equal(result.code, 'CANCELLED');
   assert.deepEqual(
     stored.map(({ kind }) => kind),
@@ -356,7 +366,7 @@ test('Q13 a call cut off by a shutdown ends the loop once the calls beside it ha
   const looked = Promise.withResolvers<void>();
   const loop = run(
     [{ calls: [{ name: 'look' }, { name: 'search' }] }],
-    { journal: { append: async (entry) => void stored.push(entry) } },
+    { append: async (entry) => void stored.push(entry) },
     async ({ name }) => {
       if (name === 'search') throw shutdownReason();
       await looked.promise;
@@ -527,6 +537,8 @@ test('M1 ids that a local server gives twice are told apart', async () => {
 
 test('U13 the number of the coming call is told before each call', async () => {
   const seen: number[] = [];
-  await run([{ calls: [{ name: 'look' }] }, 'done'], { onIteration: (iteration) => seen.push(iteration) });
+  await run([{ calls: [{ name: 'look' }] }, 'done'], {
+    watcher: { onIteration: (iteration) => seen.push(iteration) },
+  });
   assert.deepEqual(seen, [1, 2]);
 });
