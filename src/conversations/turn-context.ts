@@ -170,21 +170,20 @@ function callToolOf(
     own: readonly Tool[],
     ceiling: Pick<AllowedTools, 'names' | 'commands' | 'allows'>,
   ): CallTool =>
-    createCallTool({
-      tools: own,
-      ceiling,
-      // Queued calls are judged where they are made.
-      decide: async (call, signal) =>
-        of.tools.queued.has(call.tool) ? { allowed: true } : judge(call, signal),
-      requester,
-      redact: (text) => host.runtime().redact(text),
-      log: host.log,
-      onProgress: turn.progress,
-      turn: turn.item.key,
-      settings: tools.settings.forCall(requester.conversation),
-      deliverArtifacts: tools.deliverArtifacts,
-      audit: (call) => host.audit.record(auditOfCall(call, {}, host.runtime().config.audit.arguments)),
-    });
+    createCallTool(
+      { tools: own, allowed: ceiling, requester, turn: turn.item.key },
+      {
+        // Queued calls are judged where they are made.
+        decide: async (call, signal) =>
+          of.tools.queued.has(call.tool) ? { allowed: true } : judge(call, signal),
+        settings: tools.settings.forCall(requester.conversation),
+        deliverArtifacts: tools.deliverArtifacts,
+        audit: (call) => host.audit.record(auditOfCall(call, {}, host.runtime().config.audit.arguments)),
+        redact: (text) => host.runtime().redact(text),
+        onProgress: turn.progress,
+        log: host.log,
+      },
+    );
   const ofModel = door(of.tools.all, active.restriction);
   // A person may start a skill that the model can't see: that call has its own door.
   const isModels = task !== undefined && task.tool !== useSkill.name;

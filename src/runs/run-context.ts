@@ -206,30 +206,35 @@ function callToolOf(
 ): CallTool {
   const { requester } = context;
   const of = { skill: skill.name, run: run.id };
-  return createCallTool({
-    tools: all,
-    ceiling,
-    decide: gates.judgeCalls({
-      skill,
-      run: run.id,
-      transcript: run.transcript,
-      async mayGoOn() {
-        // An edit that tightens applies at the next call (D7).
-        const use = await gates.accessOf({ ...requester, sender: { id: requester.sender } });
-        return mayGoOn(await skills.authoring.asItStands(skill), host.runtime().rules, use);
-      },
-      waiting: run.deadline.pause,
-    }),
-    requester,
-    redact: host.runtime().redact,
-    log: host.log,
-    onProgress: (text) => context.progress(text),
-    turn: `${context.turn}!${run.id}`,
-    run: { id: run.id, skill: skill.name },
-    settings: tools.settings.forCall(requester.conversation),
-    deliverArtifacts: tools.deliverArtifacts,
-    audit: (call) => host.audit.record(auditOfCall(call, of, host.runtime().config.audit.arguments)),
+  const decide = gates.judgeCalls({
+    skill,
+    run: run.id,
+    transcript: run.transcript,
+    async mayGoOn() {
+      // An edit that tightens applies at the next call (D7).
+      const use = await gates.accessOf({ ...requester, sender: { id: requester.sender } });
+      return mayGoOn(await skills.authoring.asItStands(skill), host.runtime().rules, use);
+    },
+    waiting: run.deadline.pause,
   });
+  return createCallTool(
+    {
+      tools: all,
+      allowed: ceiling,
+      requester,
+      turn: `${context.turn}!${run.id}`,
+      run: { id: run.id, skill: skill.name },
+    },
+    {
+      decide,
+      settings: tools.settings.forCall(requester.conversation),
+      deliverArtifacts: tools.deliverArtifacts,
+      audit: (call) => host.audit.record(auditOfCall(call, of, host.runtime().config.audit.arguments)),
+      redact: host.runtime().redact,
+      onProgress: (text) => context.progress(text),
+      log: host.log,
+    },
+  );
 }
 
 /** Whether policy is no stricter with scripts than with commands of the model. */

@@ -1,6 +1,8 @@
 import type { WarningCode } from '../core/codes.ts';
 import { builtInNames, builtInTool } from '../core/built-in-tools.ts';
-import type { Envelope } from '../core/envelope.ts';
+import { fail, type Envelope } from '../core/envelope.ts';
+import type { Tool } from '../core/tool.ts';
+import { oneLine } from '../lib/text/text.ts';
 import { readAllowedEntry, type AllowedEntry } from './allowed-entry.ts';
 import { isGlob, matchesGlob } from './policy.ts';
 import { parseSimpleCommand } from './own-script.ts';
@@ -253,4 +255,22 @@ function warningsOf(
   if (namedBy(entry, granted).length === 0)
     return warn('ALLOWED_TOOLS_NOT_OFFERED', `this bot does not offer it to ${whom}`);
   return [];
+}
+
+/** The answer to a call that is not allowed: what may be called instead (T5). */
+export function notAllowed(
+  name: string,
+  tools: readonly Pick<Tool, 'name'>[],
+  allowed: Pick<AllowedTools, 'names' | 'commands'>,
+): Envelope {
+  const available = allowed.names.filter((known) => tools.some((tool) => tool.name === known));
+  if (available.includes(name) && allowed.commands !== undefined)
+    return fail(
+      'TOOL_NOT_ALLOWED',
+      `${name} takes one simple command here, beginning with: ${allowed.commands.join(' | ')} (no operators, expansions or line ends)`,
+    );
+  return fail(
+    'TOOL_NOT_ALLOWED',
+    `${JSON.stringify(oneLine(name, 100))} is no tool you may use. Available: ${available.join(', ') || 'none'}`,
+  );
 }

@@ -1,31 +1,30 @@
 import type { Decision } from '../access/decide-message.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
+import { isUnparsed } from '../core/entry.ts';
+import { joinTaint, type Taint } from '../core/taint.ts';
 import {
   withDelivered,
-  type Artifact,
-  type DeliveredFile,
-  type DeliveredArtifacts,
+  type CallAssessment,
   type DeliverArtifacts,
+  type DeliveredFile,
   type Requester,
   type Risk,
   type Tool,
+  type ToolContext,
 } from '../core/tool.ts';
-import { escapeLabels } from '../lib/text/escape-labels.ts';
-import type { Log } from '../lib/log.ts';
-import { isShutdown } from '../lib/async/shutdown.ts';
-import { oneLine } from '../lib/text/text.ts';
-import { joinTaint, type Taint } from '../core/taint.ts';
-import type { CallTool, ToolCall, AuditedCall } from '../core/tool-call.ts';
+import type { AuditedCall, CallTool, ToolCall, ToolOutcome } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
-import { isUnparsed } from '../core/entry.ts';
-import { doingOf } from './tool-title.ts';
-import type { AllowedTools } from './allowed-tools.ts';
+import { isShutdown } from '../lib/async/shutdown.ts';
+import type { Log } from '../lib/log.ts';
+import { escapeLabels } from '../lib/text/escape-labels.ts';
+import { oneLine } from '../lib/text/text.ts';
 import { storeFault } from '../store/store-fault.ts';
-import { notAllowed } from './tool-restriction.ts';
-import { readableError, reasonOf, toldOf, createRecordCall, inputLimit, jsonOf } from './record-call.ts';
+import { notAllowed, type AllowedTools } from './allowed-tools.ts';
 import { riskOf } from './policy.ts';
+import { inputLimit, jsonOf, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
+import { doingOf } from './tool-title.ts';
 
-/** What policy judges: a call whose tool is allowed and whose input is valid (T8). */
+/** A call whose tool is allowed and whose input is valid (T8). */
 export type JudgedCall = Readonly<{
   id: string;
   tool: Tool;
@@ -39,7 +38,7 @@ export type JudgedCall = Readonly<{
   requester: Requester;
 }>;
 
-/** Host policy. `reason` goes to the log, `hint` to the model; `instead` is answered in place of the call. A throw is a deny (T8). */
+/** Host policy. `reason` goes to the log, `hint` to the model; `instead` replaces the call's answer. A throw is a deny (T8). */
 export type DecideCall = (
   call: JudgedCall,
   signal: AbortSignal,
@@ -49,235 +48,246 @@ export type DecideCall = (
   | Readonly<{ allowed: false; instead: Envelope }>
 >;
 
-/** Characters the model gets (M3). */
-const outputLimit = 30_000;
-
-/**
- * The one door for effects: ceiling → validation → terms → policy → approval → journal → run → redaction → cut → audit. The ceiling
- * is judged here for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
- * CANCELLED and no error (T11). Rejects when the process ends first: the call has no outcome then (Q13).
- */
-export function createCallTool(options: {
+/** Whose calls these are. `turn` and `run`: see `ToolContext`. */
+export type CallScope = Readonly<{
   tools: readonly Tool[];
-  ceiling: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
-  decide: DecideCall;
+  allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
   requester: Requester;
-  /** Takes secrets out of text (U3). */
-  redact: (text: string) => string;
-  log: Log;
-  /** Gets one redacted line of what a tool is doing (T12, U13). */
-  onProgress: (text: string) => void;
-  /** What the calls are made for, and the run they are made in: see `ToolContext`. */
   turn: string;
   run?: Readonly<{ id: string; skill: string }>;
-  /** What is set of a tool for this requester's chat (X3). */
+}>;
+
+export type CallDeps = Readonly<{
+  decide: DecideCall;
+  /** Values set for a tool in the requester's chat (X3). */
   settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
   deliverArtifacts: DeliverArtifacts;
   audit: (call: AuditedCall) => Promise<void> | void;
-}): CallTool {
-  const {
-    ceiling,
-    decide,
-    requester,
-    redact,
-    log,
-    onProgress,
-    turn,
-    run,
-    settings,
-    deliverArtifacts,
-    audit,
-  } = options;
-  const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
-  const underway = new Set<Made>();
-  const record = createRecordCall({ requester, redact, log, audit });
+  /** Takes secrets out of text (U3). */
+  redact: (text: string) => string;
+  /** Gets one redacted line about what a tool is doing (T12, U13). */
+  onProgress: (text: string) => void;
+  log: Log;
+}>;
 
-  return async (call, signal, begin = async () => undefined) => {
-    const began = performance.now();
-    const made: Made = { begin, artifacts: [] };
-    const tool = tools.get(call.name);
-    const blocked = tool === undefined || !ceiling.allows(call.name, call.input);
-    const { envelope, text } = blocked
-      ? rendered(notAllowed(call.name, tools, ceiling))
-      : await attempt(call, tool, signal, made);
-    const durationMs = Math.round(performance.now() - began);
-    // What another lane's call came to was recorded there.
-    if (made.settles === undefined) await record(call, { ...made, tool, envelope, blocked, durationMs });
-    return {
-      content: withDelivered(
-        tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text)),
-        made.artifacts,
-        tool?.outputLimit ?? outputLimit,
-      ),
-      isError: !envelope.ok && !isCancelled(envelope),
-      settles: made.settles,
-      asks: made.asks,
-      follows: envelope.follows,
-      artifacts: made.artifacts.length === 0 ? undefined : made.artifacts,
-      marks: made.marks,
-    };
-  };
+type Door = CallScope & CallDeps & Readonly<{ running: Set<Attempt> }>;
 
-  async function attempt(call: ToolCall, tool: Tool, signal: AbortSignal, made: Made): Promise<Rendered> {
-    try {
-      return rendered(await pass(call, tool, signal, made));
-    } catch (thrown) {
-      if (made.unjournalled === true) throw thrown;
-      const error = readableError(thrown);
-      if (isShutdown(error)) {
-        // A command under way may have made this call: it ends without what it asked for.
-        for (const one of underway) one.cutOff = error;
-        throw error;
-      }
-      if (signal.aborted) return rendered(cancelled);
-      // What the tool did may be in the store, or go on from there: no outcome could be told of it.
-      if (storeFault(error) !== undefined) throw error;
-      log.warn({ tool: tool.name, call: call.id, error: reasonOf(error, redact) }, 'a tool failed');
-      return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error, redact)}`));
-    }
-  }
-
-  async function pass(call: ToolCall, tool: Tool, signal: AbortSignal, made: Made): Promise<Envelope> {
-    if (signal.aborted) return cancelled;
-    const problem = isUnparsed(call.input) ? noJson : problemOf(call, tool);
-    if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
-    const terms = await tool.terms?.(call.input, { requester, toolUseId: call.id, signal });
-    if (signal.aborted) return cancelled;
-    if (terms?.refused !== undefined) return terms.refused;
-    made.risk = terms?.risk ?? riskOf(tool);
-    const { asks, marks, outward } = terms ?? {};
-    const denial = await judge(
-      {
-        id: call.id,
-        tool,
-        input: call.input,
-        risk: made.risk,
-        shown: asks?.shown,
-        outward,
-        marks,
-        requester,
-      },
-      signal,
-      made,
-    );
-    if (signal.aborted) return cancelled;
-    if (denial !== undefined && asks !== undefined && made.policy !== 'unanswered')
-      return fail(asks.refusedAs, denial.errors.map(({ code, message }) => `${code}: ${message}`).join('; '));
-    if (denial !== undefined) return denial;
-    const set = await settings(tool);
-    made.unjournalled = true;
-    await made.begin();
-    made.unjournalled = false;
-    let handed = 0;
-    const artifacts = async (files: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]> => {
-      const of = { requester, turn, call: call.id, index: handed };
-      handed += files.length;
-      const outcomes = await deliverArtifacts(files, of);
-      for (const outcome of outcomes)
-        if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
-      return outcomes;
-    };
-    const artifact = async (file: Artifact): Promise<DeliveredArtifacts> =>
-      (await artifacts([file]))[0] ?? Promise.reject(new Error('a file was handed over without an outcome'));
-    onProgress(doingOf(tool, requester.language));
-    underway.add(made);
-    // A command under way may have made this call, and learn what it gives (C4).
-    const mark = (as: Taint): void => underway.forEach((one) => (one.marks = joinTaint(one.marks, as)));
-    if (marks !== undefined) mark(marks);
-    try {
-      const envelope = await tool.run(call.input, {
-        requester,
-        toolUseId: call.id,
-        turn,
-        run,
-        signal,
-        agreed: asks?.shown,
-        settings: set,
-        progress: (line) => onProgress(oneLine(redact(line), 200)),
-        settle: (item) => (made.settles = item),
-        awaitAnswer: (question) => (made.asks = question),
-        mark,
-        artifact,
-        artifacts,
-      });
-      if (made.cutOff !== undefined) throw made.cutOff;
-      return envelope;
-    } finally {
-      underway.delete(made);
-    }
-  }
-
-  async function judge(call: JudgedCall, signal: AbortSignal, made: Made): Promise<Envelope | undefined> {
-    const fields = { tool: call.tool.name, call: call.id, risk: call.risk };
-    try {
-      const decision = await decide(call, signal);
-      if (decision.allowed) {
-        made.policy = 'allowed';
-        if ('approvedBy' in decision) {
-          made.policy = 'approved';
-          made.approvedBy = decision.approvedBy;
-        }
-        return undefined;
-      }
-      if ('instead' in decision) {
-        made.policy = 'unanswered';
-        return decision.instead;
-      }
-      made.policy = decision.code;
-      log.info({ ...fields, code: decision.code, reason: decision.reason }, 'policy refused a tool call');
-      return fail(
-        decision.code,
-        decision.hint ?? `the host's policy does not allow this call of ${call.tool.name}`,
-      );
-    } catch (error) {
-      if (isShutdown(error)) throw error;
-      if (!signal.aborted)
-        log.error({ ...fields, error: reasonOf(error, redact) }, 'policy failed, so it denies');
-      made.policy = 'TOOL_POLICY_DENIED';
-      return fail(
-        'TOOL_POLICY_DENIED',
-        `${call.tool.name} could not be judged by the host's policy and was not run`,
-      );
-    }
-  }
-}
-
-const noJson =
-  'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
-
-/** What is known of one call while it is made. */
-type Made = {
+/** One call on its way; the steps fill in the optional fields. */
+export type Attempt = {
+  readonly call: ToolCall;
+  readonly signal: AbortSignal;
   readonly begin: () => Promise<void>;
-  /** Its start is being stored: what goes wrong then is no fault of the tool. */
+  readonly artifacts: DeliveredFile[];
+  risk?: Risk;
+  policy?: string;
+  approvedBy?: string;
+  /** Its start could not be stored: that is no fault of the tool. */
   unjournalled?: boolean;
   /** The shutdown that ended a call made from within this one. */
   cutOff?: Error;
   settles?: string;
   asks?: string;
   marks?: Taint | undefined;
-  policy?: string;
-  approvedBy?: string;
-  risk?: Risk;
-  readonly artifacts: DeliveredFile[];
 };
 
-/** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
-type Rendered = Readonly<{ envelope: Envelope; text: string }>;
-
-function rendered(envelope: Envelope): Rendered {
-  return { envelope, text: renderEnvelope(envelope) };
-}
-
+/** Characters the model gets (M3). */
+const outputLimit = 30_000;
 const cancelled = fail('CANCELLED', 'the call was stopped before it ended');
 
-function isCancelled({ errors }: Envelope): boolean {
-  return errors.length > 0 && errors.every(({ code }) => code === 'CANCELLED');
+/**
+ * The one door for effects: allowed? → valid? → assess → policy → approval → journal → run → redact → cap → audit. What the
+ * model was shown doesn't count: each call is judged here (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled
+ * call is CANCELLED and no error (T11). Rejects when the process ends first: the call has no outcome then (Q13).
+ */
+export function createCallTool(scope: CallScope, deps: CallDeps): CallTool {
+  const door: Door = { ...scope, ...deps, running: new Set() };
+  return (call, signal, begin = async () => undefined) =>
+    passDoor({ call, signal, begin, artifacts: [] }, door);
 }
 
-/** Size first: what is too large is not looked into. */
-function problemOf({ input }: ToolCall, tool: Tool): string | undefined {
+async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
+  const startedAt = performance.now();
+  const { name, input } = attempt.call;
+  const tool = door.tools.find((one) => one.name === name);
+  const isBlocked = tool === undefined || !door.allowed.allows(name, input);
+  const answer = isBlocked
+    ? rendered(notAllowed(name, door.tools, door.allowed))
+    : await answerCall(attempt, tool, door);
+  const durationMs = Math.round(performance.now() - startedAt);
+  // What a queued call came to was recorded where it ran.
+  if (attempt.settles === undefined)
+    await recordCall({ ...attempt, tool, envelope: answer.envelope, isBlocked, durationMs }, door);
+  return toOutcome(answer, attempt, { tool, redact: door.redact });
+}
+
+/** The steps, with whatever they throw turned into an answer. */
+async function answerCall(attempt: Attempt, tool: Tool, door: Door): Promise<Rendered> {
+  const { log, redact, running } = door;
+  try {
+    return rendered(await takeSteps(attempt, tool, door));
+  } catch (thrown) {
+    if (attempt.unjournalled === true) throw thrown;
+    const error = readableError(thrown);
+    if (isShutdown(error)) {
+      // A running command may have made this call: it ends without what it asked for.
+      for (const one of running) one.cutOff = error;
+      throw error;
+    }
+    if (attempt.signal.aborted) return rendered(cancelled);
+    // What the tool did may be in the store, or resume from there: no outcome could be told of it.
+    if (storeFault(error) !== undefined) throw error;
+    log.warn({ tool: tool.name, call: attempt.call.id, error: reasonOf(error, redact) }, 'a tool failed');
+    return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error, redact)}`));
+  }
+}
+
+async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Envelope> {
+  const { call, signal } = attempt;
+  if (signal.aborted) return cancelled;
+  const problem = checkInput(call, tool);
+  if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
+  const terms = await tool.terms?.(call.input, { requester: door.requester, toolUseId: call.id, signal });
+  if (signal.aborted) return cancelled;
+  if (terms?.refused !== undefined) return terms.refused;
+  const refusal = await judgeCall(attempt, { tool, terms: terms ?? {} }, door);
+  if (signal.aborted) return cancelled;
+  if (refusal !== undefined) return refusal;
+  const settings = await door.settings(tool);
+  await attempt.begin().catch((error: unknown) => {
+    attempt.unjournalled = true;
+    throw error;
+  });
+  return runTool(attempt, { tool, terms: terms ?? {}, settings }, door);
+}
+
+/** What is wrong with an input. Its size comes first: a call that is too large is not looked into. */
+export function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
+  if (isUnparsed(input))
+    return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
   const size = Buffer.byteLength(jsonOf(input));
   return size > inputLimit
     ? `the input of ${tool.name} has ${size} bytes and at most ${inputLimit} are taken: send less, or in parts`
     : tool.check(input);
+}
+
+type Terms = Exclude<CallAssessment, { refused: Envelope }>;
+
+/** Policy and, where it says so, a person. Returns the answer to a call that is not made. */
+export async function judgeCall(
+  attempt: Attempt,
+  { tool, terms }: Readonly<{ tool: Tool; terms: Terms }>,
+  { decide, requester, redact, log }: Pick<Door, 'decide' | 'requester' | 'redact' | 'log'>,
+): Promise<Envelope | undefined> {
+  const { id, input } = attempt.call;
+  const { asks, marks, outward, risk = riskOf(tool) } = terms;
+  attempt.risk = risk;
+  const fields = { tool: tool.name, call: id, risk };
+  const refuse = (code: 'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED', message: string): Envelope => {
+    attempt.policy = code;
+    return asks === undefined ? fail(code, message) : fail(asks.refusedAs, `${code}: ${message}`);
+  };
+  try {
+    const judged = { id, tool, input, risk, shown: asks?.shown, outward, marks, requester };
+    const decision = await decide(judged, attempt.signal);
+    if (decision.allowed) {
+      attempt.approvedBy = 'approvedBy' in decision ? decision.approvedBy : undefined;
+      attempt.policy = attempt.approvedBy === undefined ? 'allowed' : 'approved';
+      return undefined;
+    }
+    if ('instead' in decision) {
+      attempt.policy = 'unanswered';
+      return decision.instead;
+    }
+    const { code, reason, hint } = decision;
+    log.info({ ...fields, code, reason }, 'policy refused a tool call');
+    return refuse(code, hint ?? `the host's policy does not allow this call of ${tool.name}`);
+  } catch (error) {
+    if (isShutdown(error)) throw error;
+    if (!attempt.signal.aborted)
+      log.error({ ...fields, error: reasonOf(error, redact) }, 'policy failed, so it denies');
+    const message = `${tool.name} could not be judged by the host's policy and was not run`;
+    return refuse('TOOL_POLICY_DENIED', message);
+  }
+}
+
+export async function runTool(
+  attempt: Attempt,
+  { tool, terms, settings }: Readonly<{ tool: Tool; terms: Terms; settings: SettingValues }>,
+  door: Door,
+): Promise<Envelope> {
+  const { call, signal } = attempt;
+  const { requester, turn, run, redact, onProgress, running } = door;
+  onProgress(doingOf(tool, requester.language));
+  running.add(attempt);
+  // A running command may have made this call, and learns what it answers (C4).
+  const mark = (as: Taint): void => running.forEach((one) => (one.marks = joinTaint(one.marks, as)));
+  if (terms.marks !== undefined) mark(terms.marks);
+  try {
+    const envelope = await tool.run(call.input, {
+      requester,
+      toolUseId: call.id,
+      turn,
+      run,
+      signal,
+      agreed: terms.asks?.shown,
+      settings,
+      progress: (line) => onProgress(oneLine(redact(line), 200)),
+      settle: (item) => (attempt.settles = item),
+      awaitAnswer: (question) => (attempt.asks = question),
+      mark,
+      ...deliveryOf(attempt, door),
+    });
+    if (attempt.cutOff !== undefined) throw attempt.cutOff;
+    return envelope;
+  } finally {
+    running.delete(attempt);
+  }
+}
+
+/** Hands files over, numbered within the call, and notes those that were taken. */
+function deliveryOf(
+  { call, artifacts: delivered }: Attempt,
+  { requester, turn, deliverArtifacts }: Pick<Door, 'requester' | 'turn' | 'deliverArtifacts'>,
+): Pick<ToolContext, 'artifact' | 'artifacts'> {
+  let index = 0;
+  const artifacts: ToolContext['artifacts'] = async (files) => {
+    const of = { requester, turn, call: call.id, index };
+    index += files.length;
+    const outcomes = await deliverArtifacts(files, of);
+    for (const one of outcomes)
+      if (one.ok) delivered.push({ name: one.name, mime: one.mime, size: one.size });
+    return outcomes;
+  };
+  return {
+    artifacts,
+    artifact: async (file) =>
+      (await artifacts([file]))[0] ?? Promise.reject(new Error('a file was handed over without an outcome')),
+  };
+}
+
+/** Redacts first, then escapes labels, then cuts: a secret that is cut in two would not be found. */
+export function toOutcome(
+  { envelope, text }: Rendered,
+  { artifacts, settles, asks, marks }: Attempt,
+  { tool, redact }: Readonly<{ tool: Tool | undefined; redact: (text: string) => string }>,
+): ToolOutcome {
+  const clean = tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text));
+  const { errors } = envelope;
+  const isCancelled = errors.length > 0 && errors.every(({ code }) => code === 'CANCELLED');
+  return {
+    content: withDelivered(clean, artifacts, tool?.outputLimit ?? outputLimit),
+    isError: !envelope.ok && !isCancelled,
+    settles,
+    asks,
+    follows: envelope.follows,
+    artifacts: artifacts.length === 0 ? undefined : artifacts,
+    marks,
+  };
+}
+
+type Rendered = Readonly<{ envelope: Envelope; text: string }>;
+
+/** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
+function rendered(envelope: Envelope): Rendered {
+  return { envelope, text: renderEnvelope(envelope) };
 }

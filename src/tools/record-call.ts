@@ -5,13 +5,14 @@ import type { Log } from '../lib/log.ts';
 import { oneLine, truncate } from '../lib/text/text.ts';
 import { riskOf } from './policy.ts';
 
-/** How a call ended. */
-type Ended = Readonly<{
+type EndedCall = Readonly<{
+  call: ToolCall;
+  /** Absent: there is no tool of that name. */
   tool: Tool | undefined;
   envelope: Envelope;
-  blocked: boolean;
+  isBlocked: boolean;
   durationMs: number;
-  /** Judged of this very call. */
+  /** Assessed for this very call. */
   risk?: Risk;
   policy?: string;
   approvedBy?: string;
@@ -20,41 +21,41 @@ type Ended = Readonly<{
 /** Bytes of JSON (M3). */
 export const inputLimit = 200_000;
 
-/** Tells the audit of a call, and the log of one that was out of bounds. A fault of the audit is told in the log, and is none of the call. */
-export function createRecordCall(options: {
-  requester: Requester;
-  redact: (text: string) => string;
-  log: Log;
-  audit: (call: AuditedCall) => Promise<void> | void;
-}) {
-  const { requester, redact, log, audit } = options;
-
-  return async (
-    { id, name: asked, input }: ToolCall,
-    { tool, envelope, blocked, durationMs, risk, policy, approvedBy }: Ended,
-  ): Promise<void> => {
-    const event = blocked ? 'tool_call_blocked' : 'tool_call';
-    const name = oneLine(redact(asked), 100);
-    if (blocked)
-      log.warn({ event, tool: name, call: id, sender: requester.sender }, 'a tool call was out of bounds');
-    try {
-      await audit({
-        event,
-        id,
-        tool: name,
-        requester,
-        input: redact(jsonOf(input)).slice(0, inputLimit),
-        risk: tool === undefined ? undefined : (risk ?? riskOf(tool)),
-        policy,
-        approvedBy,
-        ok: envelope.ok,
-        codes: envelope.errors.map(({ code }) => code),
-        durationMs,
-      });
-    } catch (error) {
-      log.error({ tool: name, call: id, error: reasonOf(error, redact) }, 'a tool call could not be audited');
-    }
-  };
+/** Audits a call; a blocked one is in the log, too. A fault of the audit is only logged: it is no fault of the call. */
+export async function recordCall(
+  { call, tool, envelope, isBlocked, durationMs, risk, policy, approvedBy }: EndedCall,
+  deps: Readonly<{
+    requester: Requester;
+    redact: (text: string) => string;
+    audit: (call: AuditedCall) => Promise<void> | void;
+    log: Log;
+  }>,
+): Promise<void> {
+  const { requester, redact, log, audit } = deps;
+  const event = isBlocked ? 'tool_call_blocked' : 'tool_call';
+  const name = oneLine(redact(call.name), 100);
+  if (isBlocked)
+    log.warn({ event, tool: name, call: call.id, sender: requester.sender }, 'a tool call was out of bounds');
+  try {
+    await audit({
+      event,
+      id: call.id,
+      tool: name,
+      requester,
+      input: redact(jsonOf(call.input)).slice(0, inputLimit),
+      risk: tool === undefined ? undefined : (risk ?? riskOf(tool)),
+      policy,
+      approvedBy,
+      ok: envelope.ok,
+      codes: envelope.errors.map(({ code }) => code),
+      durationMs,
+    });
+  } catch (error) {
+    log.error(
+      { tool: name, call: call.id, error: reasonOf(error, redact) },
+      'a tool call could not be audited',
+    );
+  }
 }
 
 /** An input as it is measured and recorded. */
@@ -62,7 +63,7 @@ export function jsonOf(input: unknown): string {
   return input === undefined ? '' : JSON.stringify(input);
 }
 
-/** The thrown value; or, since a plugin may throw a value whose getters throw, an error that says it cannot be read. */
+/** The thrown value, or an error in its place if reading it throws: plugins may throw anything. */
 export function readableError(thrown: unknown): unknown {
   try {
     for (let one = thrown; one instanceof Error; one = one.cause)
@@ -73,14 +74,14 @@ export function readableError(thrown: unknown): unknown {
   }
 }
 
-/** What an error says, without its stack and secrets, which are taken out before it is cut. */
+/** An error's message without stack and secrets. It is cut last: half a secret would not be found. */
 export function reasonOf(error: unknown, redact: (text: string) => string): string {
   const message = wordsOf(error);
   const lines = message.split('\n').filter((line) => !/^\s+at .+/.test(line));
   return truncate(redact(lines.join('\n').trim()), 2_000).text;
 }
 
-/** The same for a model: where a file is on the host is no business of it. */
+/** The same for a model, without paths of the host. */
 export function toldOf(error: unknown, redact: (text: string) => string): string {
   return hostPaths(error).reduce((text, file) => text.replaceAll(file, '…'), reasonOf(error, redact));
 }

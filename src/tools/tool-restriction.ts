@@ -2,10 +2,8 @@ import { builtInTool } from '../core/built-in-tools.ts';
 import type { ActiveSkill } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
-import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
-import { oneLine } from '../lib/text/text.ts';
 import {
   limitAllowedTools,
   knownTools,
@@ -126,25 +124,4 @@ export function createToolRestriction(options: {
 
 function isList(list: readonly string[] | undefined): list is readonly string[] {
   return list !== undefined && list.length > 0;
-}
-
-/** What a call outside the ceiling is answered with: what may be called instead (T5). */
-export function notAllowed(
-  name: string,
-  tools: ReadonlyMap<string, Tool>,
-  ceiling: Pick<AllowedTools, 'names' | 'commands'>,
-): Envelope {
-  const available = ceiling.names.filter((known) => tools.has(known));
-  if (available.includes(name) && ceiling.commands !== undefined) {
-    const starts = ceiling.commands.join(' | ');
-    return fail(
-      'TOOL_NOT_ALLOWED',
-      `${name} takes one simple command here, beginning with: ${starts} (no operators, expansions or line ends)`,
-    );
-  }
-  const written = JSON.stringify(oneLine(name, 100));
-  return fail(
-    'TOOL_NOT_ALLOWED',
-    `${written} is no tool you may use. Available: ${available.join(', ') || 'none'}`,
-  );
 }

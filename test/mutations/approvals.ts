@@ -25,17 +25,13 @@ export const approvalMutations = [
   ]),
   ...changesOf('tools/call-tool.ts', 'tools/call-tool.test.ts', [
     ['what a tool itself refuses is done', 'if (terms?.refused !== undefined) return terms.refused;', ''],
-    ['a tool that is not allowed is called', '!ceiling.allows(call.name, call.input)', 'false'],
+    ['a tool that is not allowed is called', '!door.allowed.allows(name, input)', 'false'],
     ['input is not checked for size', 'size > inputLimit\n', 'false\n'],
-    [
-      'a policy that fails allows',
-      "made.policy = 'TOOL_POLICY_DENIED';\n      return fail(",
-      'return undefined; fail(',
-    ],
-    ['a call begins before its start is stored', 'await made.begin();', 'void made.begin();'],
+    ['a policy that fails allows', "return refuse('TOOL_POLICY_DENIED', message);", 'return undefined;'],
+    ['a call begins before its start is stored', 'await attempt.begin()', 'void attempt.begin()'],
     ['a secret in an output reaches the model', 'escapeLabels(redact(text))', 'escapeLabels(text)'],
     ['a label in an output reaches the model', 'escapeLabels(redact(text))', 'redact(text)'],
-    ['a call that a person refused is made', 'if (denial !== undefined) return denial;', ''],
+    ['a call that a person refused is made', 'if (refusal !== undefined) return refusal;', ''],
   ]),
   ...changesOf('tools/policy.ts', 'tools/risk.test.ts', [
     ['a declared risk is passed over', 'if (risk !== undefined) return risk;', ''],

@@ -6,24 +6,27 @@ import { quietLog } from './quiet-log.ts';
 import { noHandOver } from './no-files.ts';
 import { toolContext } from './tool-context.ts';
 
-type Door = Parameters<typeof createCallTool>[0];
+type Scope = Parameters<typeof createCallTool>[0];
+type Deps = Parameters<typeof createCallTool>[1];
 
 /** The one door to these tools, open in a direct message; what it is handed may be changed. */
-export function openDoor(tools: readonly Tool[], change: Partial<Door> = {}): CallTool {
-  return createCallTool({
+export function openDoor(tools: readonly Tool[], change: Partial<Scope & Deps> = {}): CallTool {
+  const scope: Scope = {
     tools,
-    ceiling: allToolsAllowed(tools.map(({ name }) => name)),
-    decide: async () => ({ allowed: true }),
+    allowed: allToolsAllowed(tools.map(({ name }) => name)),
     requester: toolContext().requester,
-    redact: (text) => text,
-    log: quietLog(),
-    onProgress: () => undefined,
     turn: 'item',
+  };
+  const deps: Deps = {
+    decide: async () => ({ allowed: true }),
     settings: () => ({}),
     deliverArtifacts: noHandOver,
     audit: () => undefined,
-    ...change,
-  });
+    redact: (text) => text,
+    onProgress: () => undefined,
+    log: quietLog(),
+  };
+  return createCallTool({ ...scope, ...change }, { ...deps, ...change });
 }
 
 /** Calls a tool through the one door, as a loop does: what comes back is what a model would read. */

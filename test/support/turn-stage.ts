@@ -20,10 +20,9 @@ import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool, type Traits } from '../../src/core/tool.ts';
 import { createSkillLibrary } from '../../src/skills/skill-library.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createCallTool } from '../../src/tools/call-tool.ts';
+import { openDoor } from './call-one-tool.ts';
 import { makeMessage } from './make-message.ts';
 import { createManualClock } from './manual-clock.ts';
-import { noHandOver } from './no-files.ts';
 import { quietLog } from './quiet-log.ts';
 import { scriptedModel, type ModelStep } from './scripted-model.ts';
 import { makeTurn } from './make-turn.ts';
@@ -159,18 +158,11 @@ export async function openTurnStage(
       inline: following.inline,
     });
     const tools: readonly Tool[] = [useSkill, ...following.tools, ...extra];
-    const callTool = createCallTool({
-      tools,
-      ceiling: restriction,
-      decide: async () => ({ allowed: true }),
+    const callTool = openDoor(tools, {
+      allowed: restriction,
       requester: { ...byPerson, kind: 'person', conversation: message.conversation },
-      redact: (words) => words,
       log,
-      onProgress: () => undefined,
-      settings: () => ({}),
       turn: message.id,
-      deliverArtifacts: noHandOver,
-      audit: () => undefined,
     });
     const grant = {
       model,

@@ -98,7 +98,7 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
       : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: action, hint: action };
   };
   const redact = createRedactor([{ name: 'API_KEY', value: secret }]);
-  const callTool = openDoor(tools, { ceiling, decide, redact });
+  const callTool = openDoor(tools, { allowed: ceiling, decide, redact });
   const call = async (command: string): Promise<string> =>
     textOf(
       await callTool({ id: 'c', name: 'bash', input: { command } }, signal ?? new AbortController().signal),

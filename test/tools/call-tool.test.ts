@@ -8,10 +8,9 @@ import { defineTool, readOnly, type Requester, type Tool, type ToolContext } fro
 import type { ToolCall, ToolOutcome, AuditedCall } from '../../src/core/tool-call.ts';
 import { unparsedInput } from '../../src/core/entry.ts';
 import { openDoor } from '../support/call-one-tool.ts';
-import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
-import { parseAllowedTools, allToolsAllowed, type AllowedTools } from '../../src/tools/allowed-tools.ts';
+import type { DecideCall, JudgedCall } from '../../src/tools/call-tool.ts';
+import { parseAllowedTools, type AllowedTools } from '../../src/tools/allowed-tools.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
-import { noHandOver } from '../support/no-files.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const requester: Requester = {
@@ -32,23 +31,18 @@ type Door = Readonly<{
 
 function door(
   tools: readonly Tool[],
-  more: { ceiling?: AllowedTools; decide?: DecideCall; audit?: (call: AuditedCall) => void } = {},
+  more: { allowed?: AllowedTools; decide?: DecideCall; audit?: (call: AuditedCall) => void } = {},
 ): Door {
   const audited: AuditedCall[] = [];
   const progress: string[] = [];
   const log = quietLog();
-  const callTool = createCallTool({
-    tools,
-    ceiling: more.ceiling ?? allToolsAllowed(tools.map(({ name }) => name)),
-    decide: more.decide ?? (async () => ({ allowed: true })),
+  const callTool = openDoor(tools, {
     requester,
     redact: createRedactor([{ name: 'API_KEY', value: secret }]),
     log,
     onProgress: (text) => progress.push(text),
-    settings: () => ({}),
-    turn: 'item',
-    deliverArtifacts: noHandOver,
-    audit: more.audit ?? ((call) => void audited.push(call)),
+    audit: (call) => void audited.push(call),
+    ...more,
   });
   const call = (
     name: string,
@@ -113,7 +107,7 @@ test('T5 a call outside the ceiling is refused at execution, later calls of one 
     invalid: 'error',
   });
   assert.ok(ceiling.ok);
-  const { call, audited, log } = door([allowed, hidden], { ceiling });
+  const { call, audited, log } = door([allowed, hidden], { allowed: ceiling });
   for (const name of ['write_file', 'read_file', 'write_file', 'no_such_tool', 'toString']) {
     const { content, isError } = await call(name);
     assert.equal(isError, name !== 'read_file', name);
@@ -134,7 +128,7 @@ test('T5 bash that is limited to a command is refused for others, with what is a
     invalid: 'error',
   });
   assert.ok(ceiling.ok);
-  const { call } = door([bash], { ceiling });
+  const { call } = door([bash], { allowed: ceiling });
   assert.equal((await call('bash', { command: 'git log' })).content, 'ran');
   const refused = await call('bash', { command: 'git log; id' });
   assert.match(
@@ -360,9 +354,8 @@ test('T5 T8 T11 each step of the door comes after the one before it, and where o
         return succeed(`${'x'.repeat(29_990)} ${secret}`);
       },
     };
-    const callTool = createCallTool({
-      tools: [tool],
-      ceiling: { names: ['notes'], commands: undefined, allows: () => at('ceiling') },
+    const callTool = openDoor([tool], {
+      allowed: { names: ['notes'], commands: undefined, allows: () => at('ceiling') },
       async decide() {
         const denied = { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'no' } as const;
         if (!at('policy')) return denied;
@@ -374,11 +367,6 @@ test('T5 T8 T11 each step of the door comes after the one before it, and where o
         if (text.includes(secret)) at('redaction');
         return text.replaceAll(secret, '[redacted API_KEY]');
       },
-      log: quietLog(),
-      onProgress: () => undefined,
-      settings: () => ({}),
-      turn: 'item',
-      deliverArtifacts: noHandOver,
       audit: () => void at('audit'),
     });
     const call = { id: 'toolu_1', name: 'notes', input: {} };
