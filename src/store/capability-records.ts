@@ -1,3 +1,5 @@
+import type { Sql, Steps } from './sql.ts';
+
 /** An account that a person linked to a capability (C6). What it is called, and all else of it, is sealed by the host. */
 export type KeptAccount = Readonly<{
   sender: string;
@@ -71,22 +73,145 @@ export type CapabilityRecords = Readonly<{
   forget(sender: string): Promise<number>;
 }>;
 
-/** A flow's columns, as both stores give them. */
-export type FlowRow = Readonly<{
-  id: string;
-  sender: string;
-  capability: string;
-  conversation: string;
-  state: string;
-  sealed: string;
-  dueAt: number | null;
-  expiresAt: number;
-}>;
+type FlowRow = Omit<KeptFlow, 'state' | 'dueAt'> & Readonly<{ state: string; dueAt: number | null }>;
 
-/** Reads a row; a state of another version counts as ended. */
-export function readFlow(row: FlowRow | undefined): KeptFlow | undefined {
-  if (row === undefined) return undefined;
-  const { dueAt, state, ...rest } = row;
-  const known = flowStates.find((one) => one === state) ?? 'ended';
-  return { ...rest, state: known, dueAt: dueAt === null ? undefined : dueAt };
+const flowColumns =
+  'id, sender, capability, conversation, state, sealed, due_at AS "dueAt", expires_at AS "expiresAt"';
+
+export function createCapabilityRecords(sql: Sql): CapabilityRecords {
+  const { read, write, dialect } = sql;
+  const claim = sql.statement(
+    'INSERT INTO capability_key (one, check_value) VALUES (TRUE, ?1) ON CONFLICT (one) DO NOTHING',
+  );
+  const claimed = sql.statement<Readonly<{ check: string }>>(
+    'SELECT check_value AS "check" FROM capability_key WHERE one = TRUE',
+  );
+  const accountsOf = (whose: string) =>
+    sql.statement<KeptAccount>(
+      `SELECT sender, capability, name, sealed, linked_at AS "linkedAt" FROM capability_accounts
+       WHERE ${whose} AND (CAST(?2 AS TEXT) IS NULL OR capability = ?2) ORDER BY linked_at, name`,
+    );
+  const theirs = accountsOf('sender = ?1');
+  const everybodys = accountsOf('sender > ?1');
+  const removeAccount = sql.statement(
+    'DELETE FROM capability_accounts WHERE sender = ?1 AND capability = ?2 AND name = ?3',
+  );
+  const addAccount = sql.statement(
+    `INSERT INTO capability_accounts (sender, capability, name, sealed, linked_at) VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (sender, capability, name) DO UPDATE SET sealed = excluded.sealed`,
+  );
+  const endOver = sql.statement(
+    `UPDATE capability_flows SET state = 'ended', due_at = NULL
+     WHERE sender = ?1 AND capability = ?2 AND state <> 'ended' AND expires_at <= ?3`,
+  );
+  const addFlow = sql.statement(
+    `INSERT INTO capability_flows (id, sender, capability, conversation, state, sealed, due_at, expires_at)
+     VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
+  );
+  const flowsWhere = (which: string) =>
+    sql.statement<FlowRow>(`SELECT ${flowColumns} FROM capability_flows WHERE ${which}`);
+  const open = flowsWhere(`sender = ?1 AND capability = ?2 AND state IN ('pending', 'submitted')`);
+  const one = flowsWhere('id = ?1');
+  const ofSender = flowsWhere('sender = ?1 ORDER BY seq DESC');
+  const since = flowsWhere('expires_at > ?1');
+  const change = sql.statement(
+    'UPDATE capability_flows SET state = ?1, sealed = ?2, due_at = ?3 WHERE id = ?4 AND state = ?5',
+  );
+  const endLinked = sql.statement(
+    `UPDATE capability_flows SET state = 'ended', sealed = '', due_at = NULL WHERE id = ?1 AND state = 'linked'`,
+  );
+  const endFlows = sql.statement(
+    `UPDATE capability_flows SET state = 'ended', due_at = NULL
+     WHERE sender = ?1 AND state <> 'ended' AND (CAST(?2 AS TEXT) IS NULL OR conversation = ?2)`,
+  );
+  const takeDue = sql.statement<FlowRow>(
+    `UPDATE capability_flows SET due_at = ?2 WHERE id = (
+       SELECT id FROM capability_flows WHERE due_at <= ?1 ORDER BY due_at LIMIT 1 ${dialect.skipLocked}
+     ) RETURNING ${flowColumns}`,
+  );
+  const holdOn = sql.statement('UPDATE capability_flows SET due_at = ?1 WHERE id = ?2 AND due_at = ?3');
+  const nextDue = sql.statement<Readonly<{ at: number | null }>>(
+    'SELECT MIN(due_at) AS at FROM capability_flows WHERE due_at IS NOT NULL',
+  );
+  const outcome = sql.statement<Readonly<{ sealed: string }>>(
+    'SELECT sealed FROM capability_outcomes WHERE key = ?1',
+  );
+  const addOutcome = sql.statement(
+    'INSERT INTO capability_outcomes (key, sender, sealed, kept_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO NOTHING',
+  );
+  const removeOf = (table: string) => sql.statement(`DELETE FROM ${table} WHERE sender = ?1`);
+  const removeFlows = removeOf('capability_flows');
+  const removeOutcomes = removeOf('capability_outcomes');
+  const removeAccounts = removeOf('capability_accounts');
+
+  function* claimKey(check: string): Steps<string> {
+    yield* claim(check);
+    return (yield* claimed()).rows[0]?.check ?? '';
+  }
+
+  function* begin(flow: Omit<KeptFlow, 'state'>, now: number): Steps<KeptFlow> {
+    const { id, sender, capability, conversation, sealed, dueAt, expiresAt } = flow;
+    yield* endOver(sender, capability, now);
+    yield* addFlow(id, sender, capability, conversation, sealed, dueAt ?? null, expiresAt);
+    const [begun] = readFlows((yield* open(sender, capability)).rows);
+    if (begun === undefined) throw new Error('a flow of this id exists already');
+    return begun;
+  }
+
+  function* link(id: string, { sender, capability, name, sealed, linkedAt }: KeptAccount): Steps<boolean> {
+    if ((yield* endLinked(id)).changed === 0) return false;
+    yield* addAccount(sender, capability, name, sealed, linkedAt);
+    return true;
+  }
+
+  function* keepOutcome({
+    key,
+    sender,
+    sealed,
+    at,
+  }: Parameters<CapabilityRecords['keepOutcome']>[0]): Steps<string> {
+    yield* addOutcome(key, sender, sealed, at);
+    return (yield* outcome(key)).rows[0]?.sealed ?? sealed;
+  }
+
+  function* forget(sender: string): Steps<number> {
+    yield* removeFlows(sender);
+    yield* removeOutcomes(sender);
+    return (yield* removeAccounts(sender)).changed;
+  }
+
+  return {
+    claimKey: (check) => write('power', claimKey(check)),
+    keyCheck: async () => (await read(claimed()))[0]?.check,
+    async accounts({ sender, capability }) {
+      const accounts = sender === undefined ? everybodys : theirs;
+      return (await read(accounts(sender ?? '', capability ?? null))).map((row) => ({ ...row }));
+    },
+    removeAccount: async ({ sender, capability, name }) =>
+      (await write('power', removeAccount(sender, capability, name))).changed > 0,
+    begin: (flow, now) => write('power', begin(flow, now)),
+    flow: async (id) => readFlows(await read(one(id)))[0],
+    flows: async (sender) => readFlows(await read(ofSender(sender))),
+    flowsSince: async (at) => readFlows(await read(since(at))),
+    change: async (id, from, { state, sealed, dueAt }) =>
+      (await write('power', change(state, sealed, dueAt ?? null, id, from))).changed > 0,
+    link: (id, account) => write('power', link(id, account)),
+    endFlows: async ({ sender, conversation }) =>
+      (await write('power', endFlows(sender, conversation ?? null))).changed,
+    takeDue: async (now, againAt) => readFlows((await write('server', takeDue(now, againAt))).rows)[0],
+    holdOn: async (id, from, to) => (await write('process', holdOn(to, id, from))).changed > 0,
+    nextDue: async () => (await read(nextDue()))[0]?.at ?? undefined,
+    outcome: async (key) => (await read(outcome(key)))[0]?.sealed,
+    keepOutcome: (kept) => write('power', keepOutcome(kept)),
+    forget: (sender) => write('power', forget(sender)),
+  };
+}
+
+/** A state of another version counts as ended. */
+function readFlows(rows: readonly FlowRow[]): readonly KeptFlow[] {
+  return rows.map(({ dueAt, state, ...rest }) => ({
+    ...rest,
+    state: flowStates.find((one) => one === state) ?? 'ended',
+    dueAt: dueAt ?? undefined,
+  }));
 }

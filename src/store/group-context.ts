@@ -1,5 +1,7 @@
+import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Log } from '../lib/log.ts';
+import type { Sql } from './sql.ts';
 import { readStored } from './stored-json.ts';
 import { storedMessage } from './stored-message.ts';
 
@@ -13,15 +15,32 @@ export type GroupContext = Readonly<{
   recent(conversationKey: string, limit: number, since: number): Promise<readonly Message[]>;
 }>;
 
-/** What is read of an overheard message. */
-export type OverheardRow = Readonly<{ key: string; message: string }>;
+export function createGroupContext(sql: Sql, log: Log): GroupContext {
+  const insert = sql.statement(
+    `INSERT INTO overheard (key, conversation, message, heard_at) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (key) DO NOTHING`,
+  );
+  const remove = sql.statement('DELETE FROM overheard WHERE key = ?1');
+  const newest = sql.statement<Readonly<{ key: string; message: string }>>(
+    'SELECT key, message FROM overheard WHERE conversation = ?1 AND heard_at >= ?2 ORDER BY seq DESC LIMIT ?3',
+  );
 
-/** The messages of rows. A damaged one is left out and reported (Q11). */
-export function readOverheard(rows: readonly OverheardRow[], log: Log): readonly Message[] {
-  return rows.flatMap(({ key, message }) => {
-    const stored = readStored(storedMessage, message);
-    if (stored.ok) return [stored.value];
-    log.warn({ message: key, reason: stored.reason }, 'an overheard message is damaged and was left out');
-    return [];
-  });
+  return {
+    async add(message, now) {
+      const conversation = conversationKey(message.conversation);
+      await sql.write('process', insert(message.id, conversation, JSON.stringify(message), now));
+    },
+    async remove(id) {
+      await sql.write('process', remove(id));
+    },
+    async recent(conversation, limit, since) {
+      const rows = await sql.read(newest(conversation, since, limit));
+      return rows.toReversed().flatMap(({ key, message }) => {
+        const stored = readStored(storedMessage, message);
+        if (stored.ok) return [stored.value];
+        log.warn({ message: key, reason: stored.reason }, 'an overheard message is damaged and was left out');
+        return [];
+      });
+    },
+  };
 }

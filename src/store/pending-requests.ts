@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Conversation } from '../core/conversation.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
+import type { Sql, Steps } from './sql.ts';
 import { readStored } from './stored-json.ts';
 import { storedConversation } from './stored-message.ts';
 
@@ -68,40 +69,101 @@ export function outcomeKey(id: string): string {
   return `ask:${id}!outcome`;
 }
 
-/** For the statement behind `takeUnshown`. Milliseconds. */
-export const unshown = {
-  part: `'${outcomeKey("' || id || '")}#0'`,
-  afterMs: 10_000,
-  leaseMs: 5 * 60_000,
-  longestMs: 24 * 60 * 60_000,
-} as const;
+const unshownMs = 10_000;
+/** The caller of `takeUnshown` may die: then another one gets the approval. */
+const unshownLeaseMs = 5 * 60_000;
+const longestUnshownMs = 24 * 60 * 60_000;
+const columns = 'id, kind, requester, state, expires_at, ask';
+/** Conversations looked for in one statement. */
+const most = 200;
 
-/** The columns of an ask's row. */
-export type PendingRequestRow = Readonly<{
-  id: string;
-  kind: PendingRequest['kind'];
-  requester: string;
-  state: PendingRequest['state'];
-  expires_at: number;
-  ask: string;
-}>;
+type Row = Pick<PendingRequest, 'id' | 'kind' | 'requester' | 'state'> &
+  Readonly<{ expires_at: number; ask: string }>;
+type Answer = NonNullable<PendingRequest['answer']>;
 
-/** The ask of a row. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
-export function readAsk(row: PendingRequestRow | undefined, log: Log): PendingRequest | undefined {
-  if (row === undefined) return undefined;
-  const stored = readStored(storedAsk, row.ask);
-  if (!stored.ok) {
-    log.error({ ask: row.id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
-    return undefined;
+export function createPendingRequests(
+  sql: Sql,
+  log: Log,
+): PendingRequests & Readonly<{ cancel: CancelRequests }> {
+  const { read, write } = sql;
+  const insert = sql.statement(
+    `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask)
+     VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6) ON CONFLICT (id) DO NOTHING`,
+  );
+  const one = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1`);
+  // Two answers at once, in two processes perhaps: the second waits here and is late.
+  const held = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1 ${sql.dialect.forUpdate}`);
+  // Every turn looks whether somebody waits for what it brings.
+  const openIn = sql.lookup<Row>(
+    `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
+    { most, order: 'seq' },
+  );
+  const settle = sql.statement(
+    `UPDATE asks SET state = 'answered', ask = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
+  );
+  const cancel = sql.statement<Readonly<{ id: string }>>(
+    `UPDATE asks SET state = 'cancelled', settled_at = ?1
+     WHERE state = 'open' AND conversation = ?2 AND (CAST(?3 AS TEXT) IS NULL OR requester = ?3) RETURNING id`,
+  );
+  const expire = sql.statement<Readonly<{ id: string }>>(
+    `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
+  );
+  // Where two processes ask at once, the second sees the lease of the first.
+  const take = sql.statement<Readonly<{ id: string }>>(
+    `UPDATE asks SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
+       AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,
+  );
+
+  function* answer(id: string, given: Answer): Steps<'answered' | 'late' | 'unknown'> {
+    const [ask] = readRequests((yield* held(id)).rows, log);
+    if (ask === undefined) return 'unknown';
+    if (ask.state !== 'open' || given.at >= ask.expiresAt) return 'late';
+    const { conversation, transcript, toolUseId, payload, askedAt } = ask;
+    const kept = { conversation, transcript, toolUseId, payload, askedAt, answer: given };
+    yield* settle(JSON.stringify(kept), given.at, id);
+    return 'answered';
   }
-  const { answer: given, ...rest } = stored.value;
+
   return {
-    ...rest,
-    id: row.id,
-    kind: row.kind,
-    requester: row.requester,
-    state: row.state,
-    expiresAt: row.expires_at,
-    answer: given,
+    find: async (id) => readRequests(await read(one(id)), log)[0],
+    open: async (conversation) => readRequests(await openIn(conversationKey(conversation)), log),
+    async add({ id, kind, requester, expiresAt, ...rest }) {
+      const conversation = conversationKey(rest.conversation);
+      await write('server', insert(id, kind, conversation, requester, expiresAt, JSON.stringify(rest)));
+    },
+    answer: (id, given) => write('power', answer(id, given)),
+    expire: async (now) => idsOf((await write('process', expire(now))).rows),
+    async takeUnshown(now) {
+      const times = [now + unshownLeaseMs, now - unshownMs, now - longestUnshownMs] as const;
+      return idsOf((await write('process', take(...times))).rows);
+    },
+    *cancel(asked, now) {
+      const cancelled: string[] = [];
+      for (const { conversation, requester } of asked) {
+        const { rows } = yield* cancel(now, conversationKey(conversation), requester ?? null);
+        cancelled.push(...idsOf(rows));
+      }
+      return cancelled;
+    },
   };
+}
+
+/** Ends those that are open, within a transaction, and returns their ids. */
+export type CancelRequests = (
+  asked: readonly Readonly<{ conversation: Conversation; requester?: string }>[],
+  now: number,
+) => Steps<readonly string[]>;
+
+function idsOf(rows: readonly Readonly<{ id: string }>[]): readonly string[] {
+  return rows.map(({ id }) => id);
+}
+
+/** A damaged one counts as missing and is reported (Q11): nothing is done on it. */
+function readRequests(rows: readonly Row[], log: Log): readonly PendingRequest[] {
+  return rows.flatMap(({ id, kind, requester, state, expires_at: expiresAt, ask }) => {
+    const stored = readStored(storedAsk, ask);
+    if (stored.ok) return [{ answer: undefined, ...stored.value, id, kind, requester, state, expiresAt }];
+    log.error({ ask: id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
+    return [];
+  });
 }

@@ -1,9 +1,11 @@
 import { OperatorError } from '../../core/errors.ts';
+import { createCapabilityRecords } from '../capability-records.ts';
+import { createGroupContext } from '../group-context.ts';
+import { createPendingRequests } from '../pending-requests.ts';
 import type { Backlog, Store } from '../store.ts';
+import { createUsage, createUses } from '../usage.ts';
 import type { Backing } from './backing.ts';
 import type { Announcer } from './create-announcer.ts';
-import { createAsks } from './create-pending-requests.ts';
-import { createCapabilityRecords } from './create-capability-records.ts';
 import { createCommit } from './create-commit.ts';
 import { createForget } from './create-forget.ts';
 import { createHeartbeat } from './create-heartbeat.ts';
@@ -11,14 +13,13 @@ import { createInbox, inboxHead } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
 import { createLead } from './create-lead.ts';
 import { createOutbox, outboxHead } from './create-outbox.ts';
-import { createOverheard } from './create-group-context.ts';
 import { createPrune } from './create-prune.ts';
 import { createReserve } from './create-reserve.ts';
 import { createServe } from './create-serve.ts';
 import { createSignals } from './create-signals.ts';
 import { createStop } from './create-stop.ts';
 import { createTranscripts } from './create-transcripts.ts';
-import { createUsage, createUses } from './create-usage.ts';
+import { createSql } from './create-sql.ts';
 import type { NotifyBus } from './create-notify-bus.ts';
 import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
 
@@ -26,7 +27,9 @@ const checkMs = 3_000;
 
 /** The store on a migrated database, which it closes with itself. Every method rejects while the database is away, and works again when it is back (Q11). */
 export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
-  const { database, jobs, log } = backing;
+  const { database, jobs, leases, log } = backing;
+  const sql = createSql(database, leases);
+  const { cancel, ...asks } = createPendingRequests(sql, log);
   const heartbeat = createHeartbeat(jobs, log);
   const leader = createLead(database, log);
   const prune = createPrune(database);
@@ -56,17 +59,17 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     inbox,
     outbox,
     transcripts: createTranscripts(database, log),
-    overheard: createOverheard(database, log),
-    asks: createAsks(database, log),
-    capabilities: createCapabilityRecords(database),
+    overheard: createGroupContext(sql, log),
+    asks,
+    capabilities: createCapabilityRecords(sql),
     signals: createSignals(wire),
     ...createCommit(backing),
-    stop: createStop(backing),
+    stop: createStop(backing, cancel),
     keyed: createKeyed(database, log),
-    usage: createUsage(database),
+    usage: createUsage(sql),
     lead: leader.lead,
     reserve: createReserve(database),
-    countUse: createUses(database),
+    countUse: createUses(sql),
     async prune(now, retentionMs) {
       await prune(now, retentionMs);
       await sweepLanes(backing);

@@ -1,27 +1,17 @@
-import { conversationKey } from '../../core/conversation.ts';
-import type { StopOrder, Store } from '../store.ts';
+import type { CancelRequests } from '../pending-requests.ts';
+import type { Store } from '../store.ts';
 import type { Backing } from './backing.ts';
 import { endItem } from './create-inbox.ts';
+import { runScript } from './create-sql.ts';
 import { lockOf } from './queue-of.ts';
-import type { Query } from './open-database.ts';
 
 type Keys = readonly Readonly<{ key: string }>[];
 
 /** `stop` on PostgreSQL: marks and drops items and ends asks in one transaction (T8), holding the lanes of the items. */
-export function createStop({ database, jobs, announce, clock }: Backing): Store['stop'] {
-  async function endAsks(query: Query, asks: NonNullable<StopOrder['asks']>): Promise<readonly string[]> {
-    const ended: string[] = [];
-    for (const { conversation, requester } of asks) {
-      const { rows } = await query<Readonly<{ id: string }>>(
-        `UPDATE skillet.asks SET state = 'cancelled', settled_at = $1
-         WHERE state = 'open' AND conversation = $2 AND ($3::text IS NULL OR requester = $3) RETURNING id`,
-        [clock.now(), conversationKey(conversation), requester ?? null],
-      );
-      ended.push(...rows.map(({ id }) => id));
-    }
-    return ended;
-  }
-
+export function createStop(
+  { database, jobs, announce, clock }: Backing,
+  cancel: CancelRequests,
+): Store['stop'] {
   return async ({ items, asks = [] }) => {
     const named = await database.query<Readonly<{ lane: string }>>(
       `SELECT DISTINCT lane FROM skillet.inbox JOIN skillet.inbox_keys ON item = seq WHERE inbox_keys.key = ANY($1)`,
@@ -31,7 +21,7 @@ export function createStop({ database, jobs, announce, clock }: Backing): Store[
     if (lanes.length > 0) await jobs.prepare('inbox', lanes);
     const locks = lanes.map((lane) => lockOf('inbox', lane));
     const stopped = await database.transaction({ outlives: 'disk', locks }, async (query) => {
-      const cancelled = await endAsks(query, asks);
+      const cancelled = await runScript(query, cancel(asks, clock.now()));
       const ofThese = `FROM skillet.inbox_keys WHERE item = seq AND inbox_keys.key = ANY($1) AND status = 'waiting'`;
       const dropped = await query<Keys[number]>(
         `${endItem} ${ofThese} AND taken_at IS NULL RETURNING inbox_keys.key`,

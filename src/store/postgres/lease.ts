@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DatabaseFault, type Answer, type Query } from './open-database.ts';
+import type { Answer } from '../sql.ts';
+import { DatabaseFault, type Query } from './open-database.ts';
 
 /** The two kinds of work: messages to answer, parts to send. */
 export type Kind = 'inbox' | 'outbox';

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
+import type { Answer } from '../sql.ts';
 
 /**
  * Something the database refused, or that it could not be reached. The driver's own error is not kept as a cause: it
@@ -18,12 +19,6 @@ export class DatabaseFault extends Error {
     this.connected = more.connected;
   }
 }
-
-export type Answer<Row> = Readonly<{
-  rows: readonly Row[];
-  /** Rows written. */
-  changed: number;
-}>;
 
 /** Runs one SQL statement. Rows come as `Row` says: the tables hold the types, and bigint is a number. Rejects with DatabaseFault. */
 export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<Answer<Row>>;
@@ -144,7 +139,7 @@ export function openDatabase(url: string, log: Log): Database {
 }
 
 /** A commit coordinates only, unless it says otherwise. What is asked is the same each time: it is planned once. Who holds locks and sleeps is cut off. */
-const sessionSettings = `SET synchronous_commit = off; SET plan_cache_mode = force_generic_plan; SET statement_timeout = ${statementMs};
+const sessionSettings = `SET search_path = skillet, "$user", public; SET synchronous_commit = off; SET plan_cache_mode = force_generic_plan; SET statement_timeout = ${statementMs};
   SET idle_in_transaction_session_timeout = 10000; SET client_min_messages = warning`;
 
 /** The pool waits for it, whatever its types say. */

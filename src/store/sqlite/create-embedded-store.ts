@@ -1,20 +1,22 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { createCapabilityRecords } from '../capability-records.ts';
+import { createGroupContext } from '../group-context.ts';
+import { createPendingRequests } from '../pending-requests.ts';
 import { createLocalSignals } from '../signals.ts';
-import { createAsks } from './create-pending-requests.ts';
+import { createUsage, createUses } from '../usage.ts';
 import { createBackup } from './create-backup.ts';
 import { createBatch } from './create-batch.ts';
-import { createCapabilityRecords } from './create-capability-records.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
 import { createOutbox } from './create-outbox.ts';
-import { createOverheard } from './create-group-context.ts';
 import { createPrune } from './create-prune.ts';
 import { createTranscripts } from './create-transcripts.ts';
-import { createUsage, createUses } from './create-usage.ts';
+import { createSql } from './create-sql.ts';
 import type { Connection } from './open-connection.ts';
 import type { Bell } from './create-serve.ts';
-import type { Store, Backlog } from '../store.ts';
+import type { Steps } from '../sql.ts';
+import type { Store, Backlog, Stopped, Use } from '../store.ts';
 
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
 export function createEmbeddedStore(
@@ -33,6 +35,7 @@ export function createEmbeddedStore(
   }>,
 ): Store {
   const batch = createBatch(connection);
+  const sql = createSql(connection, clock);
   const toAnswer = createBell();
   const toSend = createBell();
   const {
@@ -51,8 +54,8 @@ export function createEmbeddedStore(
     onWork: toSend.onRing,
   });
   const { append, ...transcripts } = createTranscripts(connection, log);
-  const { cancel, ...asks } = createAsks(connection, clock, log);
-  const { usage, add: addUse } = createUsage(connection);
+  const { cancel, ...asks } = createPendingRequests(sql, log);
+  const addUse = createAddUse(connection);
   const keyed = createKeyed(connection, log);
   const health = keyed('health');
   const never = new AbortController().signal;
@@ -62,9 +65,9 @@ export function createEmbeddedStore(
     inbox,
     outbox,
     transcripts,
-    overheard: createOverheard(connection, log),
+    overheard: createGroupContext(sql, log),
     asks,
-    capabilities: createCapabilityRecords(connection),
+    capabilities: createCapabilityRecords(sql),
     signals: createLocalSignals(),
     async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
       const lane = await batch.write('process', () => {
@@ -84,16 +87,17 @@ export function createEmbeddedStore(
       return refused;
     },
     async stop({ items, asks: asked = [] }) {
-      const stopped = connection.write('process', () => {
-        const cancelled = asked.flatMap(({ conversation, requester }) => cancel(conversation, requester));
+      function* stop(): Steps<Stopped> {
+        const cancelled = yield* cancel(asked, clock.now());
         const dropped = items.filter(drop);
         return { cancelled, dropped, stopping: items.filter(mark) };
-      });
+      }
+      const stopped = await sql.write('server', stop());
       if (stopped.dropped.length > 0) toAnswer.ring();
       return stopped;
     },
     keyed,
-    usage,
+    usage: createUsage(sql),
     // The one owner of the store leads in everything and shares no limit.
     async lead(what, until) {
       until.throwIfAborted();
@@ -101,7 +105,7 @@ export function createEmbeddedStore(
       return never;
     },
     reserve: async () => 0,
-    countUse: createUses(connection, clock),
+    countUse: createUses(sql),
     prune: createPrune(connection),
     // Rarely asked, and large: 5 files and 26 statements.
     async forget(sender) {
@@ -133,6 +137,20 @@ function createBell(): Bell {
         if (lane === undefined || lane.includes('~') === beside) listener();
     },
     onRing: (listener, beside) => void listeners.set(listener, beside),
+  };
+}
+
+function createAddUse(connection: Connection): (use: Use) => void {
+  const insert = connection.prepare(
+    `INSERT INTO usage (day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
+     ON CONFLICT (day, sender, conversation, skill, model) DO UPDATE SET requests = requests + 1,
+       input = input + excluded.input, output = output + excluded.output,
+       cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write`,
+  );
+  return ({ day, sender, conversation, skill, model, tokens }) => {
+    const { input, output, cacheRead, cacheWrite } = tokens;
+    insert.run(day, sender, conversation, skill, model, input, output, cacheRead, cacheWrite);
   };
 }
 
