@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
+import { OperatorError } from '../../src/core/errors.ts';
 import {
   containerPrograms,
   findContainerEngine,
@@ -11,20 +12,10 @@ import { followContainerImage, type ContainerImage } from '../../src/sandbox/con
 import { copySystem } from './copy-system.ts';
 import { quietLog } from './quiet-log.ts';
 
-/** `SKILLET_TEST_ENGINE` names one of them. */
-const wanted = containerPrograms.find((name) => name === process.env['SKILLET_TEST_ENGINE']);
-const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
-const found =
-  process.platform !== 'linux'
-    ? { ok: false as const, why: ['containers need Linux'] }
-    : uid === 0
-      ? { ok: false as const, why: ['containers are not run as root: run this as an ordinary user'] }
-      : await findContainerEngine({ wanted, uid, gid, env: process.env });
-
-/** The container engine of this machine, or why tests that need one are skipped. */
-export const containersHere: Readonly<{ engine?: ContainerEngine; skip: string | false }> = found.ok
-  ? { engine: found.engine, skip: false }
-  : { skip: found.why.join('; ') };
+type ContainersHere = Readonly<
+  | { engine: ContainerEngine; image: ContainerImage; skip: false }
+  | { engine?: never; image?: never; skip: string }
+>;
 
 const programs = [
   ...[
@@ -47,8 +38,39 @@ const programs = [
   ...['tee', 'wc', 'sleep', 'env', 'printenv', 'id', 'hostname', 'whoami'],
 ];
 
-/** An image with a few programs of this system; all of it is gone after the tests of the file. */
-export async function imageForTests(engine: ContainerEngine): Promise<ContainerImage> {
+/**
+ * The container engine of this machine, or why tests that need one are skipped, with an image of a few programs of this
+ * system, which is removed after the tests of the file. `SKILLET_TEST_ENGINE` names one of the engines.
+ */
+export async function openContainersHere(): Promise<ContainersHere> {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  if (process.platform !== 'linux') return { skip: 'containers need Linux' };
+  const wanted = containerPrograms.find((name) => name === process.env['SKILLET_TEST_ENGINE']);
+  const found = await findContainerEngine({ wanted, uid, gid, env: process.env });
+  if (!found.ok) return { skip: found.why.join('; ') };
+  const { engine } = found;
+  const image = await imageForTests(engine);
+  try {
+    const simplest = [
+      'run',
+      '--rm',
+      '--network',
+      'none',
+      ...engine.own,
+      await image.current(),
+      '/bin/sh',
+      '-c',
+      ':',
+    ];
+    await engine.call(simplest);
+  } catch (error) {
+    if (error instanceof OperatorError) return { skip: `no container runs here: ${error.message}` };
+    throw error;
+  }
+  return { engine, image, skip: false };
+}
+
+async function imageForTests(engine: ContainerEngine): Promise<ContainerImage> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-image-'));
   const rootfs = path.join(folder, 'tree');
   await copySystem(rootfs, programs, [process.execPath]);

@@ -12,10 +12,13 @@ export function testSandboxCap(
     open,
     skip = false,
     waits = true,
+    timeoutMs = 5_000,
   }: Readonly<{
     open(limits: SandboxLimits): Sandbox;
     skip?: string | false;
     /** Whether it has a way of its own to count time. */ waits?: boolean;
+    /** Time of one command, its start included. */
+    timeoutMs?: number;
   }>,
 ): void {
   const roots: string[] = [];
@@ -79,11 +82,11 @@ export function testSandboxCap(
     async () => {
       const slow: ServeCap = async (_words, _input, signal) => {
         // Longer than the command has in all.
-        await new Promise((resolve) => setTimeout(resolve, 6_000));
+        await new Promise((resolve) => setTimeout(resolve, timeoutMs + 1_000));
         signal.throwIfAborted();
         return answer('at last\n');
       };
-      const { stdout } = exited(await run('skillet-cap list', slow, { timeoutMs: 5_000 }));
+      const { stdout } = exited(await run('skillet-cap list', slow, { timeoutMs }));
       assert.equal(stdout, 'at last\n');
     },
   );
