@@ -26,6 +26,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   approvals: ['tools', 'skills', ...low],
   authoring: ['tools', 'skills', 'sandbox', ...low],
   capabilities: ['tools', 'skills', 'sandbox', ...low],
+  providers: ['capabilities'],
   plugins: ['tools', 'settings', 'capabilities', 'skills', 'sandbox', ...low],
   runs: ['agent', 'approvals', 'authoring', 'capabilities', 'settings', 'tools', 'skills', 'sandbox', ...low],
   conversations: [
@@ -46,6 +47,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
 };
 /** Rooms that no other but these may import. */
 const above: Readonly<Record<string, readonly string[]>> = {
+  providers: ['cli'],
   operator: ['bot', 'cli'],
   bot: ['cli'],
   cli: [],
@@ -68,11 +70,13 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^commander$/, /^src\/cli\//],
   [/^pino$|^prom-client$/, /^src\/operator\//],
   [/^zod$/, /^src\//],
-  [/^node:/, /^src\//],
+  [/^node:/, /^(src|providers\/check)\//],
 ];
 
 type Import = Readonly<{ specifier: string; typeOnly: boolean }>;
-const files = readdirSync(path.join(root, 'src'), { recursive: true, withFileTypes: true })
+/** What the bot loads: `src`, and the kit beside the providers that the CLI checks them with. */
+const files = ['src', 'providers/check']
+  .flatMap((folder) => readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
   .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
   .sort();
@@ -163,11 +167,14 @@ test('B3 B4 what runs before the compile cache is open is plain JavaScript', () 
 test('the map has a line for each room, and for no other', () => {
   const map = readFileSync(path.join(root, 'src', 'README.md'), 'utf8');
   const named = [...map.matchAll(/^\| `([^`]+?)\/?` \|/gm)].map((match) => match[1]);
-  const rooms = new Set(files.map((file) => file.split(path.sep)[1]));
+  const rooms = new Set(
+    files.filter((file) => file.startsWith('src')).map((file) => file.split(path.sep)[1]),
+  );
   assert.deepEqual(new Set(named), rooms);
 });
 
 function roomOf(file: string): string {
+  if (file.startsWith('providers')) return 'providers';
   return file === 'src/plugin.ts' ? 'plugins' : (file.split(path.sep)[1] ?? '');
 }
 

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { bridgeResults, type CapabilityDefinition, type CapabilityOperation } from '../bridge-contract.ts';
+import {
+  bridgeResults,
+  type CapabilityDefinition,
+  type CapabilityOperation,
+} from '../../src/capabilities/bridge-contract.ts';
 import {
   describeHeard,
   skipped,
@@ -12,8 +16,8 @@ import {
   type Rule,
 } from './check-probe.ts';
 import { noAccount } from './check-tokens.ts';
-import { findCredential } from '../capability-checks.ts';
-import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
+import { findCredential } from '../../src/capabilities/capability-checks.ts';
+import { jsonSchemaCheck } from '../../src/lib/json/json-schema-check.ts';
 
 /** What of a provider may be carried out for real. */
 export type CheckedPerson = Readonly<{

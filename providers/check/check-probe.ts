@@ -1,13 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { answerLevels, bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
-import type { BridgeProvider } from '../call-bridge.ts';
-import { runBridgeProcess } from '../run-bridge-process.ts';
-import { bridgeEnvironment, createIdentityTokens, type CallIdentity } from '../signed-call.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { hashJson, isShallow, parseJson } from '../../lib/json/json-values.ts';
-import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
-import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
-import { oneLine } from '../../lib/text/text.ts';
+import {
+  answerLevels,
+  bridgeAnswer,
+  bridgeVersion,
+  type BridgeMethod,
+} from '../../src/capabilities/bridge-contract.ts';
+import type { BridgeProvider } from '../../src/capabilities/call-bridge.ts';
+import { runBridgeProcess } from '../../src/capabilities/run-bridge-process.ts';
+import {
+  bridgeEnvironment,
+  createIdentityTokens,
+  type CallIdentity,
+} from '../../src/capabilities/signed-call.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { hashJson, isShallow, parseJson } from '../../src/lib/json/json-values.ts';
+import { jsonSchemaCheck } from '../../src/lib/json/json-schema-check.ts';
+import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';
+import { oneLine } from '../../src/lib/text/text.ts';
 
 const deepest = 5;
 

@@ -1,5 +1,9 @@
-import { bridgeResults, type BridgeResults, type CapabilityDefinition } from '../bridge-contract.ts';
-import type { BridgeProvider } from '../call-bridge.ts';
+import {
+  bridgeResults,
+  type BridgeResults,
+  type CapabilityDefinition,
+} from '../../src/capabilities/bridge-contract.ts';
+import type { BridgeProvider } from '../../src/capabilities/call-bridge.ts';
 import { checkNames, checkOperations, type CheckedPerson } from './check-operations.ts';
 import {
   createProbe,
@@ -13,8 +17,8 @@ import {
   type Rule,
 } from './check-probe.ts';
 import { checkTokens, harmlessCall } from './check-tokens.ts';
-import { checkDefinitions } from '../definitions.ts';
-import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
+import { checkDefinitions } from '../../src/capabilities/definitions.ts';
+import { jsonSchemaCheck } from '../../src/lib/json/json-schema-check.ts';
 
 const answers: Rule = {
   what: 'definitions are answered with one JSON object, exit code 0',

@@ -1,4 +1,4 @@
-import type { CapabilityDefinition } from '../bridge-contract.ts';
+import type { CapabilityDefinition } from '../../src/capabilities/bridge-contract.ts';
 import {
   describeHeard,
   skipped,

@@ -1,5 +1,4 @@
-import { checkProvider } from '../capabilities/check/check-provider.ts';
-import type { CheckResult } from '../capabilities/check/check-probe.ts';
+import type { CheckResult } from '../../providers/check/check-probe.ts';
 import { configuredProviders } from '../capabilities/configured-providers.ts';
 import { printable } from '../lib/text/text.ts';
 import { openConfig } from './open-config.ts';
@@ -28,6 +27,7 @@ export async function checkCapability(namespace: string, options: CapabilityChec
     process.exitCode = 2;
     return;
   }
+  const { checkProvider } = await import('../../providers/check/check-provider.ts');
   const results = await checkProvider(provider, {
     user,
     account,

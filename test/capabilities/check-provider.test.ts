@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { BridgeProvider } from '../../src/capabilities/call-bridge.ts';
-import { checkProvider, type CheckOptions } from '../../src/capabilities/check/check-provider.ts';
+import { checkProvider, type CheckOptions } from '../../providers/check/check-provider.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { openTallyProvider, tallyMissing } from '../support/tally-provider.ts';
 
