@@ -4,7 +4,7 @@ import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalogue.ts';
 import type { LastGood } from './last-good.ts';
-import { readBody, type Body } from './parse/split-front-matter.ts';
+import { readBody, type Body } from './read-body.ts';
 
 /** `$5,000` and `$1.50` are money, `$1st` and `$ARGUMENTS_X` other words. */
 const placeholder =

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import { createNewSince } from '../lib/text/text.ts';
 import { createLastGood } from './last-good.ts';
 import { loadSkills } from './load-skills.ts';
-import { bodyReadLimit } from './parse/split-front-matter.ts';
+import { bodyReadLimit } from './read-body.ts';
 import type { Remembered, SkillRoot } from './parse/read-roots.ts';
 import type { Definition } from './parse/skill-definition.ts';
 import type { Registry } from './registry.ts';

@@ -3,7 +3,7 @@ import type { ActiveSkill } from '../core/entry.ts';
 import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import type { Skill } from '../core/skill.ts';
 import { truncate } from '../lib/text/text.ts';
-import { bodyLimit } from '../skills/parse/split-front-matter.ts';
+import { bodyLimit } from '../skills/read-body.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import type { ToolRestriction } from './tool-restriction.ts';
 

@@ -8,7 +8,7 @@ const deep = { file: 'lib/redaction/redact-deep.ts', test: 'lib/redact-deep.test
 
 /** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
 export const textMutations: readonly Mutation[] = [
-  ...changesOf('skills/parse/parse-skill-yaml.ts', 'skills/parse-skill.test.ts', [
+  ...changesOf('skills/parse/parse-yaml.ts', 'skills/parse-skill.test.ts', [
     ['front matter is nested one deeper', 'depth >= depthLimit', 'depth > depthLimit'],
     ['front matter is nested one less', 'depth >= depthLimit', 'depth >= depthLimit - 1'],
     ['aliases are read', 'if (library.isAlias(node))', 'if (false)'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parsePlainFrontMatter, repairFrontMatter } from '../../src/skills/parse/parse-skill-front-matter.ts';
-import { parseYamlFrontMatter } from '../../src/skills/parse/parse-skill-yaml.ts';
+import { parsePlainFrontMatter } from '../../src/skills/parse/front-matter.ts';
+import { parseYamlFrontMatter, repairFrontMatter } from '../../src/skills/parse/parse-yaml.ts';
 import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
 import { validateSkill } from '../../src/skills/parse/validate-skill.ts';
 import { equalData } from '../support/equal-data.ts';

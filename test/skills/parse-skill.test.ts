@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
-import { parseYamlFrontMatter } from '../../src/skills/parse/parse-skill-yaml.ts';
+import { parseYamlFrontMatter } from '../../src/skills/parse/parse-yaml.ts';
 import type { Definition, ParseResult } from '../../src/skills/parse/skill-definition.ts';
 import { skillText } from './make-root.ts';
 

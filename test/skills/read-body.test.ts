@@ -3,7 +3,7 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLastGood } from '../../src/skills/last-good.ts';
-import { readBody } from '../../src/skills/parse/split-front-matter.ts';
+import { readBody } from '../../src/skills/read-body.ts';
 import { makeRoot, put, skillText } from './make-root.ts';
 
 test('F7 the body is read at the time of use, so an edit counts at once', async (t) => {

@@ -2,13 +2,10 @@ import { basename } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 import { decodeText } from '../../lib/text/text.ts';
-import { isAccessLine } from '../access-line.ts';
-import { readText, type FrontMap } from './read-values.ts';
-import { parseFrontMatter } from './parse-skill-front-matter.ts';
-import { bySnakeCase } from './read-access.ts';
-import { accessFields, readFields } from './read-fields.ts';
+import { readFrontMatter } from './front-matter.ts';
+import { readFields } from './read-fields.ts';
+import { accessFields, bySnakeCase, readText, type FrontMap } from './read-values.ts';
 import { nameLimit, slugOf, type ParseResult, type SkillSource } from './skill-definition.ts';
-import { splitFrontMatter } from './split-front-matter.ts';
 
 const notProse = /^(?:#{1,6}(?:\s|$)|<|\||!\[|(?:[-*_=]\s*){3,}$)/;
 
@@ -33,32 +30,22 @@ export function parseSkill(source: SkillSource): ParseResult {
 
   const text = decodeText(source.bytes, source.cut);
   if (text === undefined) return refuse(error('NOT_UTF8', 'the file is not UTF-8; save it as UTF-8'));
-  const split = splitFrontMatter(text);
-  if (!split.ok) return refuse(split.diagnostic);
-  const { yaml, body, yamlLine, warnings } = split.file;
-  warnings.forEach(report);
-  const inFile = (diagnostic: Diagnostic): Diagnostic =>
-    diagnostic.line === undefined ? diagnostic : { ...diagnostic, line: diagnostic.line + yamlLine - 1 };
-
-  const parsed = parseFrontMatter(yaml);
-  if (!parsed.ok) {
-    const { code, message, line } = parsed.problem;
-    return refuse(inFile({ ...error(code, message), line }), { accessBroken: isInAccessField(yaml, line) });
+  const read = readFrontMatter(text);
+  read.warnings.forEach(report);
+  if (!read.ok) return refuse(read.problem, { accessBroken: read.accessBroken });
+  const { front, repaired, body, yamlLine } = read.file;
+  for (const field of repaired) {
+    const message = `${field} is no valid YAML as it stands; put it in quotes`;
+    report({ level: 'warning', code: 'YAML_REPAIRED', message, field });
   }
-  for (const field of parsed.repaired) {
-    report({
-      level: 'warning',
-      code: 'YAML_REPAIRED',
-      message: `${field} is no valid YAML as it stands; put it in quotes`,
-      field,
-    });
-  }
-  const { fields, twice } = bySnakeCase(parsed.front);
+  const { fields, twice } = bySnakeCase(front);
   const name = readName(fields, folder, fallbackName, report);
   if (name === '')
     return refuse(error('NAME_MISSING', 'neither name nor folder holds a letter or digit', 'name'));
   for (const field of twice) report(error('FIELD_TWICE', `${field} is given in both spellings`, field));
-  const rest = readFields(fields, (diagnostic) => report(inFile(diagnostic)));
+  const rest = readFields(fields, (diagnostic) =>
+    report({ ...diagnostic, line: diagnostic.line && diagnostic.line + yamlLine - 1 }),
+  );
   const broken = diagnostics.filter(({ level }) => level === 'error');
   if (broken.length > 0) {
     const accessBroken = broken.some(({ field }) => field !== undefined && accessFields.has(field));
@@ -134,15 +121,6 @@ function readDescription(
   const message = `${points.length} characters, the first ${descriptionLimit} are used: shorten it`;
   report({ level: 'warning', code: 'DESCRIPTION_TRUNCATED', message, field });
   return `${points.slice(0, descriptionLimit - 1).join('')}…`;
-}
-
-/** Whether the lines of the top-level key at or above a line hold a key that grants or restricts, indented by mistake as well. */
-function isInAccessField(yaml: string, line: number): boolean {
-  const lines = yaml.split('\n');
-  const begins = (text: string): boolean => /^[^\s#-]/.test(text);
-  const first = Math.max(0, lines.slice(0, line).findLastIndex(begins));
-  const rest = lines.slice(first + 1).findIndex(begins);
-  return lines.slice(first, rest === -1 ? undefined : first + 1 + rest).some(isAccessLine);
 }
 
 function error(code: string, message: string, field?: string): Diagnostic {

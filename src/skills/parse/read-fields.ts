@@ -1,6 +1,10 @@
 import type { Diagnostic } from '../../core/codes.ts';
-import { readChatTypes, readGrant, readTools } from './read-access.ts';
 import {
+  accessFields,
+  knownFields,
+  readChatTypes,
+  readGrant,
+  readTools,
   readBoolean,
   readCount,
   readList,
@@ -36,28 +40,6 @@ const installers: ReadonlyMap<string, readonly [start: string, key: string]> = n
   ['node', ['npm install -g', 'package']],
   ['pip', ['pipx install', 'package']],
   ['uv', ['uv tool install', 'package']],
-]);
-
-/** Keys that grant or restrict something: an invalid value keeps the skill from loading (F8). */
-export const accessFields: ReadonlySet<string> = new Set([
-  'sensitive',
-  'access',
-  'allowed_tools',
-  'env',
-  'packages',
-  'capabilities',
-  'network',
-  'opt_in',
-  'user_invocable',
-  'disable_model_invocation',
-]);
-
-/** Keys of F6, in snake case; anything else is kept as it is. */
-export const knownFields: ReadonlySet<string> = new Set([
-  ...['name', 'description', 'license', 'compatibility', 'metadata', 'version', 'tags', 'author', 'authors'],
-  ...['rationale', 'allowed_tools', 'env', 'packages', 'capabilities', 'sensitive', 'access', 'model'],
-  ...['max_iterations', 'timeout_seconds', 'network', 'context', 'background', 'agent'],
-  ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
 ]);
 
 /** Fields whose value a stray ` #` would cut short without anybody noticing (F4). */

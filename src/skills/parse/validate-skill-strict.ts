@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module';
 import type yaml from 'yaml';
+import { notAMap, openYaml, type OpenedYaml } from './parse-yaml.ts';
 import { nameProblems } from './skill-definition.ts';
-import { yamlProblem } from './parse-skill-yaml.ts';
-
-const require = createRequire(import.meta.url);
 
 /** A finding of a validation, before it gets its file: `line` is 1-based within the file. */
 export type Finding = Readonly<{ code: string; message: string; field?: string; line?: number }>;
@@ -23,71 +20,34 @@ export function findStrictProblems(text: string, directory: string): readonly Fi
   if (end === -1) return [finding('FRONT_MATTER_UNCLOSED', 'a second "---" must close the front matter')];
   const front = content.slice(3, end);
   const read = readStrictYaml(front);
-  if (!read.ok) return [read.finding];
+  if (!read.ok) return [read.problem];
   return fieldProblems(read.entries, directory);
 }
 
 type Entry = Readonly<{ kind: 'text'; text: string; line: number } | { kind: 'other'; line: number }>;
 type StrictYaml =
-  Readonly<{ ok: true; entries: ReadonlyMap<string, Entry> }> | Readonly<{ ok: false; finding: Finding }>;
+  Readonly<{ ok: true; entries: ReadonlyMap<string, Entry> }> | Readonly<{ ok: false; problem: Finding }>;
 
 function readStrictYaml(written: string): StrictYaml {
   const front = indentQuoted(written);
-  const library = require('yaml') as typeof yaml;
-  const lineCounter = new library.LineCounter();
-  const lineAt = (offset: number): number => Math.max(1, lineCounter.linePos(offset).line);
+  const opened = openYaml(front);
+  if (!opened.ok) return opened;
+  const { library, document, lineAt } = opened;
+  const { contents } = document;
   const fail = (code: string, message: string, offset: number): StrictYaml => {
-    return { ok: false, finding: { code, message, line: lineAt(offset) } };
+    return { ok: false, problem: { code, message, line: lineAt(offset) } };
   };
-  const document = library.parseDocument(front, {
-    schema: 'failsafe',
-    lineCounter,
-    logLevel: 'error',
-    prettyErrors: false,
-    keepSourceTokens: true,
-  });
-  const problem = yamlProblem(document, front, lineAt);
-  if (problem !== undefined) return { ok: false, finding: problem };
   const control = unprintable.exec(front);
   if (control !== null) return fail('YAML_ERROR', 'a control character: remove it', control.index);
-  const tab = findTab(front, library, document);
+  const tab = findTab(front, opened);
   if (tab !== undefined) return fail('YAML_ERROR', 'a tab outside of quotes: use spaces', tab);
-  const { contents } = document;
-  if (!library.isMap(contents)) return fail('YAML_NOT_A_MAP', 'front matter is lines of "key: value"', 0);
-
+  if (!library.isMap(contents)) return notAMap;
   let found: StrictYaml | undefined;
-  const refuse = (code: string, message: string, offset: number): symbol => {
-    found = fail(code, message, offset);
+  library.visit(document, (_key, node) => {
+    const problem = library.isNode(node) ? problemOfNode(node, front, opened) : undefined;
+    if (problem === undefined) return undefined;
+    found = fail(...problem);
     return library.visit.BREAK;
-  };
-  library.visit(document, {
-    Alias: (_key, node) =>
-      refuse('YAML_ALIAS', 'aliases are not allowed: write the value out', node.range?.[0] ?? 0),
-    Node(_key, node) {
-      const at = node.range?.[0] ?? 0;
-      if (node.anchor !== undefined)
-        return refuse('YAML_ANCHOR', 'anchors are not allowed: remove it, or put the value in quotes', at);
-      if (node.tag !== undefined)
-        return refuse('YAML_TAG', 'tags are not allowed: remove it, or put the value in quotes', at);
-      if (library.isCollection(node) && node.flow === true)
-        return refuse(
-          'YAML_FLOW',
-          'lists in [ ] and maps in { } are not allowed: write one item a line, or put a text in quotes',
-          at,
-        );
-      if (!library.isMap(node)) return undefined;
-      const apart = node.items.find(({ key }) => {
-        const end = library.isNode(key) ? (key.range?.[1] ?? 0) : 0;
-        return /^\s*\n\s*:(?:\s|$)/.test(front.slice(end, end + 200)) && !/^\?/.test(front.slice(at));
-      });
-      if (apart !== undefined) return refuse('YAML_ERROR', 'a key and its ":" must be on one line', at);
-      const columns = node.items.flatMap(({ value }) =>
-        library.isMap(value) ? [lineCounter.linePos(value.range?.[0] ?? 0).col] : [],
-      );
-      return columns.some((column) => column !== columns[0])
-        ? refuse('YAML_INDENTATION', 'maps side by side must be indented alike', at)
-        : undefined;
-    },
   });
   if (found !== undefined) return found;
   const entries = contents.items.map(({ key, value }): [string, Entry] => {
@@ -97,6 +57,37 @@ function readStrictYaml(written: string): StrictYaml {
     return [name, { kind: 'text', text: value === null ? '' : textOfScalar(value), line }];
   });
   return { ok: true, entries: new Map(entries) };
+}
+
+/** What the reference refuses and YAML allows. */
+function problemOfNode(
+  node: yaml.Node,
+  front: string,
+  { library, columnAt }: OpenedYaml,
+): [code: string, message: string, offset: number] | undefined {
+  const at = node.range?.[0] ?? 0;
+  if (library.isAlias(node)) return ['YAML_ALIAS', 'aliases are not allowed: write the value out', at];
+  if (node.anchor !== undefined)
+    return ['YAML_ANCHOR', 'anchors are not allowed: remove it, or put the value in quotes', at];
+  if (node.tag !== undefined)
+    return ['YAML_TAG', 'tags are not allowed: remove it, or put the value in quotes', at];
+  if (library.isCollection(node) && node.flow === true) {
+    const message =
+      'lists in [ ] and maps in { } are not allowed: write one item a line, or put a text in quotes';
+    return ['YAML_FLOW', message, at];
+  }
+  if (!library.isMap(node)) return undefined;
+  const isApart = node.items.some(({ key }) => {
+    const end = library.isNode(key) ? (key.range?.[1] ?? 0) : 0;
+    return /^\s*\n\s*:(?:\s|$)/.test(front.slice(end, end + 200)) && !front.startsWith('?', at);
+  });
+  if (isApart) return ['YAML_ERROR', 'a key and its ":" must be on one line', at];
+  const columns = node.items.flatMap(({ value }) =>
+    library.isMap(value) ? [columnAt(value.range?.[0] ?? 0)] : [],
+  );
+  return columns.some((column) => column !== columns[0])
+    ? ['YAML_INDENTATION', 'maps side by side must be indented alike', at]
+    : undefined;
 }
 
 /** Under the failsafe schema a scalar is a string. */
@@ -113,7 +104,7 @@ function indentQuoted(front: string): string {
 }
 
 /** Offset of a tab where the reference's scanner takes none: outside of quotes, comments and the text of `|` and `>`. */
-function findTab(front: string, library: typeof yaml, document: yaml.Document): number | undefined {
+function findTab(front: string, { library, document }: OpenedYaml): number | undefined {
   if (!front.includes('\t')) return undefined;
   let bare = front;
   const blank = (start: number, end: number, keep: RegExp): void => {

@@ -2,13 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
 import { decodeText } from '../../lib/text/text.ts';
-import { parseFrontMatter } from './parse-skill-front-matter.ts';
+import { readFrontMatter } from './front-matter.ts';
 import { parseSkill } from './parse-skill.ts';
-import { bySnakeCase } from './read-access.ts';
-import { knownFields } from './read-fields.ts';
-import { readText, type FrontMap } from './read-values.ts';
+import { bySnakeCase, knownFields, readText, type FrontMap } from './read-values.ts';
 import { nameProblems } from './skill-definition.ts';
-import { splitFrontMatter } from './split-front-matter.ts';
 import { findStrictProblems } from './validate-skill-strict.ts';
 import { isSkillFileName } from '../scan-root.ts';
 
@@ -55,26 +52,19 @@ export function refusedWhenStrict({ level, code }: Diagnostic): boolean {
 const saidBetter: ReadonlySet<string> = new Set(['NAME_INVALID', 'NAME_TOO_LONG', 'NAME_DIR_MISMATCH']);
 
 function validateBySpecification({ path, directory, bytes }: ValidatedFile): readonly Diagnostic[] {
-  const source = {
-    path,
-    bytes,
-    cut: false,
-    origin: 'workspace',
-    directory,
-  };
-  const parsed = parseSkill({ ...source, origin: 'workspace' });
+  const parsed = parseSkill({ path, directory, bytes, cut: false, origin: 'workspace' });
   const found = parsed.ok ? parsed.definition.diagnostics : parsed.diagnostics;
   const problems: Diagnostic[] = found
     .filter(({ code }) => !saidBetter.has(code))
     .map((diagnostic) => (errorsHere.has(diagnostic.code) ? { ...diagnostic, level: 'error' } : diagnostic));
-  const split = splitFrontMatter(decodeText(bytes, false) ?? '');
-  const front = split.ok ? parseFrontMatter(split.file.yaml) : undefined;
-  if (!split.ok || front?.ok !== true) return problems;
+  const read = readFrontMatter(decodeText(bytes, false) ?? '');
+  if (!read.ok) return problems;
+  const { front, yamlLine } = read.file;
   const add = (level: Diagnostic['level'], code: string, field: string, message: string): void => {
-    const line = (front.front.get(field)?.line ?? 1) + split.file.yamlLine - 1;
+    const line = (front.get(field)?.line ?? 1) + yamlLine - 1;
     problems.push({ level, code, message, path, field, line });
   };
-  checkFields(front.front, directory === undefined ? undefined : basename(directory), add);
+  checkFields(front, directory === undefined ? undefined : basename(directory), add);
   return problems;
 }
 

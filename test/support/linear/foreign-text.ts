@@ -21,8 +21,8 @@ import { defaultDescription, parseSkill } from '../../../src/skills/parse/parse-
 import { fillArguments, splitArguments } from '../../../src/skills/registry.ts';
 import { searchSkills } from '../../../src/core/search-skills.ts';
 import { slugOf } from '../../../src/skills/parse/skill-definition.ts';
-import { splitFrontMatter } from '../../../src/skills/parse/split-front-matter.ts';
-import { splitTools } from '../../../src/skills/parse/read-values.ts';
+import { readFrontMatter } from '../../../src/skills/parse/front-matter.ts';
+import { isAccessLine, splitTools } from '../../../src/skills/parse/read-values.ts';
 import { validateSkill } from '../../../src/skills/parse/validate-skill.ts';
 import { answerCommand, aboutMissing } from '../../../src/tools/built-in/command-answer.ts';
 import { readAllowedEntry } from '../../../src/tools/allowed-entry.ts';
@@ -45,7 +45,6 @@ import { argumentsIn, ownWords } from '../../../src/agent/models/offline-choice.
 import { bestSection } from '../../../src/agent/models/offline-model.ts';
 import { markupOf } from '../../../src/channels/slack/to-message.ts';
 import { scriptCommand } from '../../../src/sandbox/script-command.ts';
-import { isAccessLine } from '../../../src/skills/access-line.ts';
 import { createCountValues } from '../../../src/lib/json/json-values.ts';
 import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
@@ -144,7 +143,7 @@ export const foreignText: readonly Reads[] = [
       { id: 1, username: text.slice(2, 5) },
     ),
   ),
-  of('splitFrontMatter', mega, splitFrontMatter),
+  of('readFrontMatter', mega, readFrontMatter),
   of('parseSkill', mega, (text) => parseSkill(skillFile(text))),
   of('parseSkill front matter', 8_000, (text) => parseSkill(skillFile(`---\n${text}\n---\nBody`))),
   of('parseSkill description', 8_000, (text) =>

@@ -1,7 +1,12 @@
 import { createRequire } from 'node:module';
-import type matter from 'gray-matter';
 import type yaml from 'yaml';
-import type { FrontProblem, FrontResult, FrontValue } from './read-values.ts';
+import {
+  isAccessLine,
+  type FrontMap,
+  type FrontProblem,
+  type FrontResult,
+  type FrontValue,
+} from './read-values.ts';
 
 const fixes: readonly (readonly [RegExp, string])[] = [
   [
@@ -46,70 +51,81 @@ const require = createRequire(import.meta.url);
 /** Lists and maps inside one another, at most. */
 const depthLimit = 8;
 
-/**
- * Reads YAML as F2 and F3 say: by gray-matter, with `yaml` as its only engine and under our own cap and split; scalars
- * stay strings; aliases, anchors, tags, duplicate keys and deep nesting are problems. Never throws, evaluates nothing.
- * The libraries are loaded when the first file needs them.
- */
-export function parseYamlFrontMatter(yamlText: string): FrontResult {
-  const grayMatter = require('gray-matter') as typeof matter;
-  let answer: FrontResult = { ok: true, front: new Map() };
-  // Always with options: without them gray-matter caches, and a bad file has no error the second time.
-  const file = grayMatter(`---\n${yamlText}\n---\n`, {
-    language: 'yaml',
-    delimiters: '---',
-    engines: {
-      yaml: {
-        parse(text: string): object {
-          answer = readYaml(text.slice(1));
-          // gray-matter looks into what it is given (`excerpt_separator`), so it is given nothing.
-          return {};
-        },
-      },
-      javascript: denied,
-      json: denied,
-      coffee: denied,
-    },
-  });
-  if (file.matter !== `\n${yamlText}`) return failed('YAML_ERROR', 'a line begins with "---"', 1);
-  return answer;
+/** What was read, and the keys whose values were put in quotes for it (F4). */
+export type RepairedYaml =
+  Readonly<{ ok: true; front: FrontMap; repaired: readonly string[] }> | Extract<FrontResult, { ok: false }>;
+
+/** Reads YAML; what F4 lets be repaired is repaired once. */
+export function parseRepairedYaml(text: string): RepairedYaml {
+  const first = parseYamlFrontMatter(text);
+  const asWritten: RepairedYaml = first.ok ? { ...first, repaired: [] } : first;
+  if (first.ok && !hasMapForText(first.front)) return asWritten;
+  const repair = repairFrontMatter(text);
+  if (repair === undefined) return asWritten;
+  if ('code' in repair) return { ok: false, problem: repair };
+  const second = parseYamlFrontMatter(repair.yaml);
+  return second.ok ? { ...second, repaired: repair.keys } : asWritten;
 }
 
-const denied = {
-  parse(): object {
-    throw new Error('front matter is YAML; nothing else is read');
-  },
-};
+/** `description:` with `Use when: x` on the next line is YAML, but not what was meant. */
+export function hasMapForText(front: FrontMap): boolean {
+  return ['name', 'description'].some((key) => {
+    const value = front.get(key);
+    return value?.kind === 'map' && !value.flow;
+  });
+}
 
-function readYaml(text: string): FrontResult {
+/** Scalars stay strings; aliases, anchors, tags, duplicate keys and deep nesting are problems (F3). Never throws. */
+export function parseYamlFrontMatter(text: string): FrontResult {
+  const opened = openYaml(text, {
+    stringKeys: true,
+    // Checked in `readMap`: the library's own check takes time with the square of the keys.
+    uniqueKeys: false,
+  });
+  if (!opened.ok) return opened;
+  const { library, document, lineAt } = opened;
+  const { contents } = document;
+  if (contents === null) return { ok: true, front: new Map() };
+  if (!library.isMap(contents)) return notAMap;
+  const read = readNode(contents, { library, text, lineAt, depth: 0 });
+  if ('code' in read) return { ok: false, problem: read };
+  return { ok: true, front: read.kind === 'map' ? read.entries : new Map() };
+}
+
+export type OpenedYaml = Readonly<{
+  ok: true;
+  library: typeof yaml;
+  document: ReturnType<typeof yaml.parseDocument>;
+  lineAt: (offset: number) => number;
+  /** 1-based. */
+  columnAt: (offset: number) => number;
+}>;
+
+/** Parses with text as the only scalar. The library is loaded when the first file needs it. */
+export function openYaml(
+  text: string,
+  options: Pick<yaml.ParseOptions & yaml.DocumentOptions, 'stringKeys' | 'uniqueKeys'> = {},
+): OpenedYaml | Extract<FrontResult, { ok: false }> {
   const library = require('yaml') as typeof yaml;
   const lineCounter = new library.LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lineCounter.linePos(offset).line);
-  let document: ReturnType<typeof library.parseDocument>;
   try {
-    document = library.parseDocument(text, {
+    const document = library.parseDocument(text, {
+      ...options,
       schema: 'failsafe',
       lineCounter,
       logLevel: 'error',
       prettyErrors: false,
-      stringKeys: true,
-      // Checked in `readMap`: the library's own check takes time with the square of the keys.
-      uniqueKeys: false,
     });
+    const problem = yamlProblem(document, text, lineAt);
+    if (problem !== undefined) return { ok: false, problem };
+    const columnAt = (offset: number): number => lineCounter.linePos(offset).col;
+    return { ok: true, library, document, lineAt, columnAt };
   } catch (error) {
-    // A parser that gives up (a stack too deep) is one more way for a file to be wrong.
-    if (error instanceof Error)
-      return failed('YAML_ERROR', 'this cannot be read as YAML: make it simpler', 1);
-    throw error;
+    // The parser gives up when its stack is too deep.
+    if (!(error instanceof Error)) throw error;
+    return failed('YAML_ERROR', 'this cannot be read as YAML: make it simpler');
   }
-  const problem = yamlProblem(document, text, lineAt);
-  if (problem !== undefined) return { ok: false, problem };
-  const { contents } = document;
-  if (contents === null) return { ok: true, front: new Map() };
-  if (!library.isMap(contents)) return failed('YAML_NOT_A_MAP', 'front matter is lines of "key: value"', 1);
-  const read = readNode(contents, { library, text, lineAt, depth: 0 });
-  if ('code' in read) return { ok: false, problem: read };
-  return { ok: true, front: read.kind === 'map' ? read.entries : new Map() };
 }
 
 type Place = Readonly<{
@@ -168,12 +184,14 @@ function readMap(
   return { kind: 'map', entries, ...shape };
 }
 
-function failed(code: string, message: string, line: number): FrontResult {
-  return { ok: false, problem: { code, message, line } };
+export const notAMap = failed('YAML_NOT_A_MAP', 'front matter is lines of "key: value"');
+
+function failed(code: string, message: string): Extract<FrontResult, { ok: false }> {
+  return { ok: false, problem: { code, message, line: 1 } };
 }
 
 /** The first thing that is wrong with the YAML of a skill, in words for its author, and what to write instead. */
-export function yamlProblem(
+function yamlProblem(
   { errors, warnings }: Pick<yaml.Document, 'errors' | 'warnings'>,
   text: string,
   lineAt: (offset: number) => number,
@@ -199,4 +217,62 @@ function sentence({ code, message }: yaml.YAMLError, line: string): string {
   return (
     fixes.find(([form]) => form.test(fault))?.[1] ?? 'this is no YAML: if it is a text, put it in quotes'
   );
+}
+
+/** Front matter after a repair, and the keys whose values were put in quotes. */
+type Repair = Readonly<{ yaml: string; keys: readonly string[] }>;
+
+/**
+ * Puts an unquoted top-level `name` or `description` that holds a colon, or begins with a character that no YAML text
+ * begins with, into quotes (F4), and an `argument-hint` like
+ * `[file] [count]` (F8); nothing when there is none. No other key is ever touched: a guess must not grant anything. Nor is
+ * a line that grants or restricts something taken into a text: that is a problem.
+ */
+export function repairFrontMatter(yaml: string): Repair | FrontProblem | undefined {
+  const lines = yaml.split('\n');
+  const repaired: string[] = [];
+  const keys: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const [, hint, words] = /^(argument[-_]hint):[ \t]+([[<{].*[^\s])[ \t]*$/.exec(line) ?? [];
+    if (hint !== undefined && words !== undefined) {
+      repaired.push(`${hint}: ${quote(words)}`);
+      keys.push(hint);
+      continue;
+    }
+    const [, key, rest = ''] = /^(name|description):(?:[ \t]+(.*))?$/.exec(line) ?? [];
+    const value = [rest.trim()];
+    let next = at + 1;
+    while (key !== undefined && /^[ \t]+\S/.test(lines[next] ?? '')) {
+      value.push((lines[next] ?? '').trim());
+      next += 1;
+    }
+    const text = value.filter((part) => part !== '').join('\n  ');
+    const below = lines.slice(at + 1, next);
+    if (key === undefined || !isPlain(text) || !/:(?:\s|$)|^[@`%,]/.test(text)) {
+      repaired.push(line);
+      continue;
+    }
+    const swallowed = below.findIndex(isAccessLine);
+    if (swallowed !== -1) return indented(key, below[swallowed] ?? '', at + 2 + swallowed);
+    repaired.push(`${key}: ${quote(text)}`);
+    keys.push(key);
+    at = next - 1;
+  }
+  return keys.length === 0 ? undefined : { yaml: repaired.join('\n'), keys };
+}
+
+function indented(above: string, text: string, line: number): FrontProblem {
+  const key = text.trim().split(':')[0] ?? '';
+  const message = `${key} is indented, so it would belong to ${above}: begin its line with it`;
+  return { code: 'YAML_INDENT', message, line };
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Neither quoted, nor a block, list, map, anchor, tag or comment. */
+function isPlain(text: string): boolean {
+  return !/^(?:["'|>[\]{}&*!#?]|-\s)/.test(text);
 }
