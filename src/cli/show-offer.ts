@@ -8,7 +8,7 @@ import { printable, oneLine } from '../lib/text/text.ts';
 import { requestedPermissions, type SkillChange } from '../skills/install/install-compare.ts';
 import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
 import type { Offer, Refused } from '../skills/install/install-offers.ts';
-import { openSource } from '../skills/install/install-open.ts';
+import { openSource } from '../skills/install/git-source.ts';
 import { quarantineFolder } from '../skills/install/install-skills.ts';
 
 /**

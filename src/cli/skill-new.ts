@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
-import { newSkillText } from '../skills/new-skill.ts';
+import { newSkillText } from '../skills/parse/skill-definition.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print } from './print.ts';

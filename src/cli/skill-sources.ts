@@ -3,7 +3,7 @@ import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import { removeSkills } from '../skills/install/install-skills.ts';
-import { checkPinned } from '../skills/install/lock-check.ts';
+import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder } from '../skills/install/lock-file.ts';
 import { printable } from '../lib/text/text.ts';
 import { openOperatorConfig } from './open-config.ts';

@@ -6,7 +6,7 @@ import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
 import { readOffers, type Offer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
-import { checkPinned } from '../skills/install/lock-check.ts';
+import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder, type LockedSkill } from '../skills/install/lock-file.ts';
 import { agree, changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
 import { openOperatorConfig } from './open-config.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Log } from '../lib/log.ts';
-import type { SkillRoot } from '../skills/parse/read-roots.ts';
+import type { SkillRoot } from '../skills/load-skills.ts';
 
 /** Where this config's skills are, those of its plugins included; they are loaded for that, as at start (X1, X6). */
 export async function skillsHere(config: Config): Promise<

@@ -10,7 +10,7 @@ import { findRootTool } from '../sandbox/packages/root-tool.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
 import { openSkillSandbox } from '../skills/open-library.ts';
-import { pythonNeeds } from '../skills/python-needs.ts';
+import { pythonNeeds } from '../skills/skill-files.ts';
 
 /** Whether the system has what a skill needs, as of now; else it is out of the catalogue (P3). */
 export type Availability = () => (skill: Skill) => boolean;

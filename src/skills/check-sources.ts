@@ -2,7 +2,7 @@ import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { compareSkill, isChanged } from './install/install-compare.ts';
 import { installLimits, type InstallLimits } from './install/install-source.ts';
-import { openSource } from './install/install-open.ts';
+import { openSource } from './install/git-source.ts';
 import { readOffers } from './install/install-offers.ts';
 import { contentHash } from './install/lock-file.ts';
 import { quarantineFolder } from './install/install-skills.ts';

@@ -11,7 +11,7 @@ import {
 import { createScriptPackages, type ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { lockedSkillStore } from './install/locked-skill-store.ts';
-import type { SkillRoot } from './parse/read-roots.ts';
+import type { SkillRoot } from './load-skills.ts';
 import { createSkillLibrary, type SkillLibrary } from './skill-library.ts';
 import { readApprovals, type WrittenSkills } from './written-skills.ts';
 

@@ -1,5 +1,6 @@
 import { lstat, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { reservedSkillNames } from '../config/skill-sections.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import { hashSkill } from './install/hash-skill.ts';
@@ -9,20 +10,6 @@ import { validateSkill } from './parse/validate-skill.ts';
 import { malformedPath } from './skill-files.ts';
 import { isSkillFileName } from './scan-root.ts';
 import { marker } from './written-skills.ts';
-
-/** Keys of `[skills]` that a skill's own table `[skills.NAME]` would collide with (G4). */
-export const reservedNames: ReadonlySet<string> = new Set([
-  'allowed_tools_enforcement',
-  'auto_sync',
-  'bundled',
-  'defaults',
-  'enabled',
-  'invalid_allowed_tools',
-  'sources',
-  'strict',
-  'update_interval_minutes',
-  'user_dir',
-]);
 
 /** What a skill may have that the bot writes, so that a person can read all of it before they enable it. */
 export const draftLimits = {
@@ -164,7 +151,8 @@ function problemsOfName(name: string): readonly string[] {
   if (Buffer.byteLength(name) > segmentLimit) problems.push(`name: at most ${segmentLimit} bytes`);
   if (name !== name.normalize('NFKC') && problems.length === 0)
     problems.push(`name: write ${JSON.stringify(slugOf(name))}`);
-  if (reservedNames.has(name)) problems.push(`name: "${name}" is a key of the bot's own configuration`);
+  if (reservedSkillNames.includes(name))
+    problems.push(`name: "${name}" is a key of the bot's own configuration`);
   return problems;
 }
 

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { Diagnostic, ErrorCode } from '../core/codes.ts';
 import type { Pin, Skill } from '../core/skill.ts';
 import { decodeText } from '../lib/text/text.ts';
-import { pinBroken, readPinned } from './install/lock-check.ts';
+import { pinBroken, readPinned } from './install/hash-skill.ts';
 import type { LastGood } from './last-good.ts';
 import { frontMatterLimit, readFrontMatter } from './parse/front-matter.ts';
 import { readStart } from './skill-store.ts';

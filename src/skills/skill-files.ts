@@ -3,7 +3,8 @@ import path, { join } from 'node:path';
 import type { Skill } from '../core/skill.ts';
 import { unlessRefused, openInside } from '../lib/files/open-inside.ts';
 import { asText, readBytes, textLimit } from '../lib/files/read-text.ts';
-import { pinBroken, pinProblem } from './install/lock-check.ts';
+import { pinBroken, pinProblem } from './install/hash-skill.ts';
+import { distribution } from './parse/read-fields.ts';
 import { isSkillFileName, isInside } from './scan-root.ts';
 
 /** The files of a skill, by paths relative to its folder with `/` (R3). */
@@ -138,4 +139,13 @@ function openBelow(directory: string, file: string): number | undefined {
 
 function failure(code: Failure['code'], message: string): Failure {
   return { ok: false, code, message };
+}
+
+/** Packages of PyPI that a skill says its scripts import: in `requires.pip`, or in its `requirements.txt`. */
+export function pythonNeeds(skill: Skill): readonly string[] {
+  const listed = ['requirements.txt', 'scripts/requirements.txt'].flatMap((file) => {
+    const found = skill.directory === undefined ? undefined : readSkillFile(skill, file);
+    return found?.ok === true ? found.text.split('\n').flatMap((line) => distribution(line) ?? []) : [];
+  });
+  return [...new Set([...skill.python, ...listed])];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSkills } from '../../src/skills/load-skills.ts';
-import { newSkillText } from '../../src/skills/new-skill.ts';
+import { newSkillText } from '../../src/skills/parse/skill-definition.ts';
 import { validateSkill, validateTree } from '../../src/skills/parse/validate-skill.ts';
 
 const root = join(import.meta.dirname, '../../skills');

@@ -1,5 +1,5 @@
 import { installLimits } from '../../src/skills/install/install-source.ts';
-import { openSource } from '../../src/skills/install/install-open.ts';
+import { openSource } from '../../src/skills/install/git-source.ts';
 import { readOffers } from '../../src/skills/install/install-offers.ts';
 import { installSkills, quarantineFolder } from '../../src/skills/install/install-skills.ts';
 

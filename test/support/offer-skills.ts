@@ -8,7 +8,7 @@ import {
   type SourceSnapshot,
 } from '../../src/skills/install/install-source.ts';
 import { readOffers, type Offers } from '../../src/skills/install/install-offers.ts';
-import { openSource } from '../../src/skills/install/install-open.ts';
+import { openSource } from '../../src/skills/install/git-source.ts';
 import { makeRoot } from '../skills/make-root.ts';
 
 export type OfferOptions = Readonly<{

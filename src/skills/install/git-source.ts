@@ -3,6 +3,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { decodeText } from '../../lib/text/text.ts';
 import { runGit, type GitRequest } from './git-process.ts';
 import {
+  openFolderSource,
   sizeText,
   pathProblem,
   type OpenSource,
@@ -10,11 +11,16 @@ import {
   type SourceSnapshot,
 } from './install-source.ts';
 
+/** Opens a source as it is now, whatever its kind (D6). Throws OperatorError where it can't be had. */
+export function openSource(options: OpenSource): Promise<SourceSnapshot> {
+  return options.address.kind === 'git' ? openGitSource(options) : openFolderSource(options);
+}
+
 /**
  * Fetches one commit of a repository into the quarantine, and reads its tree and files out of git's own store: nothing is
  * ever checked out, so no filter, hook, link or name in it has an effect (D6). Throws OperatorError where that fails.
  */
-export async function openGitSource(options: OpenSource): Promise<SourceSnapshot> {
+async function openGitSource(options: OpenSource): Promise<SourceSnapshot> {
   const { address, ref, quarantine, limits, signal, progress, env } = options;
   if (address.kind !== 'git') throw new Error('this source is no repository');
   const outOfTime = AbortSignal.timeout(limits.timeMs);

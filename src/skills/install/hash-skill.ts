@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  type BigIntStats,
+  type Dirent,
+} from 'node:fs';
+import { join, normalize } from 'node:path';
+import type { Pin } from '../../core/skill.ts';
+import { readBytes } from '../../lib/files/read-text.ts';
 
 /** What a skill's folder holds, to the byte. */
 export type SkillHash = Readonly<{
@@ -11,8 +23,8 @@ export type SkillHash = Readonly<{
 }>;
 
 /** A folder with more than this is hashed no further: it matches nothing. */
-const fileLimit = 1_000;
-const byteLimit = 20_000_000;
+const mostFiles = 1_000;
+const mostBytes = 20_000_000;
 
 /** Hashes everything below a folder, dot entries included; links are not followed. Undefined if it is absent, holds what is no file, or is too large. */
 export function hashSkill(directory: string): SkillHash | undefined {
@@ -25,8 +37,8 @@ export function hashSkill(directory: string): SkillHash | undefined {
       if (!entry.isFile() && !entry.isSymbolicLink()) return false;
       const content = entry.isFile() ? readFileSync(place) : Buffer.from(`link to ${readlinkSync(place)}`);
       bytes += content.length;
-      files.push({ path, size: content.length, sha256: sha256(content) });
-      return files.length <= fileLimit && bytes <= byteLimit;
+      files.push({ path, size: content.length, sha256: sha256Of(content) });
+      return files.length <= mostFiles && bytes <= mostBytes;
     });
   try {
     if (!enter(directory, '')) return undefined;
@@ -37,9 +49,135 @@ export function hashSkill(directory: string): SkillHash | undefined {
   }
   const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const lines = sorted.map(({ path, sha256: hash }) => JSON.stringify([path, hash]));
-  return { hash: sha256(lines.join('\n')), files: sorted };
+  return { hash: sha256Of(lines.join('\n')), files: sorted };
 }
 
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+/** A file of an installed skill is at most this many bytes (D6). */
+export const installedFileLimit = 5 * 1024 * 1024;
+
+/** Hashes of files whose stamp is unchanged, by absolute path. */
+export type HashMemory = Map<string, Readonly<{ stamp: string; sha256: string }>>;
+
+export type PinnedBytes =
+  Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: false; problem: string }>;
+
+/** A change within this time of the hashing may keep the same stamp: clocks of file systems tick slowly. */
+const stampDoubtMs = 100;
+
+/** What keeps a skill from being used: for an operator, with the fix. */
+export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
+  return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "skillet skill update ${name}"`;
+}
+
+/** SHA-256 as pins write it. */
+export function sha256Of(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** What is wrong with these bytes as a file of a pinned skill; undefined if they are what was agreed to (D6). */
+export function pinProblem(
+  { files }: Pick<Pin, 'files'>,
+  path: string,
+  bytes: Uint8Array,
+): string | undefined {
+  const clean = normalize(path);
+  const file = files.find((each) => each.path === clean);
+  if (file === undefined) return `${JSON.stringify(path)} was added`;
+  return sha256Of(bytes) === file.sha256 ? undefined : `${JSON.stringify(path)} was changed`;
+}
+
+/** The whole of a pinned file: the very bytes that were hashed, wherever the path leads by now (D6). */
+export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: string): PinnedBytes {
+  const read = readWhole(join(directory, path));
+  if (read === undefined) return { ok: false, problem: `${JSON.stringify(path)} went missing` };
+  const problem = pinProblem(pin, path, read.bytes);
+  return problem === undefined ? { ok: true, bytes: read.bytes } : { ok: false, problem };
+}
+
+/**
+ * What is wrong with an installed skill's folder: a file that is missing, changed, added, or no plain file; undefined if
+ * it holds exactly what was agreed to (D6). Every file is hashed again, but for those `memory` knows by their stamp.
+ */
+export function checkPinned(
+  directory: string,
+  { files }: Pick<Pin, 'files'>,
+  memory?: HashMemory,
+): string | undefined {
+  const expected = new Map(files.map(({ path, sha256 }) => [path, sha256]));
+  const folders = new Set(files.flatMap(({ path }) => foldersAbove(path)));
+  const enter = (way: string): string | undefined => {
+    for (const entry of entriesOf(join(directory, way))) {
+      const path = way + entry.name;
+      const named = JSON.stringify(path);
+      if (entry.isDirectory()) {
+        if (!folders.has(path)) return `${named} was added`;
+        const inner = enter(`${path}/`);
+        if (inner !== undefined) return inner;
+        continue;
+      }
+      const sha256 = expected.get(path);
+      if (sha256 === undefined) return `${named} was added`;
+      if (!entry.isFile() || hashOf(join(directory, path), memory) !== sha256) return `${named} was changed`;
+      expected.delete(path);
+    }
+    return undefined;
+  };
+  const problem = enter('');
+  if (problem !== undefined) return problem;
+  const [missing] = expected.keys();
+  return missing === undefined ? undefined : `${JSON.stringify(missing)} went missing`;
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function hashOf(path: string, memory: HashMemory | undefined): string | undefined {
+  const known = memory?.get(path);
+  const read = readWhole(path, known?.stamp);
+  if (read === undefined) return undefined;
+  if (read.unchanged) return known?.sha256;
+  const sha256 = sha256Of(read.bytes);
+  if (Date.now() - read.changedMs > stampDoubtMs) memory?.set(path, { stamp: read.stamp, sha256 });
+  else memory?.delete(path);
+  return sha256;
+}
+
+type Whole = Readonly<{ bytes: Uint8Array; stamp: string; changedMs: number; unchanged: boolean }>;
+
+/** A plain file as it is on the disk now; no bytes where its stamp is `known`. Undefined if it is none, or too long for a pin. */
+function readWhole(path: string, known?: string): Whole | undefined {
+  try {
+    // Non-blocking, so that a pipe with no writer cannot hold up the bot.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stats = fstatSync(file, { bigint: true });
+      if (!stats.isFile()) return undefined;
+      const stamp = stampOf(stats);
+      const changedMs = Number(stats.ctimeNs) / 1e6;
+      if (stamp === known) return { bytes: Buffer.alloc(0), stamp, changedMs, unchanged: true };
+      const read = readBytes(file, installedFileLimit);
+      return read.ok ? { bytes: read.bytes, stamp, changedMs, unchanged: false } : undefined;
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return undefined;
+    throw error;
+  }
+}
+
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    // Removed or closed off: its files count as missing.
+    if (error instanceof Error && 'syscall' in error) return [];
+    throw error;
+  }
 }

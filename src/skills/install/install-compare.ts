@@ -1,12 +1,12 @@
 import { decodeText } from '../../lib/text/text.ts';
 import { sizeText } from './install-source.ts';
 import type { Offer, OfferedFile } from './install-offers.ts';
-import { readPinned } from './lock-check.ts';
+import { readPinned } from './hash-skill.ts';
 import { contentHash, installedFolder, type LockedSkill } from './lock-file.ts';
 import { skillFileOf } from './locked-skill-store.ts';
-import { allowedChatTypesOf } from '../parse/merge-definitions.ts';
-import { judge, readLimit } from '../parse/read-roots.ts';
-import type { Definition } from '../parse/skill-definition.ts';
+
+import { judge, readLimit } from '../load-skills.ts';
+import { allowedChatTypesOf, type Definition } from '../parse/skill-definition.ts';
 
 /** Unchanged lines shown around each change. */
 const around = 3;

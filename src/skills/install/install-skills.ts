@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { lockOwner } from '../../store/sqlite/lock-owner.ts';
 import type { Offer } from './install-offers.ts';
-import { checkPinned } from './lock-check.ts';
+import { checkPinned } from './hash-skill.ts';
 import {
   contentHash,
   installedFolder,

@@ -1,5 +1,11 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type Dirent } from 'node:fs';
+import { join } from 'node:path';
 import type { SourceAddress } from '../../config/source-address.ts';
-import { installedFileLimit } from './lock-check.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { createYieldToEventLoop } from '../../lib/async/mutex.ts';
+import { readBytes } from '../../lib/files/read-text.ts';
+import { decodeText } from '../../lib/text/text.ts';
+import { installedFileLimit } from './hash-skill.ts';
 
 export const installLimits: InstallLimits = {
   timeMs: 300_000,
@@ -92,4 +98,68 @@ export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const mebi = bytes / (1024 * 1024);
   return mebi < 1 ? `${(bytes / 1024).toFixed(1)} KB` : `${mebi.toFixed(1).replace('.0', '')} MB`;
+}
+
+/** A plain folder as a source: what lies in it now, without `.git` and `node_modules`; links are seen, never followed (D6). Throws OperatorError where there is none. */
+export async function openFolderSource({ address, limits }: OpenSource): Promise<SourceSnapshot> {
+  if (address.kind !== 'folder') throw new Error('this source is no folder');
+  const root = address.path;
+  if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new OperatorError(`${root} is no folder.`);
+  const entries: SourceEntry[] = [];
+  const pace = createYieldToEventLoop();
+  const enter = async (folder: string, way: string, depth: number): Promise<void> => {
+    await pace();
+    for (const entry of entriesOf(folder)) {
+      if (entries.length > limits.entries)
+        throw new OperatorError(`${root} holds more than ${limits.entries} files.`);
+      const decoded = decodeText(entry.name, false);
+      const name = decoded ?? entry.name.toString('latin1');
+      if (name === '.git' || name === 'node_modules') continue;
+      const path = way + name;
+      const problem = decoded === undefined ? 'its name is not UTF-8' : pathProblem(path);
+      if (entry.isDirectory() && problem === undefined && depth < 16)
+        await enter(join(folder, name), `${path}/`, depth + 1);
+      else if (entry.isFile() && problem === undefined) {
+        const { size, mode } = lstatSync(join(folder, name));
+        entries.push({ path, kind: 'file', size, executable: (mode & 0o100) !== 0, id: path });
+      } else entries.push({ path, kind: 'link', size: 0, executable: false, id: path, problem });
+    }
+  };
+  await enter(root, '', 0);
+  return {
+    address,
+    entries: entries.sort((a, b) => (a.path < b.path ? -1 : 1)),
+    read: async (files) => files.map(({ id }) => readPlain(join(root, id), limits.fileBytes)),
+    close: () => undefined,
+  };
+}
+
+function entriesOf(folder: string): readonly Dirent<Buffer>[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new OperatorError(`${folder} can't be read: ${error.message}`, { cause: error });
+  }
+}
+
+function readPlain(path: string, limit: number): Buffer {
+  try {
+    // Non-blocking, so that what became a pipe cannot hold anything up.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stats = fstatSync(file);
+      if (!stats.isFile()) throw new OperatorError(`${path} is no plain file.`);
+      const read = readBytes(file, limit);
+      if (!read.ok || read.bytes.length !== stats.size)
+        throw new OperatorError(`${path} is being written; try again.`);
+      return read.bytes;
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new OperatorError(`${path} can't be read: ${error.message}`, { cause: error });
+  }
 }

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../core/codes.ts';
 import type { Pin, Skill } from '../../core/skill.ts';
 import { createYieldToEventLoop } from '../../lib/async/mutex.ts';
 import type { Sandbox, SandboxRequest } from '../../sandbox/sandbox.ts';
-import { checkPinned, pinBroken, readPinned, type HashMemory } from './lock-check.ts';
+import { checkPinned, pinBroken, readPinned, type HashMemory } from './hash-skill.ts';
 import { installedFolder, installedRoot, pinOf, readLock } from './lock-file.ts';
 import { isSkillFileName } from '../scan-root.ts';
 import { readSkillFile } from '../skill-files.ts';

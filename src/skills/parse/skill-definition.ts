@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../core/codes.ts';
-import type { ChatType } from '../../core/conversation.ts';
-import type { Origin, Skill } from '../../core/skill.ts';
+import { chatTypes, type ChatType } from '../../core/conversation.ts';
+import type { Origin, Skill, SkillAccess } from '../../core/skill.ts';
+import { deepFreeze } from '../../lib/json/json-values.ts';
 
 /** Names are at most this many code points (F6). */
 export const nameLimit = 64;
@@ -72,4 +73,122 @@ export function nameProblems(written: string, directory: string | undefined): re
   if (directory !== undefined && directory.normalize('NFKC') !== name)
     problems.push(`"${name}" must be the folder's name, "${directory}"`);
   return problems;
+}
+
+/**
+ * The skill that a name stands for: the first definition, its access made stricter by each one it shadows (D3). A copy
+ * in the user origin stands by its own word; a workspace copy is given no more than the copy below it, but for env: whose values the operator writes for this very name.
+ */
+export function mergeDefinitions(own: Definition, shadowed: readonly Definition[]): Skill {
+  const { flat: _flat, access: _access, ...rest } = own;
+  const diagnostics: Diagnostic[] = [...own.diagnostics];
+  for (const { origin, path } of shadowed) {
+    const message = `replaces the ${origin} skill of the same name at ${path}`;
+    diagnostics.push({ level: 'warning', code: 'SHADOWED', message, path: own.path });
+  }
+  const below = own.origin === 'workspace' ? shadowed[0] : undefined;
+  const given = below === undefined ? {} : narrowGrants(own, below, diagnostics);
+  return deepFreeze({
+    ...rest,
+    ...given,
+    access: mergeAccess(own, own.origin === 'user' ? [] : shadowed),
+    shadows: shadowed.map(({ origin, path }) => ({ origin, path })),
+    diagnostics,
+  });
+}
+
+/** A skill that the bot wrote and nobody answerable has enabled yet: off, and given nothing (D9). */
+export function unapproved(own: Definition): Skill {
+  const skill = mergeDefinitions(own, []);
+  return deepFreeze({
+    ...skill,
+    env: [],
+    capabilities: [],
+    network: [],
+    packages: [],
+    access: { ...skill.access, approved: false, why: [...skill.access.why, waitsForApproval(skill.name)] },
+  });
+}
+
+function waitsForApproval(name: string): string {
+  return `off: written by the bot, waits for approval (skillet skill enable ${name})`;
+}
+
+/** Where a definition by itself lets a skill be used (A2). */
+export function allowedChatTypesOf({ access }: Definition): readonly ChatType[] {
+  return access.chatTypes ?? (access.sensitive ? ['private'] : chatTypes);
+}
+
+function mergeAccess(own: Definition, shadowed: readonly Definition[]): SkillAccess {
+  const why: string[] = [];
+  let types: readonly ChatType[] = allowedChatTypesOf(own);
+  let { sensitive, optIn, disableModelInvocation, userInvocable } = own.access;
+  for (const definition of shadowed) {
+    const { access, origin } = definition;
+    const says = (what: string): void => void why.push(`${what}: the ${origin} copy it replaces says so`);
+    const narrowed = types.filter((type) => allowedChatTypesOf(definition).includes(type));
+    if (narrowed.length < types.length) says(`only in ${narrowed.join(', ') || 'no'} chats`);
+    types = narrowed;
+    if (access.sensitive && !sensitive) says('sensitive');
+    if (access.optIn && !optIn) says('off until enabled in config');
+    if (access.disableModelInvocation && !disableModelInvocation) says('not for the model');
+    if (!access.userInvocable && userInvocable) says('not for people');
+    sensitive ||= access.sensitive;
+    optIn ||= access.optIn;
+    disableModelInvocation ||= access.disableModelInvocation;
+    userInvocable &&= access.userInvocable;
+  }
+  return {
+    chatTypes: types,
+    sensitive,
+    optIn,
+    approved: true,
+    disableModelInvocation,
+    userInvocable,
+    why,
+  };
+}
+
+type Grant = 'capabilities' | 'network' | 'packages';
+
+function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnostic[]): Pick<Skill, Grant> {
+  const keep = (grant: Grant): readonly string[] => {
+    const kept = own[grant].filter((item) => below[grant].includes(item));
+    const lost = own[grant].filter((item) => !kept.includes(item));
+    if (lost.length > 0) {
+      const message = `${grant}: ${lost.join(', ')} is not given to a workspace copy; the ${below.origin} skill has no such entry`;
+      diagnostics.push({ level: 'warning', code: 'GRANT_NARROWED', message, path: own.path, field: grant });
+    }
+    return kept;
+  };
+  return {
+    capabilities: keep('capabilities'),
+    network: keep('network'),
+    packages: keep('packages'),
+  };
+}
+
+/** The text of a new SKILL.md that passes `validate --strict`. Throws a RangeError for a name or description that cannot. */
+export function newSkillText(name: string, description: string): string {
+  const problems = name === '' ? ['give the skill a name'] : nameProblems(name, undefined);
+  if (problems.length > 0)
+    throw new RangeError(`${problems.join('; ')}; try "${slugOf(name) || 'my-skill'}"`);
+  const flat = description.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  if (flat === '' || [...flat].length > 1024)
+    throw new RangeError('describe the skill in 1 to 1024 characters');
+  // The specification's own reader ends front matter at any "---".
+  const quoted = flat.replace(/-{3,}/g, '--').replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  return `---
+name: ${name}
+description: "${quoted}"
+---
+
+# ${name}
+
+Say here what to do, step by step: what is asked for, which tools or scripts to use, what the answer looks like.
+
+1. Read the request.
+2. Do the work.
+3. Answer with the result, and say what could not be done.
+`;
 }
