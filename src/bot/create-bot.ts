@@ -1,4 +1,4 @@
-import { accessSettings } from '../config/access-from-config.ts';
+import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import { systemZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';

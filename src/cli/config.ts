@@ -5,7 +5,7 @@ import { configuredProviders } from '../capabilities/configured-providers.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { maskedConfig, showConfig } from '../config/masked-config.ts';
+import { maskedConfig, showConfig } from '../config/secrets-of-config.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
 import { loadSkills } from '../skills/load-skills.ts';

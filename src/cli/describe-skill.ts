@@ -1,5 +1,5 @@
 import type { SkillNeed } from '../runs/requirements.ts';
-import { skillRules } from '../config/access-from-config.ts';
+import { skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { allowedChats, allowedChatTypes, isSensitive } from '../access/decide-skill.ts';
 import type { Skill } from '../core/skill.ts';

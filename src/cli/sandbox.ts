@@ -1,6 +1,6 @@
 import { lockOwner } from '../store/sqlite/lock-owner.ts';
 import { skillNeeds } from '../runs/requirements.ts';
-import { skillRules } from '../config/access-from-config.ts';
+import { skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Skill } from '../core/skill.ts';

@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { ModelSettings } from '../core/model.ts';
+import { deepFreeze } from '../lib/json/json-values.ts';
 import { modelAliases } from './model-aliases.ts';
-import { type ModelSettings } from '../core/model.ts';
-import type { KeyPath } from './section.ts';
-import type { Settings } from './schema.ts';
-import type { FromEnvironment } from './substitute-variables.ts';
+import { configSchema, type Settings } from './schema.ts';
+import type { FromEnvironment, KeyPath } from './section.ts';
 
 type DeepReadonly<T> = unknown extends T
   ? unknown
@@ -73,10 +75,26 @@ export function completeConfig(
   return deepFreeze(config);
 }
 
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(deepFreeze);
-  }
-  return value;
+/** The config as a file would say it: snake_case tables, every default written out. Holds secrets. */
+export function writtenConfig(config: Config): Readonly<Record<string, unknown>> {
+  const { path: _, fromEnvironment: __, ...settings } = config;
+  return z.encode(configSchema, settings as Settings);
+}
+
+/** What an edit changed, as `section.key` in the file's own words, sorted: from it the app tells what needs a restart (G3). */
+export function changedKeys(before: Config, after: Config): readonly string[] {
+  const [old, now] = [keysOf(before), keysOf(after)];
+  const keys = new Set([...old.keys(), ...now.keys()]);
+  return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key))).sort();
+}
+
+function keysOf(config: Config): ReadonlyMap<string, unknown> {
+  const sections = Object.entries(writtenConfig(config));
+  return new Map(
+    sections.flatMap(([section, table]) =>
+      typeof table === 'object' && table !== null && !Array.isArray(table)
+        ? Object.entries(table).map(([key, value]): [string, unknown] => [`${section}.${key}`, value])
+        : [[section, table] as [string, unknown]],
+    ),
+  );
 }

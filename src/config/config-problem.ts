@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse, type TomlError } from 'smol-toml';
 import type { z } from 'zod';
-import { formatKeyPath, type KeyPath } from './section.ts';
+import { nearest } from '../lib/text/text.ts';
 import { locateKeys, type Place } from './locate-keys.ts';
+import { isSecretKey } from './secrets-of-config.ts';
+import { formatKeyPath, type FromEnvironment, type KeyPath } from './section.ts';
 
 const fixes: readonly (readonly [RegExp, string])[] = [
   [/excessively nested/, 'lists and tables are nested too deeply: write fewer brackets'],
@@ -74,20 +76,36 @@ export function describeFound(value: unknown, isSecret: boolean, isChoice = fals
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'of no known kind';
 }
 
+/** What stands at a key; of a value from a variable the variable's name. */
+export function foundAt(
+  path: KeyPath,
+  value: unknown,
+  fromEnvironment: readonly FromEnvironment[],
+  { isSecret = isSecretKey(path), isChoice = false }: Readonly<{ isSecret?: boolean; isChoice?: boolean }>,
+): string {
+  const key = JSON.stringify(path);
+  const variable = fromEnvironment.find((one) => JSON.stringify(one.path) === key);
+  return variable === undefined ? describeFound(value, isSecret, isChoice) : `the value of $${variable.name}`;
+}
+
+type Where = Readonly<{ file?: string | undefined; place: Place | undefined; path: KeyPath }>;
+
 /** A problem about one key: `KEY is FOUND: WRITE.` */
-export function keyProblem(
-  where: Readonly<{ file?: string | undefined; place: Place | undefined; path: KeyPath }>,
-  found: string,
-  write: string,
+export function keyProblem({ file, place, path }: Where, found: string, write: string): ConfigProblem {
+  const key = formatKeyPath(path);
+  return { file, ...place, key, found, message: `${key} is ${found}: ${write}.` };
+}
+
+/** A key that is not known where it stands: says which one was probably meant, or `otherwise`. */
+export function unknownKeyProblem(
+  where: Where,
+  known: readonly string[],
+  otherwise = `known here: ${known.join(', ')}.`,
 ): ConfigProblem {
-  const key = formatKeyPath(where.path);
-  return {
-    file: where.file,
-    ...where.place,
-    key,
-    found,
-    message: `${key} is ${found}: ${write}.`,
-  };
+  const found = 'not a known key';
+  const [guess] = nearest(String(where.path.at(-1)), known);
+  const write = guess === undefined ? otherwise : `did you mean ${guess}?`;
+  return { ...keyProblem(where, found, ''), message: `${formatKeyPath(where.path)} is ${found}: ${write}` };
 }
 
 /** What an operator should write instead, for each thing the schema can find wrong; the schema's own words win. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { mainToolsKey } from './main-tools.ts';
+import { builtInNames } from '../core/built-in-tools.ts';
+import { nearest } from '../lib/text/text.ts';
 import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
@@ -40,6 +41,24 @@ export const modelsSection = z.codec(
       ({ ...rest, ...aliases }) as Record<string, Alias> & { fallback?: string },
   },
 );
+
+const byDefault = builtInNames(({ main }) => main === 'kept' || main === 'default');
+const mainTools = [...byDefault, ...builtInNames(({ main }) => main === 'named')];
+
+/** `[agent] tools` (T2): an unknown name would take a tool away unnoticed. */
+const mainToolsKey = z
+  .array(
+    z.string().refine((name) => mainTools.includes(name), {
+      error: ({ input }) => toolToWrite(String(input)),
+    }),
+  )
+  .default([...byDefault]);
+
+function toolToWrite(name: string): string {
+  const [guess] = nearest(name, mainTools);
+  if (guess !== undefined) return `no tool of the main agent is called that: write "${guess}"`;
+  return `the main agent may have ${mainTools.join(', ')}; tools of plugins and MCP servers come by themselves`;
+}
 
 /** `[agent]`: the main agent. */
 export const agentSection = section({

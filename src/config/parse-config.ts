@@ -2,19 +2,18 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { completeConfig, type Config, type Surroundings } from './complete-config.ts';
 import {
-  describeFound,
-  keyProblem,
-  whatToWrite,
   describeSyntaxError,
+  foundAt,
+  keyProblem,
+  unknownKeyProblem,
+  whatToWrite,
   type ConfigProblem,
 } from './config-problem.ts';
-import { formatKeyPath, valueAt, type KeyPath } from './section.ts';
 import { locateKeys } from './locate-keys.ts';
 import { unpricedLimits } from './model-prices.ts';
 import { configSchema } from './schema.ts';
 import { isSecretKey } from './secrets-of-config.ts';
-import { substituteVariables, type FromEnvironment } from './substitute-variables.ts';
-import { nearest } from '../lib/text/text.ts';
+import { valueAt, type FromEnvironment, type KeyPath } from './section.ts';
 
 export type ParsedConfig =
   Readonly<{ ok: true; config: Config }> | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
@@ -31,30 +30,28 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   const { data, taken, missing } = substituteVariables(toml.data, env, (path) =>
     mayLack(path) ? { value: isSecretKey(path) || isListed(path) ? 'unset' : undefined } : undefined,
   );
-  const absent: readonly Finding[] = missing.map(({ path, name }) => ({
-    path,
-    found: `"$${name}"`,
-    write: `the environment has no ${name}, so set it (not empty), or remove the line`,
-  }));
   const parsed = configSchema.safeParse(withLongForms(data), { error: whatToWrite });
   const config =
-    parsed.success && absent.length === 0 ? completeConfig(parsed.data, surroundings, taken) : undefined;
+    parsed.success && missing.length === 0 ? completeConfig(parsed.data, surroundings, taken) : undefined;
   const unpriced = config === undefined ? [] : unpricedLimits(data, config);
   if (config !== undefined && unpriced.length === 0) return { ok: true, config };
-  const issues = parsed.error?.issues ?? [];
-  const told = new Set(absent.map(({ path }) => JSON.stringify(path)));
-  const others = issues
-    .flatMap((issue) => findings(issue, data, taken))
-    .filter(({ path }) => !told.has(JSON.stringify(path)));
   const placeOf = locateKeys(text);
-  const notHeld = unpriced.map((one) => ({ ...one, found: foundAt(data, one.path, taken, false) }));
-  const problems: readonly ConfigProblem[] = [...absent, ...others, ...notHeld].map(
-    ({ path, found, write, message }: Finding) => {
-      const problem = keyProblem({ file, place: placeOf(path), path }, found, write);
-      return message === undefined ? problem : { ...problem, message };
-    },
+  const at: At = (path) => ({ file, place: placeOf(path), path });
+  const found = (path: KeyPath, isChoice = false): string =>
+    foundAt(path, valueAt(data, path), taken, { isChoice });
+  const absent = missing.map(({ path, name }) =>
+    keyProblem(
+      at(path),
+      `"$${name}"`,
+      `the environment has no ${name}, so set it (not empty), or remove the line`,
+    ),
   );
-  return { ok: false, problems: inOrder(problems) };
+  const told = new Set(absent.map(({ key }) => key));
+  const others = (parsed.error?.issues ?? [])
+    .flatMap((issue) => problemsOf(issue, at, found))
+    .filter(({ key }) => !told.has(key));
+  const notHeld = unpriced.map(({ path, write }) => keyProblem(at(path), found(path), write));
+  return { ok: false, problems: inOrder([...absent, ...others, ...notHeld]) };
 }
 
 function isListed(path: KeyPath): boolean {
@@ -97,54 +94,34 @@ function withLongForms(data: unknown): unknown {
   return { ...(data as object), models: Object.fromEntries(long) as unknown };
 }
 
-type Finding = Readonly<{ path: KeyPath; found: string; write: string; message?: string }>;
+type At = (path: KeyPath) => Parameters<typeof keyProblem>[0];
 
-function findings(
+function problemsOf(
   issue: z.core.$ZodIssue,
-  data: unknown,
-  taken: readonly FromEnvironment[],
-): readonly Finding[] {
+  at: At,
+  found: (path: KeyPath, isChoice?: boolean) => string,
+): readonly ConfigProblem[] {
   const path = issue.path.filter((part) => typeof part !== 'symbol');
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key]));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(at([...path, key])));
   if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
     return issue.issues.flatMap((inner) =>
-      findings({ ...inner, path: [...path, ...inner.path] }, data, taken),
+      problemsOf({ ...inner, path: [...path, ...inner.path] }, at, found),
     );
   }
   // Under [skills] and [models] a free name begins a table: anything else there is a key that does not exist.
-  const namesTable = path.length === 2 && (path[0] === 'skills' || path[0] === 'models');
-  const last = path.at(-1);
-  if (
-    namesTable &&
-    issue.code === 'invalid_type' &&
-    issue.expected === 'object' &&
-    !knownKeys([path[0] ?? '']).includes(String(last))
-  ) {
-    return [unknownKey(path)];
-  }
-  return [{ path, found: foundAt(data, path, taken, issue.code === 'invalid_value'), write: issue.message }];
+  const [section, name] = path;
+  const namesTable = path.length === 2 && (section === 'skills' || section === 'models');
+  const isTable = issue.code === 'invalid_type' && issue.expected === 'object';
+  if (namesTable && isTable && !knownKeys([section]).includes(String(name))) return [unknownKey(at(path))];
+  return [keyProblem(at(path), found(path, issue.code === 'invalid_value'), issue.message)];
 }
 
-function foundAt(data: unknown, path: KeyPath, taken: readonly FromEnvironment[], isChoice: boolean): string {
-  const key = JSON.stringify(path);
-  const variable = taken.find((one) => JSON.stringify(one.path) === key);
-  if (variable !== undefined) return `the value of $${variable.name}`;
-  return describeFound(valueAt(data, path), isSecretKey(path), isChoice);
-}
-
-/** Says which key was probably meant. */
-function unknownKey(path: KeyPath): Finding {
-  const key = String(path.at(-1));
-  const inside = path.slice(0, -1);
-  const candidates = knownKeys(inside);
-  const [guess] = nearest(key, candidates);
+function unknownKey(where: ReturnType<At>): ConfigProblem {
+  const inside = where.path.slice(0, -1);
+  const known = knownKeys(inside);
   const isSkill = inside[0] === 'skills' && inside.length === 2;
   const capitals = isSkill ? '; environment variables are written in capitals' : '';
-  const write =
-    guess === undefined ? `known here: ${candidates.join(', ')}${capitals}` : `did you mean ${guess}`;
-  const end = guess === undefined ? '.' : '?';
-  const message = `${formatKeyPath(path)} is not a known key: ${write}${end}`;
-  return { path, found: 'not a known key', write, message };
+  return unknownKeyProblem(where, known, `known here: ${known.join(', ')}${capitals}.`);
 }
 
 function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
@@ -190,4 +167,36 @@ function isTable({ properties, additionalProperties }: Node): boolean {
 
 function inputSchema(): Node {
   return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Node;
+}
+
+/**
+ * Replaces every text that is exactly `$NAME` by the environment's value (G5); `$$NAME` is the text `$NAME`. Only
+ * capitals make a name, so that a literal secret with a `$` in front is never taken for one and told in a message.
+ * A variable that is not set or empty is replaced by what `standIn` has for its place; else it is reported and its text left.
+ */
+function substituteVariables(
+  data: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+  standIn: (path: KeyPath) => Readonly<{ value: string | undefined }> | undefined,
+): Readonly<{ data: unknown; taken: readonly FromEnvironment[]; missing: readonly FromEnvironment[] }> {
+  const taken: FromEnvironment[] = [];
+  const missing: FromEnvironment[] = [];
+  const visit = (value: unknown, path: KeyPath): unknown => {
+    if (typeof value === 'string') {
+      if (/^\$\$[A-Z_][A-Z0-9_]*$/.test(value)) return value.slice(1);
+      const name = /^\$([A-Z_][A-Z0-9_]*)$/.exec(value)?.[1];
+      if (name === undefined) return value;
+      const found = Object.hasOwn(env, name) ? env[name] : undefined;
+      const other = found ? undefined : standIn(path);
+      if (other !== undefined) return other.value;
+      (found ? taken : missing).push({ path, name });
+      return found || value;
+    }
+    if (Array.isArray(value)) return value.map((item, index) => visit(item, [...path, index]));
+    // Dates are objects too, and no tables.
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    const items = Object.entries(value).map(([key, item]) => [key, visit(item, [...path, key])] as const);
+    return Object.fromEntries(items.filter(([, item]) => item !== undefined));
+  };
+  return { data: visit(data, []), taken, missing };
 }

@@ -1,11 +1,15 @@
-import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { nearest } from '../lib/text/text.ts';
+import type { ToolSettings } from '../core/tool-settings.ts';
 import type { Config } from './complete-config.ts';
-import { describeFound, formatConfigProblem, keyProblem, whatToWrite } from './config-problem.ts';
-import { formatKeyPath, valueAt, type KeyPath } from './section.ts';
-import { locateKeys } from './locate-keys.ts';
-import { isSecretKey } from './secrets-of-config.ts';
+import {
+  formatConfigProblem,
+  foundAt,
+  keyProblem,
+  placeInFile,
+  unknownKeyProblem,
+  whatToWrite,
+} from './config-problem.ts';
+import { valueAt, type KeyPath } from './section.ts';
 
 export type CheckedPluginConfig = Readonly<
   | { ok: true; value: unknown }
@@ -14,8 +18,8 @@ export type CheckedPluginConfig = Readonly<
 >;
 
 /**
- * Checks `config` of the plugin at this place of `[[plugins]]` by the schema that the plugin brings; without one any key is one
- * too many. Keys that an object of the schema does not have are problems, too (G2, X6).
+ * Checks `config` of the plugin at this place of `[[plugins]]` by the schema that the plugin brings; without one no key
+ * is known. Keys that an object of the schema does not have are problems, too (G2, X6).
  */
 export function checkPluginConfig(
   config: Pick<Config, 'plugins' | 'path' | 'fromEnvironment'>,
@@ -30,36 +34,18 @@ export function checkPluginConfig(
   const issues = read?.error?.issues ?? [];
   if (unknown.length === 0 && issues.length === 0) return { ok: true, value: read?.data ?? {} };
 
-  const place = placesIn(config.path);
-  const where = (path: KeyPath) => ({ file: config.path, place: place(path), path });
-  const foundAt = (path: KeyPath, isChoice: boolean): string => {
-    const key = JSON.stringify(path);
-    const variable = config.fromEnvironment.find((one) => JSON.stringify(one.path) === key);
-    if (variable !== undefined) return `the value of $${variable.name}`;
-    return describeFound(valueAt(given, path.slice(base.length)), isSecretKey(path), isChoice);
-  };
+  const placeOf = placeInFile(config.path);
+  const where = (path: KeyPath) => ({ file: config.path, place: placeOf(path), path });
+  const none = known?.length === 0 ? 'this plugin takes no config, so remove it.' : undefined;
+  const excess = unknown.map((key) => unknownKeyProblem(where([...base, key]), known ?? [], none));
   const wrong = issues.map((issue) => {
-    const path = [...base, ...issue.path.filter((part) => typeof part !== 'symbol')];
-    return formatConfigProblem(
-      keyProblem(where(path), foundAt(path, issue.code === 'invalid_value'), issue.message),
-    );
+    const inner = issue.path.filter((part) => typeof part !== 'symbol');
+    const path = [...base, ...inner];
+    const isChoice = issue.code === 'invalid_value';
+    const found = foundAt(path, valueAt(given, inner), config.fromEnvironment, { isChoice });
+    return keyProblem(where(path), found, issue.message);
   });
-  const excess = unknown.map((key) => {
-    const path = [...base, key];
-    const [guess] = nearest(key, known ?? []);
-    const write =
-      guess !== undefined
-        ? `did you mean ${guess}?`
-        : known?.length
-          ? `known here: ${known.join(', ')}.`
-          : 'this plugin takes no config, so remove it.';
-    const problem = keyProblem(where(path), 'not a known key', '');
-    return formatConfigProblem({
-      ...problem,
-      message: `${formatKeyPath(path)} is not a known key: ${write}`,
-    });
-  });
-  return { ok: false, messages: [...excess, ...wrong] };
+  return { ok: false, messages: [...excess, ...wrong].map(formatConfigProblem) };
 }
 
 /** The keys of an object that takes no others by its author's word or silence; undefined if any may stand. */
@@ -70,13 +56,37 @@ function keysOf(schema: z.ZodType): readonly string[] | undefined {
   return Object.keys(def.shape);
 }
 
-/** Where keys stand in the file as it is now; nowhere where it can't be read any more. */
-export function placesIn(file: string | undefined): ReturnType<typeof locateKeys> {
-  if (file === undefined) return () => undefined;
-  try {
-    return locateKeys(readFileSync(file, 'utf8'));
-  } catch (error) {
-    if (error instanceof Error && 'syscall' in error) return () => undefined;
-    throw error;
-  }
+/** Without `settings` a tool has none. */
+export type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;
+
+/**
+ * What is wrong with `[tools.NAME]` of these tools, for the operator and without secrets (X3, G2). Such a value has no
+ * effect: the default holds. Tables of other tools are not looked at.
+ */
+export function checkToolTables(
+  config: Pick<Config, 'tools' | 'path' | 'fromEnvironment'>,
+  tools: readonly SettableTool[],
+): readonly string[] {
+  let placeOf: ReturnType<typeof placeInFile> | undefined;
+  const where = (path: KeyPath) => {
+    placeOf ??= placeInFile(config.path);
+    return { file: config.path, place: placeOf(path), path };
+  };
+  const problems = tools.flatMap(({ name, settings }) => {
+    const table = Object.hasOwn(config.tools, name) ? { ...config.tools[name] } : {};
+    const fields = settings?.fields ?? [];
+    const none = fields.length === 0 ? 'this tool has no settings, so remove it.' : undefined;
+    return Object.entries(table).flatMap(([key, value]: [string, unknown]) => {
+      const path: KeyPath = ['tools', name, key];
+      const field = fields.find((one) => one.key === key);
+      const known = fields.map((one) => one.key);
+      if (settings === undefined || field === undefined) return [unknownKeyProblem(where(path), known, none)];
+      const checked = settings.check(key, value);
+      if (checked.ok) return [];
+      const how = { isSecret: field.secret || undefined, isChoice: field.kind === 'select' };
+      const found = foundAt(path, value, config.fromEnvironment, how);
+      return [keyProblem(where(path), found, checked.problem)];
+    });
+  });
+  return problems.map(formatConfigProblem);
 }

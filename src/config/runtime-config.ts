@@ -1,9 +1,8 @@
+import type { AccessLevel, AccessSettings, SkillRules } from '../core/access-settings.ts';
 import type { Models } from '../core/model.ts';
-import { accessSettings, skillRules } from './access-from-config.ts';
+import { createRedaction, type Redaction, type Secret } from '../lib/redaction/redact.ts';
 import type { Config } from './complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from './secrets-of-config.ts';
-import type { AccessSettings, SkillRules } from '../core/access-settings.ts';
-import { createRedaction, type Redaction, type Secret } from '../lib/redaction/redact.ts';
 
 /** Everything that a saved edit changes at once (G3): made whole from one config, read again at each use. */
 export type RuntimeConfig = Readonly<{
@@ -53,5 +52,30 @@ function redactionOf(own: readonly Secret[], more: () => readonly Secret[]): Red
     text: (text) => now().text(text),
     textInParts: () => now().textInParts(),
     bytesInParts: () => now().bytesInParts(),
+  };
+}
+
+/** What `decideMessage` needs (A9). */
+export function accessSettings({ bot, access, slack }: Config): AccessSettings {
+  const { telegram: ofTelegram, slack: ofSlack, chats, ...general } = access;
+  const channels: readonly (readonly [string, AccessLevel | undefined])[] = [
+    ['telegram', ofTelegram],
+    ['slack', ofSlack],
+  ];
+  return {
+    owners: bot.owner,
+    general,
+    channels: new Map(channels.flatMap(([name, level]) => (level === undefined ? [] : [[name, level]]))),
+    chats: new Map(Object.entries(chats)),
+    allowExternal: slack.allowExternal,
+  };
+}
+
+/** What `decideSkill` needs (A2, A4, A7). */
+export function skillRules({ skills }: Config): SkillRules {
+  return {
+    enabled: skills.enabled,
+    defaults: skills.defaults,
+    skills: new Map(Object.entries(skills.byName)),
   };
 }

@@ -1,23 +1,11 @@
 import { z } from 'zod';
-import { accessSection } from './access-section.ts';
+import { isZone } from '../core/local-time.ts';
+import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
-import { checkModelNames, modelOfAlias } from './model-aliases.ts';
-import {
-  agentProfile,
-  agentSection,
-  modelsSection,
-  promptSection,
-  type WrittenModels,
-} from './model-sections.ts';
-import { section } from './section.ts';
-import {
-  auditSection,
-  botSection,
-  limitsSection,
-  logSection,
-  serverSection,
-  storeSection,
-} from './service-sections.ts';
+import { admittedUserId, chatId, groupUserId, ownerId, wrongChat } from './id.ts';
+import { checkModelNames, checkModelSettings } from './model-aliases.ts';
+import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
+import { listenAddress, section } from './section.ts';
 import { skillsSection } from './skill-sections.ts';
 import {
   capabilitiesSection,
@@ -27,10 +15,92 @@ import {
   sandboxSection,
   toolsSection,
 } from './tool-sections.ts';
-import { claudeModel, type ThinkingKind } from '../core/claude-models.ts';
 
-/** Servers with another protocol. */
-const foreign: readonly string[] = ['api.openai.com', 'generativelanguage.googleapis.com'];
+/** `[bot]`. Folders are relative to the config file. */
+const botSection = section({
+  name: z.string().min(1).default('Skillet'),
+  language: z.enum(['auto', 'en', ...languages]).default('auto'),
+  timezone: z.string().refine(isZone, { error: 'write a zone such as "Europe/Zurich" or "UTC"' }).optional(),
+  owner: z.array(ownerId).default([]),
+  data_dir: z.string().min(1).default('./data'),
+  workspace: z.string().min(1).default('./workspace'),
+  shutdown_seconds: z.int().min(1).default(20),
+  retention_days: z.int().min(1).default(90),
+});
+
+function limits(runs: number, hourly: number, tokens: number, dollars: number) {
+  return {
+    concurrent_runs: z.int().min(0).default(runs),
+    runs_per_hour: z.int().min(0).default(hourly),
+    tokens_per_day: z.int().min(0).default(tokens),
+    usd_per_day: z.number().min(0).default(dollars),
+  };
+}
+
+/** `[limits]`: for each sender, each chat, each skill and everything together (U10); 0 is no limit. */
+const limitsSection = section({
+  ...limits(3, 120, 2_000_000, 10),
+  chat: section(limits(6, 300, 5_000_000, 25)).prefault({}),
+  skill: section(limits(12, 600, 10_000_000, 50)).prefault({}),
+  global: section(limits(24, 1200, 20_000_000, 100)).prefault({}),
+});
+
+/** `[store]`: without a url an SQLite file in the data directory (Q8). */
+const storeSection = section({
+  url: z
+    .string()
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, {
+      error: 'write "sqlite:./data/skillet.db" or "postgres://user@host/name"',
+    })
+    .optional(),
+});
+
+/** `[server]`: health and metrics, off without an address (L4). */
+const serverSection = section({ listen: listenAddress.optional() });
+
+/** `[log]`: without a format pretty on a terminal, else JSON (L5). */
+const logSection = section({
+  level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  format: z.enum(['pretty', 'json']).optional(),
+});
+
+/** `[audit]` (L6). */
+const auditSection = section({ arguments: z.boolean().default(false) });
+
+const dm = z.enum(['pairing', 'allowlist', 'open']);
+const groupsMode = z.enum(['allowlist', 'open']);
+const mention = z.enum(['required', 'always']);
+
+const accessLevel = section({
+  users: z.array(admittedUserId).optional(),
+  groups: z.array(chatId).optional(),
+  group_users: z.array(groupUserId).optional(),
+  dm: dm.optional(),
+  groups_mode: groupsMode.optional(),
+  mention: mention.optional(),
+});
+
+/** `[access]`: who may talk to the bot (A9). `group_users` has no default: set and empty it admits nobody. */
+const accessSection = section(
+  {
+    users: z.array(admittedUserId).default([]),
+    groups: z.array(chatId).default([]),
+    group_users: z.array(groupUserId).optional(),
+    dm: dm.default('pairing'),
+    groups_mode: groupsMode.default('allowlist'),
+    mention: mention.default('required'),
+    telegram: accessLevel.optional(),
+    slack: accessLevel.optional(),
+    chats: z.record(z.string(), accessLevel).default({}),
+  },
+  ({ chats }, complain) => {
+    if (typeof chats !== 'object' || chats === null) return;
+    for (const id of Object.keys(chats)) {
+      const wrong = wrongChat(id);
+      if (wrong !== undefined) complain(['chats', id], wrong);
+    }
+  },
+);
 
 /** The whole file (G4). Decoding gives camelCase with every default filled in; encoding gives the file's own keys. */
 export const configSchema = section(
@@ -64,57 +134,3 @@ export const configSchema = section(
 
 /** What the file says, before paths are resolved and aliases filled in. */
 export type Settings = z.output<typeof configSchema>;
-
-type Complain = (path: readonly string[], write: string) => void;
-
-type Alias = WrittenModels['aliases'][string];
-
-/** Complains of settings that the chosen model, or the server it is asked at, is known to refuse (M14). */
-function checkModelSettings({ models }: Readonly<Record<string, unknown>>, complain: Complain): void {
-  const { aliases = {} } = (models ?? {}) as Partial<WrittenModels>;
-  for (const [name, alias] of Object.entries(aliases)) {
-    if (typeof alias !== 'object') continue;
-    const say = (key: string, write: string): void => complain(['models', name, key], write);
-    checkThinking(modelOfAlias(name, alias), alias, say);
-    const wrong = alias.baseUrl === undefined ? undefined : wrongAddress(alias.baseUrl);
-    if (wrong !== undefined) say('base_url', wrong);
-  }
-}
-
-function checkThinking(
-  model: string,
-  { thinking, effort }: Alias,
-  say: (key: string, write: string) => void,
-): void {
-  const known = claudeModel(model);
-  if (known === undefined) return;
-  const kind: ThinkingKind | undefined = typeof thinking === 'number' ? 'budget' : thinking;
-  if (kind !== undefined && !known.thinking.includes(kind)) {
-    const may = known.thinking.map((each) => (each === 'budget' ? 'a number of tokens' : `"${each}"`));
-    say('thinking', `${model} refuses that: write ${may.join(' or ')}, or remove the line`);
-  }
-  if (effort === undefined) return;
-  if (!known.efforts.includes(effort)) {
-    const may = known.efforts.map((each) => `"${each}"`).join(', ');
-    say('effort', `${model} refuses that: ${may === '' ? 'remove the line' : `write one of ${may}`}`);
-  } else if (known.bindsThinking && kind !== undefined && kind !== 'adaptive' && isHard(effort)) {
-    say(
-      'effort',
-      `${model} refuses that with thinking = "${kind}": write "high" or less, or thinking = "adaptive"`,
-    );
-  }
-}
-
-function isHard(effort: string): boolean {
-  return effort === 'xhigh' || effort === 'max';
-}
-
-function wrongAddress(baseUrl: string): string | undefined {
-  const { hostname, pathname } = new URL(baseUrl);
-  if (foreign.includes(hostname)) {
-    return 'this server does not speak the Anthropic Messages API: put a gateway that does before it, such as LiteLLM';
-  }
-  if (!/\/v1(\/messages)?\/?$/.test(pathname)) return undefined;
-  const written = baseUrl.replace(/\/v1(\/messages)?\/?$/, '');
-  return `leave out /v1, which the bot adds itself: write "${written}"`;
-}

@@ -60,7 +60,8 @@ type Camel<Key extends string> = Key extends `${infer Head}_${infer Tail}`
 export type CamelKeys<Table> = { [Key in keyof Table as Key extends string ? Camel<Key> : Key]: Table[Key] };
 
 type Table = Readonly<Record<string, unknown>>;
-type Complain = (path: readonly string[], write: string) => void;
+/** Reports a problem of a table: where in it, and what to write. */
+export type Complain = (path: readonly string[], write: string) => void;
 
 /**
  * A table of the config file: snake_case there, camelCase in code, every key known. `check` looks at keys together;
@@ -104,6 +105,9 @@ function isListenAddress(text: string): boolean {
 
 /** Where a value stands in the file: keys and list positions from the top. */
 export type KeyPath = readonly (string | number)[];
+
+/** A place in the file whose value is a variable of the environment. */
+export type FromEnvironment = Readonly<{ path: KeyPath; name: string }>;
 
 /** The path as an operator would write it: `access.chats."slack:C1".dm`, `plugins[0].path`. */
 export function formatKeyPath(path: KeyPath): string {

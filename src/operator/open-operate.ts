@@ -1,4 +1,4 @@
-import { accessSettings } from '../config/access-from-config.ts';
+import { accessSettings } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/create-audit.ts';
-import { changedKeys } from '../config/written-config.ts';
+import { changedKeys } from '../config/complete-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Words } from '../core/texts/say.ts';
 import type { ConfigProblem } from '../config/config-problem.ts';

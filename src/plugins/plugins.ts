@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { BridgeProvider } from '../capabilities/call-bridge.ts';
 import type { Config } from '../config/complete-config.ts';
 import { checkPluginConfig } from '../config/plugin-config.ts';
-import { checkToolTables } from '../config/tool-tables.ts';
+import { checkToolTables } from '../config/plugin-config.ts';
 import { chatTypes } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { OutsideSource, Tool as HostTool } from '../core/tool.ts';

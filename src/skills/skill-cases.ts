@@ -1,16 +1,16 @@
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { z } from 'zod';
 import { chatTypes } from '../core/conversation.ts';
-import { nearest } from '../lib/text/text.ts';
 import {
   describeFound,
   keyProblem,
+  unknownKeyProblem,
   whatToWrite,
   describeSyntaxError,
   type ConfigProblem,
 } from '../config/config-problem.ts';
 import { userId } from '../config/id.ts';
-import { formatKeyPath, valueAt, section, type KeyPath } from '../config/section.ts';
+import { valueAt, section, type KeyPath } from '../config/section.ts';
 import { locateKeys } from '../config/locate-keys.ts';
 
 const texts = z
@@ -91,11 +91,7 @@ export function parseSkillCases(text: string, name: string): ParsedCases {
     const path = issue.path.filter((part) => typeof part !== 'symbol');
     const at = (where: KeyPath) => ({ file: name, place: placeOf(where), path: where });
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({
-        ...keyProblem(at([...path, key]), '', ''),
-        found: 'not a known key',
-        message: unknownKey([...path, key]),
-      }));
+      return issue.keys.map((key) => unknownKeyProblem(at([...path, key]), knownKeys(path.length)));
     return [
       keyProblem(
         at(path),
@@ -110,11 +106,8 @@ export function parseSkillCases(text: string, name: string): ParsedCases {
 const keysOfCase = Object.keys(skillCase.in.shape);
 const keysOfExpectation = Object.keys(expectation.in.shape);
 
-function unknownKey(path: KeyPath): string {
-  const known = path.length === 1 ? ['case'] : path.length === 3 ? keysOfCase : keysOfExpectation;
-  const [guess] = nearest(String(path.at(-1)), known);
-  const hint = guess === undefined ? `known here: ${known.join(', ')}.` : `did you mean ${guess}?`;
-  return `${formatKeyPath(path)} is not a known key: ${hint}`;
+function knownKeys(depth: number): readonly string[] {
+  return depth === 0 ? ['case'] : depth === 2 ? keysOfCase : keysOfExpectation;
 }
 
 function isPattern(text: string): boolean {

@@ -9,7 +9,6 @@ import { createNewSince } from '../lib/text/text.ts';
 import { createLastGood } from './last-good.ts';
 import { loadSkills, type Remembered, type SkillRoot } from './load-skills.ts';
 import { bodyReadLimit } from './read-body.ts';
-
 import type { Definition } from './parse/skill-definition.ts';
 import type { Registry } from './registry.ts';
 import type { SkillStore, StoredSkill } from './skill-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessSettings, skillRules } from '../../src/config/access-from-config.ts';
+import { accessSettings, skillRules } from '../../src/config/runtime-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideMessage } from '../../src/access/decide-message.ts';

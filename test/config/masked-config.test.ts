@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../src/config/complete-config.ts';
-import { maskedConfig, showConfig } from '../../src/config/masked-config.ts';
+import { maskedConfig, showConfig } from '../../src/config/secrets-of-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { checkToolTables } from '../../src/config/tool-tables.ts';
+import { checkToolTables } from '../../src/config/plugin-config.ts';
 import { toolSettings } from '../../src/core/tool-settings.ts';
 
 const weather = {

@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { changedKeys } from '../../src/config/written-config.ts';
+import { changedKeys } from '../../src/config/complete-config.ts';
 import { loadConfig, watchConfig } from '../../src/config/load-config.ts';
 import type { ParsedConfig } from '../../src/config/parse-config.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createTurnContexts } from '../../src/conversations/turn-context.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
-import { skillRules } from '../../src/config/access-from-config.ts';
+import { skillRules } from '../../src/config/runtime-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
 import { builtInNames } from '../../src/core/built-in-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { writtenConfig } from '../../src/config/written-config.ts';
+import { writtenConfig } from '../../src/config/complete-config.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

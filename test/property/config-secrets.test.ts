@@ -7,7 +7,7 @@ import { stringify } from 'smol-toml';
 import { formatConfigProblem } from '../../src/config/config-problem.ts';
 import type { KeyPath } from '../../src/config/section.ts';
 import { everyKey, parseConfig, type ParsedConfig } from '../../src/config/parse-config.ts';
-import { maskedConfig, showConfig } from '../../src/config/masked-config.ts';
+import { maskedConfig, showConfig } from '../../src/config/secrets-of-config.ts';
 import { isSecretKey } from '../../src/config/secrets-of-config.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

@@ -9,7 +9,7 @@ import { invocationId } from '../../src/agent/models/anthropic-request.ts';
 import { createUseSkill } from '../../src/runs/use-skill.ts';
 import { createActiveSkills } from '../../src/conversations/active-skills.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
-import { skillRules } from '../../src/config/access-from-config.ts';
+import { skillRules } from '../../src/config/runtime-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideSkill, type SkillUse } from '../../src/access/decide-skill.ts';
 import { succeed } from '../../src/core/envelope.ts';

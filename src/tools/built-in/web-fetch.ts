@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webFetchSettings } from '../../config/built-in-settings.ts';
+import { webFetchSettings } from '../../config/tool-sections.ts';
 import { addressOf } from '../../core/message.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';

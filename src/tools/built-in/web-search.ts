@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webSearchSettings } from '../../config/built-in-settings.ts';
+import { webSearchSettings } from '../../config/tool-sections.ts';
 import { fail, succeed } from '../../core/envelope.ts';
 import { escapeLabels, labelled } from '../../lib/text/escape-labels.ts';
 import type { Log } from '../../lib/log.ts';

@@ -1,4 +1,4 @@
-import type { WebSearchSettings } from '../../config/built-in-settings.ts';
+import type { WebSearchSettings } from '../../config/tool-sections.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import { httpGet } from '../../lib/net/http-get.ts';
 
