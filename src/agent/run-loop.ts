@@ -7,7 +7,7 @@ import type { CallTool } from '../core/tool-call.ts';
 import { compactEntries, type Compaction } from './compact-entries.ts';
 import { nextStep, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
-import { allText, readTurn } from './read-turn.ts';
+import { allText, readTurn } from './next-step.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';

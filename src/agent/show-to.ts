@@ -1,4 +1,4 @@
-import { callsOf, finalText } from './read-turn.ts';
+import { callsOf, finalText } from './next-step.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 import { builtInTool } from '../core/built-in-tools.ts';

@@ -1,9 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { entriesShown, fileBlocks } from './file-blocks.ts';
-import { callsOf, type Answer } from './read-turn.ts';
+import { callsOf, type Answer } from './next-step.ts';
 import { showTo, activeUnseen, collapseActiveSkills, type Viewer } from './show-to.ts';
 import type { Entry } from '../core/entry.ts';
 import type { BoundThinking } from '../core/model.ts';
+import type { ShownFile } from '../core/received.ts';
 import { interrupted } from '../core/tool-call.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 
@@ -11,12 +11,11 @@ type Block = Anthropic.ContentBlockParam;
 type Said = { role: 'user' | 'assistant'; content: Block[] };
 
 /**
- * A transcript as the Messages API takes it: roles alternate, the results of one answer's calls stand first in the one
- * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
- * unchanged with what it is bound to, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
- * end of the window is made again. What a summary stands for is not shown (M9), nor
- * the instructions that earlier turns followed (T6), nor what a viewer may not know of (M13). Pure: the same entries give the same
- * bytes, so that the prompt cache holds (M5).
+ * A transcript as the Messages API wants it: roles alternate, results follow their calls in one message, a call without
+ * a result is closed as interrupted (M7), no text is empty, thinking returns unchanged with its binding. Left out: a
+ * refused turn, an answer that broke off at the end of the window, what a summary replaces (M9), instructions of
+ * earlier turns (T6), what the viewer may not know of (M13). Pure: the same entries are the same bytes for the prompt
+ * cache (M5).
  */
 export function toMessages(
   entries: readonly Entry[],
@@ -191,4 +190,53 @@ export function requestsAmong(entries: readonly Entry[], from: number, to: numbe
     if (entry.sender !== undefined) signed.push(index);
   }
   return new Set(signed.length > 0 ? signed : said.slice(-1));
+}
+
+/** More than 20 pictures must be smaller ones, and a request has 32 MB in base64. */
+const most = { pictures: 20, bytes: 20_000_000 };
+
+/**
+ * The entries whose files are shown: all, until one more would be too much. Then every file before becomes words at
+ * once, so that requests rarely change (M13).
+ */
+export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
+  const shown = new Set<Entry>();
+  const held = { pictures: 0, bytes: 0 };
+  for (const entry of entries) {
+    if (entry.kind !== 'user' || entry.files === undefined) continue;
+    const pictures = entry.files.filter(({ type }) => type === 'image').length;
+    const bytes = entry.files.reduce((sum, { size }) => sum + size, 0);
+    if (held.pictures + pictures > most.pictures || held.bytes + bytes > most.bytes) {
+      shown.clear();
+      Object.assign(held, { pictures: 0, bytes: 0 });
+    }
+    shown.add(entry);
+    held.pictures += pictures;
+    held.bytes += bytes;
+  }
+  return shown;
+}
+
+/** `withFiles` fills in the bytes. */
+export function fileBlocks(
+  { files = [] }: Extract<Entry, { kind: 'user' }>,
+  shown: boolean,
+): readonly Block[] {
+  return files.map((file) => (shown ? toBlock(file) : asWords(file, 'is not shown any more')));
+}
+
+export function fileOf(block: Block): ShownFile | undefined {
+  if (block.type !== 'image' && block.type !== 'document') return undefined;
+  const { source } = block as unknown as Readonly<{ source: Partial<ShownFile> }>;
+  return source.hash === undefined ? undefined : (source as ShownFile);
+}
+
+/** What a model reads in place of a file. */
+export function asWords({ type, name }: ShownFile, why: string): Anthropic.TextBlockParam {
+  const what = type === 'image' ? 'picture' : 'document';
+  return { type: 'text', text: labelled('host', `The ${what} ${name} stood here and ${why}.`) };
+}
+
+function toBlock(file: ShownFile): Block {
+  return { type: file.type, source: file } as unknown as Block;
 }

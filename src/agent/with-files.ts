@@ -1,8 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { asWords, fileOf } from './file-blocks.ts';
+import { asWords, fileOf } from './to-messages.ts';
 import { invocationId } from './models/anthropic-request.ts';
 import { estimateTokens } from './plan-compaction.ts';
-import { callsOf } from './read-turn.ts';
+import { callsOf } from './next-step.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Model, ModelRequest } from '../core/model.ts';

@@ -2,7 +2,7 @@ import type { Entry } from '../core/entry.ts';
 import { around, labelled, truncateLabelled } from '../lib/text/escape-labels.ts';
 import type { Attachment, Message } from '../core/message.ts';
 import { nothingReceived, type ReceivedOf } from '../core/received.ts';
-import { finalText } from '../agent/read-turn.ts';
+import { finalText } from '../agent/next-step.ts';
 import { showTo, type Viewer } from '../agent/show-to.ts';
 import { broughtAlong, heardWords, withoutDate, withoutShown } from './user-content.ts';
 import { viewEntries } from '../agent/to-messages.ts';

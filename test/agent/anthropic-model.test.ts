@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel, type AnthropicModelOptions } from '../../src/agent/models/anthropic-model.ts';
-import { endWhenSilent } from '../../src/agent/models/end-when-silent.ts';
+import {
+  createAnthropicModel,
+  endWhenSilent,
+  type AnthropicModelSettings,
+} from '../../src/agent/models/anthropic-model.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -50,19 +53,22 @@ async function serve(
   return server;
 }
 
-function connect(server: Pick<MessagesServer, 'url'>, more: Partial<AnthropicModelOptions> = {}) {
+type More = Partial<Omit<AnthropicModelSettings, 'endpoint'>> &
+  Partial<AnthropicModelSettings['endpoint']> &
+  Readonly<{ clock?: Clock; random?: () => number }>;
+
+function connect(server: Pick<MessagesServer, 'url'>, more: More = {}) {
   const { log, lines, clock, waits } = recorder();
-  const model = createAnthropicModel({
-    alias: 'default',
-    model: 'claude-sonnet-5-5',
-    baseUrl: server.url,
-    apiKey: key,
-    maxTokens: 1_000,
-    log,
-    clock,
-    random: () => 0,
-    ...more,
-  });
+  const model = createAnthropicModel(
+    {
+      alias: 'default',
+      model: 'claude-sonnet-5-5',
+      maxTokens: 1_000,
+      ...more,
+      endpoint: { baseUrl: server.url, apiKey: key, ...more },
+    },
+    { log, clock, random: () => 0, ...more },
+  );
   return { model, lines, waits };
 }
 

@@ -34,16 +34,16 @@ function modelAt(
   { url }: MessagesServer,
   more: Partial<Parameters<typeof createAnthropicModel>[0]> = {},
 ): Model {
-  return createAnthropicModel({
-    alias: 'default',
-    model: 'claude-sonnet-5-5',
-    baseUrl: url,
-    apiKey: 'ours',
-    maxTokens: 1_000,
-    log: quietLog(),
-    clock: { now: systemClock.now, sleep: async () => {} },
-    ...more,
-  });
+  return createAnthropicModel(
+    {
+      alias: 'default',
+      model: 'claude-sonnet-5-5',
+      maxTokens: 1_000,
+      endpoint: { baseUrl: url, apiKey: 'ours' },
+      ...more,
+    },
+    { log: quietLog(), clock: { now: systemClock.now, sleep: async () => {} } },
+  );
 }
 
 const tool = (name: string) =>
@@ -195,7 +195,7 @@ for (const mismatch of ['error', 'drop_block'] as const) {
     assert.deepEqual(thinkingIn(second), []);
     assert.equal((await ask('2')).status, 'ok');
     assert.deepEqual(thinkingIn(first), ['a 1', 'c 1']);
-    await ask('3', { model: modelAt(second, { apiKey: 'theirs' }) });
+    await ask('3', { model: modelAt(second, { endpoint: { baseUrl: second.url, apiKey: 'theirs' } }) });
     assert.deepEqual(thinkingIn(second), ['d 1']);
     nothingLost(first, second);
   });

@@ -51,15 +51,15 @@ test('M5 on the second turn at least 90 % of the prefix are cache reads, and the
   ];
   const server = await startMessagesServer({ script });
   t.after(() => server.close());
-  const model = createAnthropicModel({
-    alias: 'default',
-    model: 'claude-sonnet-5-5',
-    baseUrl: server.url,
-    apiKey: 'k',
-    maxTokens: 1_000,
-    log: quiet,
-    clock: systemClock,
-  });
+  const model = createAnthropicModel(
+    {
+      alias: 'default',
+      model: 'claude-sonnet-5-5',
+      maxTokens: 1_000,
+      endpoint: { baseUrl: server.url, apiKey: 'k' },
+    },
+    { log: quiet, clock: systemClock },
+  );
   const entries: Entry[] = [];
   const turn = (content: string) => {
     entries.push({ kind: 'user', content, at: systemClock.now() });

@@ -28,15 +28,15 @@ async function run(
       maxIterations,
     },
     {
-      model: createAnthropicModel({
-        alias: 'default',
-        model: 'claude-sonnet-5-5',
-        baseUrl: server.url,
-        apiKey: 'k',
-        maxTokens: 1_000,
-        log: quiet,
-        clock,
-      }),
+      model: createAnthropicModel(
+        {
+          alias: 'default',
+          model: 'claude-sonnet-5-5',
+          maxTokens: 1_000,
+          endpoint: { baseUrl: server.url, apiKey: 'k' },
+        },
+        { log: quiet, clock },
+      ),
       tools: () => [
         { name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, traits: readOnly },
       ],

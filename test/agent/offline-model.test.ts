@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { describeResult } from '../../src/runs/use-skill.ts';
 import { mainPrompt } from '../../src/conversations/main-prompt.ts';
-import { argumentsIn } from '../../src/agent/models/offline-choice.ts';
+import { argumentsIn } from '../../src/agent/models/offline-model.ts';
 import { createOfflineModel, noModelNotice } from '../../src/agent/models/offline-model.ts';
 import type { ToolSpec } from '../../src/agent/run-calls.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';

@@ -21,10 +21,10 @@ async function open(
 ) {
   const server = await startMessagesServer({ script, mismatch });
   t.after(() => server.close());
-  const asked = createAnthropicModel({
-    ...{ alias: 'default', model, baseUrl: server.url, apiKey: 'ours', maxTokens: 1_000 },
-    ...{ log: quietLog(), clock: { now: systemClock.now, sleep: async () => {} } },
-  });
+  const asked = createAnthropicModel(
+    { alias: 'default', model, endpoint: { baseUrl: server.url, apiKey: 'ours' }, maxTokens: 1_000 },
+    { log: quietLog(), clock: { now: systemClock.now, sleep: async () => {} } },
+  );
   const stage = await openTurnStage(t, { skills, script: [], model: asked });
   const intact = (): void => {
     assert.deepEqual(server.refused, []);

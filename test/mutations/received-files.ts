@@ -72,7 +72,7 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['of too many bytes what is asked about goes first', 'older.length > 0 ? older : newest', 'newest'],
     ['a long conversation loses its files', 'error.tooLong && areMost(newest, request)', 'error.tooLong'],
   ]),
-  ...changesOf('agent/file-blocks.ts', 'agent/files-in-requests.test.ts', [
+  ...changesOf('agent/to-messages.ts', 'agent/files-in-requests.test.ts', [
     ['a request has pictures without end', 'held.pictures + pictures > most.pictures', 'false'],
     ['a request has bytes without end', 'held.bytes + bytes > most.bytes', 'false'],
   ]),

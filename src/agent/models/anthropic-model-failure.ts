@@ -5,11 +5,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { oneLine } from '../../lib/text/text.ts';
 
 const maxTries = 4;
-
 const budgetMs = 120_000;
-
 const firstWaitMs = 500;
-
 const longestWaitMs = 8_000;
 
 export type Sdk = typeof Anthropic;
@@ -18,29 +15,19 @@ const unreachable = fixed`I can't reach the language model right now. Please try
 const busy = fixed`The language model is overloaded right now. Please try again in a few minutes.`;
 const refused = fixed`The language model refused the request. The operator of this bot finds the reason in the log.`;
 const tooLong = fixed`This conversation has become too long for the language model. Start a new one with the command “new”.`;
+const rateLimited = fixed`The language model has reached its rate limit. Please try again in a few minutes.`;
 const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;
-const sentences: Readonly<Record<string, string>> = {
-  authentication_error: operatorOnly,
-  permission_error: operatorOnly,
-  billing_error: operatorOnly,
-  not_found_error: operatorOnly,
-  request_too_large: tooLong,
-  rate_limit_error: fixed`The language model has reached its rate limit. Please try again in a few minutes.`,
-};
-const looksByType: Readonly<Record<string, ForOperator['look']>> = {
-  authentication_error: 'key',
-  permission_error: 'key',
-  billing_error: 'account',
-  not_found_error: 'endpoint',
-};
-const typesByStatus: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-};
+type Kind = Readonly<{ status: number; sentence?: string; look?: ForOperator['look'] }>;
+/** Errors that the API names. */
+const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['invalid_request_error', { status: 400 }],
+  ['authentication_error', { status: 401, sentence: operatorOnly, look: 'key' }],
+  ['billing_error', { status: 402, sentence: operatorOnly, look: 'account' }],
+  ['permission_error', { status: 403, sentence: operatorOnly, look: 'key' }],
+  ['not_found_error', { status: 404, sentence: operatorOnly, look: 'endpoint' }],
+  ['request_too_large', { status: 413, sentence: tooLong }],
+  ['rate_limit_error', { status: 429, sentence: rateLimited }],
+]);
 /**
  * Prompts that do not fit, in the words of Anthropic, Bedrock, vLLM, OpenRouter, llama.cpp, LM Studio, SGLang,
  * Gemini, Groq, xAI, Kimi and Mistral.
@@ -62,14 +49,6 @@ const tooLongPattern = new RegExp(
 const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
 /** Keys, models and rate limits, whatever the words. */
 const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
-const lasting: readonly string[] = [
-  'invalid_request_error',
-  'authentication_error',
-  'permission_error',
-  'billing_error',
-  'not_found_error',
-  'request_too_large',
-];
 
 /** 408, 409, 429, 5xx, and broken connections or streams pass by themselves (M4). */
 export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
@@ -82,7 +61,8 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   // A spending limit is a 429 without a time, and lasts until the operator acts.
   if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
     return { again: false };
-  if (status === undefined) return { again: type === null || !lasting.includes(type) };
+  if (status === undefined)
+    return { again: type === null || type === 'rate_limit_error' || !kinds.has(type) };
   if (![408, 409, 429].includes(status) && status < 500) return { again: false };
   const afterMs = retryAfterMs(header('retry-after-ms'), header('retry-after'), now);
   return { again: true, afterMs };
@@ -114,7 +94,7 @@ export function toModelError(
 function typeOf(api: ApiError | undefined): string | undefined {
   if (api?.status === 400 && /credit balance/i.test(api.message)) return 'billing_error';
   if (api?.errorCode === 'enforced_spend_limit_reached') return 'billing_error';
-  return api?.type ?? typesByStatus[api?.status ?? 0];
+  return api?.type ?? kinds.entries().find(([, { status }]) => status === api?.status)?.[0];
 }
 
 type ApiBody = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
@@ -124,7 +104,7 @@ function operatorWords(
   type: string | undefined,
   redact: (text: string) => string,
 ): ForOperator | undefined {
-  const look = looksByType[type ?? ''];
+  const look = kinds.get(type ?? '')?.look;
   if (look === undefined || isTooLong(api)) return undefined;
   const { error }: ApiBody = api.error ?? {};
   const said = typeof error?.message === 'string' ? error.message : api.message;
@@ -134,7 +114,7 @@ function operatorWords(
 
 function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {
   if (api !== undefined && isTooLong(api)) return tooLong;
-  const known = sentences[type ?? ''];
+  const known = kinds.get(type ?? '')?.sentence;
   if (known !== undefined) return known;
   if (!passing) return refused;
   return api?.status === undefined && type === undefined ? unreachable : busy;

@@ -1,51 +1,55 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
+import type { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream.js';
 import { judgeFailure, toModelError, withRetries, type Sdk } from './anthropic-model-failure.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
-import { endWhenSilent } from './end-when-silent.ts';
 import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts';
-import type { Model, ModelAnswer, ModelRequest } from '../../core/model.ts';
+import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
 import { unparsedInput } from '../../core/entry.ts';
 import { once } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createRedactor } from '../../lib/redaction/redact.ts';
 
-/** A word, or a budget of 1024 tokens or more. */
-export type Thinking = 'off' | 'adaptive' | 'between_tools' | number;
-
-export type AnthropicModelOptions = Readonly<{
+export type AnthropicModelSettings = Readonly<{
   alias: string;
   model: string;
-  /** Without `/v1`. */
-  baseUrl: string;
-  /** Absent: no key is sent, whatever the environment holds. */
-  apiKey?: string;
+  endpoint: Readonly<{
+    /** Without `/v1`. */
+    baseUrl: string;
+    /** Absent: no key is sent, whatever the environment holds. */
+    apiKey?: string;
+    /** Milliseconds of silence that end a stream; absent: never. */
+    silenceMs?: number;
+  }>;
   /** Tokens of one answer, thinking included. */
   maxTokens: number;
   contextWindow?: number;
   /** False: no pictures and documents. */
   sees?: boolean;
+  /** A word, or a budget of 1024 tokens or more. */
   thinking?: Thinking;
   effort?: Effort;
-  /** Milliseconds of silence that end a stream; absent: never. */
-  silenceMs?: number;
-  log: Log;
-  clock: Clock;
-  random?: () => number;
 }>;
 
+type Thinking = NonNullable<ModelSettings['thinking']>;
+
+type Endpoint = AnthropicModelSettings['endpoint'];
+
+type AnthropicModelDeps = Readonly<{ log: Log; clock: Clock; random?: () => number }>;
+
 /**
- * A model behind the Messages API (M1): streams, marks the prompt cache (M5), retries passing faults (M4). Text is
- * given to `onText` once, though a broken stream is repeated. The SDK is loaded with the first request.
+ * A model behind the Messages API (M1): streams, marks the prompt cache (M5), retries passing faults (M4). `onText`
+ * gets text once, even if a broken stream is repeated. The SDK is loaded with the first request.
  */
-export function createAnthropicModel(options: AnthropicModelOptions): Model {
-  const { alias, model, contextWindow, sees, log, clock, random = Math.random } = options;
+export function createAnthropicModel(settings: AnthropicModelSettings, deps: AnthropicModelDeps): Model {
+  const { alias, model, endpoint, contextWindow, sees } = settings;
+  const { log, clock, random = Math.random } = deps;
   const { bindsThinking = isClaude(model), tokenFactor = 1 } = claudeModel(model) ?? {};
-  const redact = createRedactor(secretsOf(options));
+  const redact = createRedactor(secretsOf(endpoint));
   const load = once(async () => {
     // Its CommonJS half loads 40 ms faster and saves 1 MB.
     const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
-    return { sdk, client: createClient(sdk, options) };
+    return { sdk, client: createClient(sdk, endpoint, clock) };
   });
 
   return {
@@ -57,8 +61,8 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     async complete(request, signal, onText) {
       signal.throwIfAborted();
       const { sdk, client } = await load();
-      const bound = boundThinking(request, { ...options, bindsThinking });
-      const body = toBody(request, bound, options);
+      const bound = boundThinking(request, { ...endpoint, model, bindsThinking });
+      const body = toBody(request, bound, settings);
       let streamed = false;
       const attempt = async (): Promise<ModelAnswer> => {
         const silent = streamed;
@@ -93,7 +97,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   };
 }
 
-function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs, clock }: AnthropicModelOptions): Anthropic {
+function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs }: Endpoint, clock: Clock): Anthropic {
   return new sdk({
     baseURL: baseUrl,
     // Else the SDK looks for another key in the environment and on disk.
@@ -112,7 +116,7 @@ function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs, clock }: Anthropic
 function toBody(
   { system: said, tools: given, toolChoice }: ModelRequest,
   bound: BoundRequest,
-  { model, maxTokens, thinking, effort }: AnthropicModelOptions,
+  { model, maxTokens, thinking, effort }: AnthropicModelSettings,
 ): Anthropic.MessageStreamParams {
   const { system, messages, tools } = withCachePoints(
     { messages: bound.messages, system: said, tools: given },
@@ -153,7 +157,7 @@ function toAnswer(message: Anthropic.Message, { bindingOf }: BoundRequest): Mode
   };
 }
 
-function secretsOf({ apiKey, baseUrl }: AnthropicModelOptions): Parameters<typeof createRedactor>[0] {
+function secretsOf({ apiKey, baseUrl }: Endpoint): Parameters<typeof createRedactor>[0] {
   const password = URL.canParse(baseUrl) ? decodeURIComponent(new URL(baseUrl).password) : '';
   return [
     ...(apiKey === undefined ? [] : [{ name: 'api_key', value: apiKey }]),
@@ -161,18 +165,8 @@ function secretsOf({ apiKey, baseUrl }: AnthropicModelOptions): Parameters<typeo
   ];
 }
 
-/**
- * Keeps an answer whose call has arguments that are no JSON: the SDK would throw the whole answer away, again and again
- * where a model always writes so. Such a call is refused when it is made, and the model reads why.
- */
-function keepUnparsed(
-  stream: Readonly<{
-    on(
-      event: 'streamEvent',
-      listener: (event: Anthropic.MessageStreamEvent, snapshot: Anthropic.Message) => void,
-    ): unknown;
-  }>,
-): void {
+/** The SDK would throw away an answer whose call has arguments that are not JSON. That call alone is refused later. */
+function keepUnparsed(stream: MessageStream): void {
   const written = new Map<number, string>();
   stream.on('streamEvent', (event, { content }) => {
     if (event.type !== 'content_block_delta' || event.delta.type !== 'input_json_delta') return;
@@ -180,7 +174,7 @@ function keepUnparsed(
     written.set(index, (written.get(index) ?? '') + event.delta.partial_json);
     const block = content[index];
     const parse = block && Object.getOwnPropertyDescriptor(block, 'input')?.get;
-    // The SDK parses when it is asked for the value first, which is at the end of the block.
+    // The SDK parses lazily, at the end of the block.
     if (parse !== undefined)
       Object.defineProperty(block, 'input', {
         enumerable: true,
@@ -197,4 +191,53 @@ function parsed(parse: () => unknown, text: string): unknown {
   } catch {
     return unparsedInput(text);
   }
+}
+
+/** Shared: a stack for each answer costs time. */
+const ended = new Error('the answer ended');
+
+/** The body fails once nothing, not even a ping, has come for `ms`: the connection is dead. */
+export function endWhenSilent(answer: Response, ms: number, clock: Clock): Response {
+  if (answer.body === null) return answer;
+  const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
+  const over = new AbortController();
+  let askedAt: number | undefined;
+
+  async function untilSilent(): Promise<void> {
+    for (let left = ms; left > 0; left = (askedAt ?? clock.now()) + ms - clock.now()) {
+      await clock.sleep(left, over.signal);
+    }
+  }
+
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      void untilSilent().then(
+        () => {
+          const fault = new Error(`the stream was silent for ${ms / 1_000} s`);
+          controller.error(fault);
+          return reader.cancel(fault);
+        },
+        () => undefined,
+      );
+    },
+    async pull(controller) {
+      let more = false;
+      askedAt = clock.now();
+      try {
+        const next = await reader.read();
+        more = !next.done;
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      } finally {
+        askedAt = undefined;
+        if (!more) over.abort(ended);
+      }
+    },
+    cancel(reason) {
+      over.abort(ended);
+      return reader.cancel(reason);
+    },
+  });
+  const { status, statusText, headers } = answer;
+  return new Response(body, { status, statusText, headers });
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
 const anthropic = 'https://api.anthropic.com';
-/** A server sends a ping every few seconds; one without pings may think for a while. */
+/** Servers without pings may think for a while. */
 const silenceMs = 120_000;
 
 /** Builds each configured model once, when it is first asked for. */
@@ -16,7 +16,7 @@ export function createModels(
   options: Readonly<{
     log: Log;
     clock: Clock;
-    /** Is given each model once, before any is asked, and gives what is asked in its place. */
+    /** Wraps each model once. */
     measure?: (model: Model) => Model;
   }>,
 ): Models {
@@ -26,32 +26,27 @@ export function createModels(
 
   const build = (name: string): Model => {
     const found = resolveModel(settings, name);
-    // Without a default, a built-in alias has nobody to take a key from.
+    // Without a default, a built-in alias has no key.
     const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
     if (found === undefined || unreachable) return createOfflineModel(name);
     const claude = claudeModel(found.model);
-    // A prompt that costs several times as much is nobody's wish unless they say so.
+    // Longer prompts cost several times as much: only by config.
     const known = claude?.longPrompt?.above ?? claude?.window;
     const contextWindow = found.contextWindow ?? known ?? (isClaude(found.model) ? 200_000 : undefined);
-    return createAnthropicModel({
+    const made = {
       alias: name,
       model: found.model,
-      baseUrl: found.baseUrl ?? anthropic,
-      apiKey: found.apiKey,
+      endpoint: { baseUrl: found.baseUrl ?? anthropic, apiKey: found.apiKey, silenceMs },
       maxTokens: found.maxTokens ?? (isClaude(found.model) ? 16_000 : 4_096),
       contextWindow,
       sees: found.vision,
       thinking: found.thinking,
       effort: found.effort,
-      silenceMs,
-      log,
-      clock,
-    });
+    };
+    return createAnthropicModel(made, { log, clock });
   };
   const plain = (name: string): Model => {
-    const known = built.get(name);
-    if (known !== undefined) return known;
-    const model = measure(build(name));
+    const model = built.get(name) ?? measure(build(name));
     built.set(name, model);
     return model;
   };
@@ -73,10 +68,7 @@ export function createModels(
   };
 }
 
-/**
- * A model that another one stands in for, once its own tries are used up by a fault that passes (M4). Text that the
- * first has streamed is not streamed again.
- */
+/** If a passing fault uses up the tries of `first`, `second` answers (M4). Streamed text is not streamed again. */
 export function withFallback(first: Model, second: Model, log: Log): Model {
   return {
     ...first,

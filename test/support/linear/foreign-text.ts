@@ -41,7 +41,7 @@ import { fileName } from '../../../src/replies/artifacts.ts';
 import { claimedToken } from '../../../src/access/pairing.ts';
 import { resolveCommand } from '../../../src/conversations/judge-message.ts';
 import { describeCall, describeInShort } from '../../../src/approvals/approval-question.ts';
-import { argumentsIn, ownWords } from '../../../src/agent/models/offline-choice.ts';
+import { argumentsIn, ownWords } from '../../../src/agent/models/offline-model.ts';
 import { bestSection } from '../../../src/agent/models/offline-model.ts';
 import { markupOf } from '../../../src/channels/slack/to-message.ts';
 import { scriptCommand } from '../../../src/sandbox/script-command.ts';
