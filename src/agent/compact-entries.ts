@@ -10,14 +10,14 @@ import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
 /**
- * Tokens of an unknown model's window, as local servers commonly have. A refusal leads to a compaction, too; only a
- * server that silently cuts the prompt needs `context_window` in the config.
+ * As local servers commonly have. Refusals compact, too; a server that silently cuts the prompt needs `context_window`
+ * in the config.
  */
 export const unknownWindow = 32_000;
 
 /**
- * Shares of the window: when to compact (M9), when it is nearly over, what stays verbatim, how long one turn may stay
- * whole, the summary, what is summarised at once.
+ * Shares of the window: when to compact (M9), when it is nearly over, what stays verbatim, the longest whole turn, the
+ * least worth summarising, the summary, what one request summarises.
  */
 const share = { full: 0.7, nearlyOver: 0.9, kept: 0.25, turn: 0.4, worth: 0.05, summary: 0.1, asked: 0.5 };
 const tokensPerWord = 1.6;
@@ -36,9 +36,8 @@ export type Compaction = Readonly<{
 }>;
 
 /**
- * The summary that makes room for the next request, if it passes 70 % of the window, or if `full` says that it did
- * not fit (M9, M3). If the model fails, a text says that earlier parts were left out. Undefined if there is room,
- * nothing can be shorter, or the signal was aborted.
+ * Makes room above 70 % of the window, or if the request did not fit (`full`) (M9, M3). If the model fails, a text
+ * says that earlier parts were left out. Undefined: there is room, nothing can be shorter, or aborted.
  */
 export async function compactEntries(options: {
   entries: readonly Entry[];
@@ -48,14 +47,14 @@ export async function compactEntries(options: {
   full: boolean;
   signal: AbortSignal;
   clock: Clock;
-  /** In a chat of several people: for whom the request and the summary are (M13). */
+  /** For whom request and summary are (M13). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }> | undefined;
 }): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
   const { entries, start, request, model, full, signal, clock, viewers } = options;
   const known = model.contextWindow ?? unknownWindow;
   const size = promptSize(request, entries, model.tokenFactor);
   if (!full && size <= known * share.full) return undefined;
-  // A refusal shows that the window is smaller than thought.
+  // A refusal shows a smaller window.
   const window = full ? Math.min(known, size) : known;
   const estimated = estimateTokens(request);
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
@@ -77,7 +76,7 @@ export async function compactEntries(options: {
   );
   const own = made.ok ? await ownPart(entries, plan, viewers?.everybody, asking) : undefined;
   if (signal.aborted) return undefined;
-  // A passing fault is no reason to forget while there is room.
+  // While there is room a passing fault loses nothing.
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
   // By all that was read, shown or not.
@@ -91,7 +90,7 @@ export async function compactEntries(options: {
     own: own?.part === undefined ? undefined : own.part,
     marks,
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
-    // Grows from summary to summary: ids of later calls depend on it.
+    // Always grows: ids of later calls depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
   const view = viewEntries([...entries, summary]);
@@ -111,17 +110,17 @@ export async function compactEntries(options: {
   };
 }
 
-/** What the summary replaces, the previous one first. A turn that is cut inside keeps the person's words. */
+/** The previous summary first. A turn that is cut inside keeps the person's words. */
 function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): readonly Entry[] {
   const { summary } = newestSummary(entries);
   const shown = isShown(entries);
   const older = entries.filter((entry, index) => index < tail && shown(index) && entry.kind !== 'summary');
-  // What was done, not how it was to be done.
+  // What was done, not its instructions.
   const record = older.map(asStub);
   return summary === undefined ? record : [{ ...summary, kept: 0 }, ...record];
 }
 
-/** What was done so far in a turn that is cut inside, for its own sender alone. */
+/** Of a turn that is cut inside: what was done, for its sender alone. */
 async function ownPart(
   entries: readonly Entry[],
   { cut, tail }: CompactionPlan,
@@ -183,14 +182,14 @@ function sendersOf(older: readonly Entry[]): readonly string[] {
 }
 
 /**
- * Roughly: the last answer's reported tokens and an estimate of what followed. Without a plausible report, an
- * estimate alone, multiplied by the model's `tokenFactor`.
+ * The last answer's reported tokens and an estimate of the rest. Without a plausible report: an estimate times
+ * `tokenFactor`.
  */
 export function promptSize(request: ModelRequest, entries: readonly Entry[], tokenFactor = 1): number {
   const estimated = estimateTokens(request) * tokenFactor;
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const answer = entries[last];
-  // An answer before the summary had a longer prompt.
+  // Its prompt was longer.
   if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
   const { input, cacheRead, cacheWrite, output }: Tokens = answer.tokens;
   const reported = input + cacheRead + cacheWrite + output;
@@ -199,7 +198,7 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[], tok
   return size * 2 < estimated ? estimated : size;
 }
 
-/** Instructions in that prompt that later turns show as one line each (T6). */
+/** Later turns show these instructions as one line each (T6). */
 function stubbedSince(entries: readonly Entry[], last: number): number {
   if (beginningOfLastTurn(entries) <= last) return 0;
   const before = entries.slice(0, last);

@@ -4,7 +4,7 @@ import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 import type { DeliveredFile } from '../core/tool.ts';
 
-/** `notice` is the host's word to the model, stored before the call. */
+/** `notice`: stored before the call, for the model. */
 export type Step =
   | Readonly<{ kind: 'ask' } & Asking>
   /** Once more, without tools and uncounted (U5). */
@@ -14,7 +14,7 @@ export type Step =
 
 type Asking = Readonly<{
   notice?: string;
-  /** The answer broke off at the end of the window: compact first, and say this if that fails (M3). */
+  /** It broke off at the end of the window: compact, and say this if that fails (M3). */
   overlong?: string;
 }>;
 
@@ -24,7 +24,7 @@ const goOn =
 const sumUp =
   'You have used all the steps you had. Call no more tools. Say now what you found or did, and what is still missing.';
 
-/** A turn's next step: every stop reason on purpose (M3). Pure, so a restart decides the same. */
+/** Handles every stop reason (M3). Pure, so a restart decides the same. */
 export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(undefined)): Step {
   const { answers, last } = turn;
   if (answers.length > maxIterations) {
@@ -82,11 +82,10 @@ function failed(sentence: string): Step {
 
 type LoopWork = Readonly<{
   /**
-   * After a stop or too many steps, all that the model said (U5), perhaps nothing. After `MODEL_ERROR`, a sentence
-   * for a person (M4).
+   * After a stop or too many steps: all that the model said (U5). After `MODEL_ERROR`: a sentence for a person (M4).
    */
   text: string;
-  /** Before a restart, too; without the one that sums up. */
+  /** Since the turn began; without the one that sums up. */
   iterations: number;
   tokens: Tokens;
   artifacts: readonly DeliveredFile[];
@@ -94,9 +93,9 @@ type LoopWork = Readonly<{
 
 export type LoopEnd = Readonly<
   | { status: 'ok'; code?: undefined; passing?: undefined }
-  /** A person's answer lets the same turn go on (U14). `text` is the question. */
+  /** The person's answer resumes the turn (U14). `text`: the question. */
   | { status: 'needs_input'; code?: undefined; passing?: undefined }
-  /** Without a code: cut at the length limit, as the text says. */
+  /** Without a code: cut at the length limit. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
   /** `passing`: the same turn may work later. */
@@ -107,13 +106,13 @@ export type LoopResult = LoopWork & LoopEnd;
 
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
-/** A turn worked out from its entries alone, so that a restart finds the same (Q5). */
+/** From its entries alone, so that a restart finds the same (Q5). */
 export type TurnState = Readonly<{
-  /** Without those that broke off at the end of the window. */
+  /** Without those cut at the end of the window. */
   answers: readonly Answer[];
   /** Undefined if a person has spoken since. */
   last: Answer | undefined;
-  /** How many of the last answers broke off at the end of the window (M3). */
+  /** The last answers cut at the end of the window (M3). */
   exceeded: number;
   after: readonly Entry[];
   tokens: Tokens;
@@ -135,7 +134,7 @@ export function readTurn(entries: readonly Entry[], start: number): TurnState {
   };
 }
 
-/** With earlier parts of an answer that was paused or cut. */
+/** With earlier parts if paused or cut. */
 export function finalText(answers: readonly Answer[]): string {
   const ends = answers.slice(0, -1);
   const start = ends.findLastIndex(({ stopReason }) => !goesOn(stopReason)) + 1;
@@ -153,7 +152,7 @@ export function allText(answers: readonly Answer[]): string {
     .trim();
 }
 
-/** Only of an answer that stopped for tools: a cut one can hold a valid-looking call. */
+/** Only if it stopped for tools: a cut answer may hold a valid-looking call. */
 export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
 }

@@ -15,12 +15,12 @@ const longestPart = 30_000;
 
 const shortestPart = 300;
 
-/** A summary replaces entries before `cut`, and those of the turn from there to `tail` but for the person's words. */
+/** A summary replaces entries before `cut`, and up to `tail` all but the person's words. */
 export type CompactionPlan = Readonly<{ cut: number; tail: number }>;
 
 /**
- * Where to cut (M9): as many whole turns stay as fit `room`, always the one from `start`; above `turnRoom` that one
- * is cut between complete tool pairs. Undefined if less than `worth` would go. In estimated tokens. Pure.
+ * Keeps as many whole turns as fit `room`, always the one from `start`; above `turnRoom` that one is cut between
+ * complete tool pairs (M9). Undefined if less than `worth` would go. Estimated tokens. Pure.
  */
 export function planCompaction(
   entries: readonly Entry[],
@@ -66,14 +66,14 @@ function isBetweenTurns(entries: readonly Entry[], index: number): boolean {
   return entries[index - 1]?.kind !== 'user' && isBetweenPairs(entries, index);
 }
 
-/** The first thing said that the model had not answered when the turn began. */
+/** Unanswered words before the turn belong to it. */
 function beginningOfTurn(entries: readonly Entry[], start: number): number {
   let index = start;
   while (index > 0 && !isBetweenTurns(entries, index)) index--;
   return index;
 }
 
-/** The earliest place in the turn that fits, else the latest possible. */
+/** The earliest that fits, else the latest possible. */
 function cutInside(entries: readonly Entry[], turn: number, fits: (index: number) => boolean): number {
   const places = indexes(turn + 1, latestCut(entries, turn)).filter(
     (index) => isBetweenSteps(entries, index) && isBetweenPairs(entries, index),
@@ -81,7 +81,7 @@ function cutInside(entries: readonly Entry[], turn: number, fits: (index: number
   return places.find(fits) ?? places.at(-1) ?? turn;
 }
 
-/** What followed the last answer, and an unfinished answer, must stay. */
+/** What follows the last answer, and an unfinished answer, stay. */
 function latestCut(entries: readonly Entry[], turn: number): number {
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const said = entries.findIndex(({ kind }, index) => index > Math.max(last, turn) && kind === 'notice');
@@ -96,7 +96,7 @@ function isBetweenSteps(entries: readonly Entry[], index: number): boolean {
   return before?.kind !== 'assistant' || !['max_tokens', 'pause_turn'].includes(before.stopReason);
 }
 
-/** No call before the index has its start or result after it. */
+/** Each call has its start and result on its side. */
 function isBetweenPairs(entries: readonly Entry[], index: number): boolean {
   const next = entries.findIndex(({ kind }, at) => at >= index && kind === 'assistant');
   const following = entries.slice(index, next < 0 ? undefined : next);
@@ -108,8 +108,8 @@ function indexes(from: number, to: number): readonly number[] {
 }
 
 /**
- * Asks for a summary of about so many words (M9). The messages are data in labels that content can't close (M11),
- * shortened and then left out from the oldest, until they fit `room` estimated tokens.
+ * Asks for a summary of about `words` (M9). Messages are labelled data (M11), shortened, then left out from the
+ * oldest, until they fit `room` estimated tokens.
  */
 export function summaryRequest(
   messages: readonly Anthropic.MessageParam[],
@@ -184,7 +184,7 @@ function partOf(
   }
 }
 
-/** One more step of escaping keeps quoted labels apart from the bot's own. */
+/** Tells quoted labels from the bot's own. */
 function quoted(text: string): string {
   return text.replace(/&(?=(?:amp;)*lt;)/g, '&amp;');
 }
@@ -195,8 +195,8 @@ function textOf(content: Anthropic.ToolResultBlockParam['content']): string {
 }
 
 /**
- * A quarter of a token for an ASCII character, half for other letters, a whole one beyond (East Asian scripts,
- * emoji). An image counts as 1,600, a PDF by its size.
+ * A quarter for an ASCII character, half for other letters, one for East Asian scripts and emoji. An image: 1,600; a
+ * PDF: by size.
  */
 export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(ofText(value));
@@ -205,7 +205,7 @@ export function estimateTokens(value: unknown): number {
   const { type, source } = value as Readonly<{ type?: unknown; source?: Readonly<{ size?: unknown }> }>;
   if (type === 'image') return image;
   if (type === 'document') {
-    // An entry has the size itself, a message in its source.
+    // Entries have the size, messages have it in the source.
     const { size } = (source ?? value) as Readonly<{ size?: unknown }>;
     return Math.max(leastDocument, typeof size === 'number' ? Math.ceil(size / 30) : 0);
   }
@@ -219,7 +219,6 @@ export function estimateTokens(value: unknown): number {
 }
 
 function ofText(text: string): number {
-  // Most of a request is one long ASCII text.
   if (text.length > 64 && Buffer.byteLength(text) === text.length) return text.length / 4;
   let tokens = 0;
   for (let at = 0; at < text.length; at++) {

@@ -9,10 +9,9 @@ export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'trai
 const graceMs = 2_000;
 
 /**
- * Carries out the calls of an answer that have no result, and journals each start and result (M7): side by side if
- * all are read-only, else in order (M3). An interrupted call is repeated only if idempotent or read-only (Q5). After
- * an abort no call starts, and those under way get two seconds; one that has not started stays without a result
- * (Q13). So does a call that waits for a person, and what follows it (U14): the question is returned.
+ * Makes calls that have no result, and journals start and result (M7): side by side if all are read-only, else in
+ * order (M3). Interrupted ones are repeated if idempotent or read-only (Q5). After an abort none starts, and running
+ * ones get 2 s; those not started have no result (Q13). A question to a person is returned, and the rest waits (U14).
  */
 export async function runCalls(
   calls: readonly Anthropic.ToolUseBlock[],
@@ -43,7 +42,6 @@ export async function runCalls(
       await start(call);
     };
     const outcome = await unlessAborted(callTool({ id, name, input }, signal, begin), signal, clock);
-    // After an abort the result may say no more than that.
     if (outcome === undefined || (signal.aborted && (!started || isRepeatable(call)))) return undefined;
     if (outcome.asks !== undefined) return outcome.asks;
     await finish(call, outcome);

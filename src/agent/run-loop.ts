@@ -15,15 +15,15 @@ import { uniqueCallIds } from './models/anthropic-request.ts';
 
 /** The turn to be continued. */
 export type LoopInput = Readonly<{
-  /** The first block stays the same from turn to turn. */
+  /** The first block never changes. */
   system: readonly Anthropic.TextBlockParam[];
   /** With the message to be answered. */
   entries: readonly Entry[];
-  /** Where this turn begins. Default: the last user entry. */
+  /** Default: the last user entry. */
   turnStart?: number;
   /** Model calls; one more, without tools, sums up (U5). */
   maxIterations: number;
-  /** Who may read what the model is shown: the same words for the same people. */
+  /** Who may read what the model is shown. */
   audience?: string;
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   say?: Say;
@@ -31,15 +31,12 @@ export type LoopInput = Readonly<{
 
 export type LoopDeps = Readonly<{
   model: Model;
-  /** Called before each model call and each round of calls (T6). */
+  /** Before each model call and round of calls (T6). */
   tools(): readonly ToolSpec[];
   callTool: CallTool;
-  /** Durable once resolved: effects follow it (M7). `settles`: an inbox item that is done in the same step. */
+  /** Durable once resolved: effects follow (M7). `settles`: an inbox item that is done with it. */
   append(entry: Entry, settles?: string): Promise<void>;
-  /**
-   * What the person wrote since, asked before a model call and once `answered`; with the item that is done once it is
-   * stored (H11).
-   */
+  /** New words of the person, before a model call and once `answered`, with their inbox item (H11). */
   join?(
     entries: readonly Entry[],
     answered: boolean,
@@ -60,9 +57,9 @@ export type LoopWatcher = Readonly<{
 }>;
 
 /**
- * The one agent loop (M2): asks the model and carries out its tool calls until it has answered. Called again with the
- * stored entries it continues where they end: no finished call is repeated, and an answer is returned without a model
- * call (Q5). A model's mistake is a result; only a journal that can't store makes it throw.
+ * The one agent loop (M2): asks the model and makes its calls until it has answered. Called again with the stored
+ * entries it resumes: no finished call is repeated, and an answer needs no model call (Q5). A model's mistake is a
+ * result; it throws only if it can't store.
  */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopResult> {
   const { system, maxIterations, audience, viewers } = input;
@@ -95,7 +92,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     toolChoice,
     audience,
   });
-  /** `full`: the prompt did not fit. False if nothing became shorter (M9). */
+  /** `full`: the prompt did not fit. False: nothing became shorter (M9). */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
     const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
     if (made === undefined) return false;
@@ -107,13 +104,13 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     watcher?.onCompaction?.(made.compaction);
     return true;
   };
-  /** No tool may be called: they go, or stay if thinking is bound to them (U5, M13). */
+  /** No tool may be called; they stay if thinking is bound to them (U5, M13). */
   const lastOffer = (): Offer =>
     model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
   const failed = (text: string, passing: boolean): LoopResult =>
     end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
-  /** Undefined: the answer is stored. `overlong`: the sentence if it still does not fit. */
+  /** Undefined: the answer is stored. `overlong`: for a prompt that still does not fit. */
   const ask = async (offer: Offer, overlong?: string): Promise<LoopResult | undefined> => {
     const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);

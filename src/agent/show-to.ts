@@ -3,7 +3,7 @@ import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 import { builtInTool } from '../core/built-in-tools.ts';
 
-/** What somebody in a chat of several people may know of (A8, A11). */
+/** What somebody in a group may know of (A8, A11). */
 export type Viewer = Readonly<{
   /** Their own turns are whole. Absent: everybody. */
   sender?: string;
@@ -14,8 +14,8 @@ export type Viewer = Readonly<{
 type Turn = readonly Entry[];
 
 /**
- * The entries as this viewer may know them (M13): of somebody else's turn with a hidden skill or tool only message
- * and answer stay. The turn from `underWay` on stays whole. Deterministic.
+ * Of others' turns with a hidden skill or tool only message and answer stay (M13); the turn from `underWay` on is
+ * whole. Deterministic.
  */
 export function showTo(
   entries: readonly Entry[],
@@ -62,7 +62,7 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   return about === undefined && isInvocation(item);
 }
 
-/** Lists of skills differ by person, and unknown names are answered with near ones. */
+/** Lists of skills differ by person; unknown names get near ones. */
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
   if (builtInTool(name)?.needs !== 'skills') return false;
@@ -70,7 +70,7 @@ function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }
   return typeof skill !== 'string' || !viewer.skill(skill);
 }
 
-/** Words that start a hidden skill may be for the bot alone. */
+/** Words that start a hidden skill are hidden, too. */
 function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const [first] = turn;
   const answers = turn.filter((entry) => entry.kind === 'assistant');
@@ -95,7 +95,7 @@ function isInvocation(item: string | undefined): boolean {
   return item?.endsWith(invocationEnd) ?? false;
 }
 
-/** Ends the item of a person's own skill call. */
+/** Of a person's own skill call. */
 export const invocationEnd = '#skill';
 
 /** In order (T6). */
@@ -107,16 +107,12 @@ export function activatedBy(entry: Entry): ActiveSkill | undefined {
   return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.follows : undefined;
 }
 
-/**
- * Instructions that earlier turns followed become one line each (T6). Deterministic, and the same in every later turn
- * (M5).
- */
+/** Instructions of earlier turns become one line each (T6), the same in every later turn (M5). */
 export function collapseActiveSkills(entries: readonly Entry[]): readonly Entry[] {
   const turn = beginningOfLastTurn(entries);
   return entries.map((entry, index) => (index < turn ? asStub(entry) : entry));
 }
 
-/** A summary has taken their instructions out of view. */
 export function activeUnseen(entries: readonly Entry[], view: readonly Entry[]): readonly string[] {
   const seen = new Set(activeInTurn(view).map(({ skill }) => skill));
   const all = activeInTurn(entries).map(({ skill }) => skill);
@@ -134,7 +130,7 @@ function beginsTurn(entry: Entry): boolean {
   return entry.kind === 'user' && entry.sender !== undefined && entry.joins === undefined;
 }
 
-/** Where the sender's last turn begins; without a sender, the last thing said. */
+/** Without a sender: at the last thing said. */
 export function beginningOfLastTurn(entries: readonly Entry[]): number {
   const signed = entries.findLastIndex(beginsTurn);
   return Math.max(0, signed >= 0 ? signed : entries.findLastIndex(({ kind }) => kind === 'user'));

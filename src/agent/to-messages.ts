@@ -30,7 +30,7 @@ export function toMessages(
     else said.push({ role, content: [...content] });
   };
   const view = viewEntries(entries);
-  // From the end: the view lacks what a summary replaces.
+  // From the end: a summary shortens the beginning.
   const turn = shown.underWay === undefined ? undefined : view.length - (entries.length - shown.underWay);
   const kept = withoutRefused(showTo(collapseActiveSkills(view), viewer, turn));
   const unseen = activeUnseen(entries, view);
@@ -75,7 +75,7 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   return [...kept, ...turn];
 }
 
-/** Memory, not instructions: anybody's words went into it (M11). */
+/** Memory, not instructions (M11). */
 function summaryBlock(
   { text, folded = 0, own }: Summary,
   next: Entry,
@@ -111,7 +111,7 @@ function answerBlocks(answer: Answer): readonly Block[] {
   const blocks: readonly Block[] = answer.content.filter((block) => {
     if (isBlank(block)) return false;
     if (whole || block.type === 'text') return true;
-    // Only the text of a cut answer is surely whole.
+    // Of a cut answer only text is surely whole.
     return ended && block.type !== 'tool_use';
   });
   const end = blocks.findLastIndex((block) => !isThinking(block));
@@ -147,8 +147,8 @@ function isBlank(block: Block | Anthropic.ContentBlock): boolean {
 export type Summary = Extract<Entry, { kind: 'summary' }>;
 
 /**
- * What a model is shown: the newest summary, the entries it keeps, what came after (M9); of a folded turn the
- * person's words. Deterministic, and only growing (M5).
+ * The newest summary, what it keeps, what came after (M9); of a folded turn the person's words. Deterministic, only
+ * growing (M5).
  */
 export function viewEntries(entries: readonly Entry[]): readonly Entry[] {
   const { at, summary } = newestSummary(entries);
@@ -162,7 +162,7 @@ export function isShown(entries: readonly Entry[]): (index: number) => boolean {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return () => true;
   const first = Math.max(0, at - summary.kept);
-  // Counted from the end: an entry that is damaged and gone takes nothing of the latest with it.
+  // From the end, so that damaged entries shift nothing.
   const whole = at - Math.max(0, summary.kept - (summary.folded ?? 0));
   const words = requestsAmong(entries, first, whole);
   return (index) =>
@@ -179,7 +179,7 @@ export function newestSummary(
   return { at, summary: summary?.kind === 'summary' ? summary : undefined };
 }
 
-/** Indexes of what a person said; where no sender is noted, of the last thing said. */
+/** Where no sender is noted: of the last thing said. */
 export function requestsAmong(entries: readonly Entry[], from: number, to: number): ReadonlySet<number> {
   const said: number[] = [];
   const signed: number[] = [];
@@ -192,13 +192,10 @@ export function requestsAmong(entries: readonly Entry[], from: number, to: numbe
   return new Set(signed.length > 0 ? signed : said.slice(-1));
 }
 
-/** More than 20 pictures must be smaller ones, and a request has 32 MB in base64. */
+/** More than 20 pictures must be smaller ones; a request has 32 MB in base64. */
 const most = { pictures: 20, bytes: 20_000_000 };
 
-/**
- * The entries whose files are shown: all, until one more would be too much. Then every file before becomes words at
- * once, so that requests rarely change (M13).
- */
+/** All, until one more would be too much: then all before become words, so that requests rarely change (M13). */
 export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   const shown = new Set<Entry>();
   const held = { pictures: 0, bytes: 0 };
@@ -231,7 +228,6 @@ export function fileOf(block: Block): ShownFile | undefined {
   return source.hash === undefined ? undefined : (source as ShownFile);
 }
 
-/** What a model reads in place of a file. */
 export function asWords({ type, name }: ShownFile, why: string): Anthropic.TextBlockParam {
   const what = type === 'image' ? 'picture' : 'document';
   return { type: 'text', text: labelled('host', `The ${what} ${name} stood here and ${why}.`) };

@@ -9,7 +9,7 @@ import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { Log } from '../lib/log.ts';
 
-/** Files that a model refused are not shown again, for the life of the process. */
+/** Not shown again, until the process ends. */
 export type RefusedFiles = Readonly<{
   has(alias: string, file: ShownFile): boolean;
   add(alias: string, file: ShownFile): void;
@@ -31,8 +31,8 @@ export function createRefusedFiles(): RefusedFiles {
 type Block = Anthropic.ContentBlockParam;
 
 /**
- * The model with the bytes of files in base64, for the time of a request. A missing or unreadable file is words. A
- * request refused for its files is made again without some.
+ * Adds the bytes of files in base64 to each request. Missing and unreadable files become words; a refused request is
+ * repeated without some.
  */
 export function withFiles(
   model: Model,
@@ -76,7 +76,7 @@ export function withFiles(
     return shown.filter((files) => files.length > 0);
   }
 
-  /** The newest, as older ones were accepted before; of too many bytes the older ones. */
+  /** The newest, as older ones were accepted; of too many bytes the older. */
   function leftOut(error: ModelError, request: ModelRequest): readonly ShownFile[] {
     const shown = shownIn(request);
     const newest = shown.at(-1) ?? [];
@@ -118,13 +118,13 @@ async function inTurn(blocks: readonly Block[], change: (block: Block) => Promis
   return changed;
 }
 
-/** What came with the message of a call, and was added meanwhile. */
+/** With the message of a call, and since. */
 export function filesSent(
   entries: readonly Entry[],
   sender: string,
   toolUseId: string,
 ): readonly ShownFile[] | undefined {
-  // A person's own command is not among the answers: its call follows the message itself.
+  // A person's own command: the call follows the message.
   const call = entries.findIndex((entry) =>
     entry.kind === 'assistant'
       ? callsOf(entry).some(({ id }) => id === toolUseId)

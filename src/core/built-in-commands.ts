@@ -1,4 +1,4 @@
-/** Names of the built-in commands (I3); they win over a skill of the same name. */
+/** They win over a skill of the same name (I3). */
 export const builtIns = [
   'start',
   'help',

@@ -1,13 +1,10 @@
 import { fixed, type Fixed } from './texts/say.ts';
 import type { Risk } from './tool.ts';
 
-/**
- * When one side is offered a tool. `kept`: by default, and no list takes it away. `default`: unless a list leaves it out.
- * `named`: only if a list names it in full.
- */
+/** `kept`: always offered. `default`: unless a list leaves it out. `named`: only if a list names it in full. */
 type Offer = 'kept' | 'default' | 'named';
 
-/** All that is fixed about a built-in tool. What a model reads of it, and what it does, is in its own file. */
+/** All that is fixed about a built-in tool; description and effect are in its own file. */
 export type BuiltInTool = Readonly<{
   icon: string;
   title: Fixed;
@@ -17,9 +14,9 @@ export type BuiltInTool = Readonly<{
   doing: Fixed;
   /** `sandbox`: the risk of commands there (T7). */
   risk: Risk | 'sandbox';
-  /** To the main agent; its lists are `[agent] tools` (T2) and those of the skills it follows (T6). Absent: never. */
+  /** To the main agent, by `[agent] tools` (T2) and skills it follows (T6). Absent: never. */
   main?: Offer;
-  /** To runs; the list is the skill's `allowed_tools` (T5). Absent: never. */
+  /** To runs, by the skill's `allowed_tools` (T5). Absent: never. */
   runs?: Offer;
   /** Without such a thing here the tool does not exist. */
   needs?: 'skills' | 'capabilities' | 'search';
@@ -27,7 +24,7 @@ export type BuiltInTool = Readonly<{
   inner?: true;
 }>;
 
-/** The one table of built-in tools; every list of their names is derived from it. `/tools` shows them in this order. */
+/** Every list of names is derived from it. `/tools` keeps this order. */
 const table: Readonly<Record<string, BuiltInTool>> = {
   use_skill: {
     icon: '🧩',
@@ -211,10 +208,10 @@ export function builtInTool(name: string): BuiltInTool | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Names of the tools with such a row, in the order of the table. */
+/** In the order of the table. */
 export function builtInNames(isSuch: (row: BuiltInTool) => boolean = () => true): readonly string[] {
   return Object.entries(table).flatMap(([name, row]) => (isSuch(row) ? [name] : []));
 }
 
-/** Names of tools of MCP servers begin with this, and no others do (X7). */
+/** No other tools begin with it (X7). */
 export const serverToolPrefix = 'mcp_';

@@ -4,10 +4,10 @@ import type { Diagnostic } from './codes.ts';
 import type { Attachment, Message, Sender } from './message.ts';
 import type { SettingField, SettingValue } from './setting-field.ts';
 
-/** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
+/** `action` returns in a press (≤ 64 bytes, Telegram's limit). */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
 
-/** The host keeps its bytes under `id` until it was sent. */
+/** The host keeps its bytes under `id` until sent. */
 export type PartFile = Readonly<{
   id: string;
   /** No path. */
@@ -20,7 +20,7 @@ export type PartFile = Readonly<{
 }>;
 
 export type Part = Readonly<{
-  /** Of a file: its caption, perhaps empty. Else empty: no answer comes, and what is shown in its place goes (Q6). */
+  /** Of a file: its caption. Else empty: no answer comes, and its placeholder is removed (Q6). */
   markdown: string;
   buttons?: readonly Button[];
   /** `platformId` of the message it answers. */
@@ -49,25 +49,25 @@ export type FileLimits = Readonly<{
   largest: number;
   /** Else the text is a message of its own. */
   fitsCaption(markdown: string): boolean;
-  /** Files of one kind are shown together, up to ten; undefined stands alone. */
+  /** Files of one kind form albums of up to ten; undefined: alone. */
   album?(file: Pick<PartFile, 'mime' | 'size'>): string | undefined;
 }>;
 
 /** The platform's id of what was sent. */
 export type Receipt = Readonly<{
   id: string;
-  /** It only shows work: the answer is a new message, which rings (U13). */
+  /** A line of work: the answer is a new message, which rings (U13). */
   silent?: true;
 }>;
 
-/** What a person sees while work continues: typing, a line (U13), or the answer so far, from its beginning (H6). */
+/** `line`: what is being done (U13). `words`: the answer so far, from its beginning (H6). */
 export type Status = Readonly<
   { kind: 'typing' } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
 >;
 
 /**
- * A status in a message of its own, if the platform has nothing better: posted once, then changed, also after a
- * restart. Words become the answer by an edit (Q6); a silent line gives way to it.
+ * A status in its own message: posted once, then edited, also after a restart. Words become the answer by an edit
+ * (Q6); a silent line is replaced.
  */
 export type Placeholder = Readonly<{
   /** Marks the message, so that `find` finds it. */
@@ -77,7 +77,7 @@ export type Placeholder = Readonly<{
   asked?: string;
   /** Also if another process posted it. */
   posted(): Promise<Receipt | undefined>;
-  /** Keeps the receipt at once. Rejects if it can't: then the message has to go. Undefined: it is gone. */
+  /** Stored at once. Rejects if it can't: then the message has to go. Undefined: it is gone. */
   keep(receipt: Receipt | undefined): Promise<void>;
 }>;
 
@@ -94,20 +94,20 @@ export type ChannelEvent =
   | Readonly<{
       type: 'message';
       message: Message;
-      /** Parts with one key (album, client-split text) are merged while the first waits, at most `holdMs`. */
+      /** Parts with one key (album, client-split text) merge for at most `holdMs`. */
       join?: Readonly<{ key: string; holdMs: number; glue: string }>;
       /** Called once it is stored. */
       stored?: () => void;
-      /** Of an `ephemeral` message: posts who asked for what and returns its thread. Called once, before storing. */
+      /** Of an `ephemeral` message: posts who asked what, returns the thread. Once, before storing. */
       openThread?: OpenThread;
       /** Within seconds. */
       openForm?: OpenForm;
     }>
-  /** `at`: when, in the platform's words: tells a repeated edit from a later one. */
+  /** `at` tells a repeated edit from a later one. */
   | Readonly<{ type: 'edited'; message: Message; at?: string }>
   /** As it was. */
   | Readonly<{ type: 'deleted'; message: Message }>
-  /** `tell` shows the presser alone a plain sentence of at most 200 characters, before the event is done with. */
+  /** `tell` shows the presser alone at most 200 characters, before the event is over. */
   | Readonly<{
       type: 'press';
       press: Press;
@@ -120,7 +120,7 @@ export type ChannelEvent =
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
   /** `suggest` shows at most four prompts. */
   | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
-  /** `refuse` shows what is wrong, by key, before the event is done with. */
+  /** `refuse` shows problems by key, before the event is over. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   | Readonly<{
       type: 'joined';
@@ -128,17 +128,14 @@ export type ChannelEvent =
       by?: Readonly<{ id: string; name: string }>;
     }>
   | Readonly<{ type: 'left'; conversation: Conversation }>
-  /** Something that an owner can change; told once for a `key` (H13). */
+  /** Something an owner can change; told once for a `key` (H13). */
   | Readonly<{ type: 'notice'; key: string; markdown: Words }>
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 
-/**
- * Resolves once the event is stored or rightly ignored; only then does the channel acknowledge it (Q1). Rejects if it
- * could not be stored.
- */
+/** Resolves once the event is stored or ignored; then the channel acknowledges it (Q1). Rejects if not stored. */
 export type OnEvent = (event: ChannelEvent) => Promise<void>;
 
-/** A command as people type or tap it there, as Markdown (H12). */
+/** As people type or tap it there, in Markdown (H12). */
 export type WriteCommand = (conversation: Conversation, name: string, args?: string) => string;
 
 export type MenuEntry = Readonly<{ name: string; description: string; hint?: string }>;
@@ -146,18 +143,18 @@ export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly Me
 
 export type Channel = Readonly<{
   name: string;
-  /** Rejects if it can never work (bad token), with the fix. */
+  /** Rejects with the fix if it can never work (bad token). */
   start(onEvent: OnEvent): Promise<void>;
   /** Awaits events that were taken. */
   stop(): Promise<void>;
-  /** Each piece fits one message; at least one for text that is not blank. */
+  /** Each piece fits one message. */
   split(markdown: string): readonly string[];
   files: FileLimits;
-  /** Longer tables come as a file with a preview. Absent: any. */
+  /** Longer tables become a file with a preview. */
   tableRows?: number;
   /**
-   * Waits for the pace, then sends. `key` is the outbox row's. `begin` is called right before the platform; if it
-   * rejects, nothing is sent. Throws SendError.
+   * Rate-limited. `key` is the outbox row's. `begin` runs right before the platform call; if it rejects, nothing is
+   * sent. Throws SendError.
    */
   send(
     conversation: Conversation,
@@ -167,42 +164,38 @@ export type Channel = Readonly<{
   ): Promise<Receipt>;
   /** Undefined if the platform can't look. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
-  /** Waits for the pace. The same edit may be repeated. Throws SendError. */
+  /** Rate-limited and repeatable. Throws SendError. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   /** One that is gone is no error. Throws SendError. */
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
-  /** Undefined ends the status: resolves when nothing writes into the placeholder any longer. Never throws. */
+  /** Undefined: resolves once nothing writes into the placeholder any more. Never throws. */
   status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   /**
-   * Writes to a new file at `to.path`, which may stay unfinished. Throws FetchFileError, or the signal's reason. The
-   * caller limits the time.
+   * To a new file, perhaps left unfinished. Throws FetchFileError, or the signal's reason. The caller limits the time.
    */
   fetchFile(
     attachment: Attachment & Readonly<{ ref: string }>,
     to: Readonly<{ path: string; maxBytes: number }>,
     signal: AbortSignal,
   ): Promise<void>;
-  /**
-   * What was said before in the thread, or in the chat since `since`: the newest `most`, oldest first. Rejects if
-   * unreadable. Absent if the platform does not tell.
-   */
+  /** In the thread, or in the chat since `since`: the newest `most`, oldest first. Rejects if unreadable. */
   readEarlier?(
     message: Message,
     bounds: Readonly<{ most: number; since: number }>,
   ): Promise<readonly Message[]>;
-  /** For everybody, or for clients in a language (`de`); a diagnostic for each entry that can't be shown (I1). */
+  /** For everybody, or clients in a language (`de`). Diagnostics: entries that can't be shown (I1). */
   setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
-  /** For events without a chat type (Q2). `name`: of a group. */
+  /** For events without a chat type (Q2). */
   lookUpChat(
     conversation: Conversation,
   ): Promise<Readonly<{ chatType: SeenChatType; external: boolean; name?: string }>>;
-  /** `name` is a built-in command, or with `args`, perhaps empty, a skill. */
+  /** A built-in command, or with `args` a skill. */
   command: WriteCommand;
   /** Carries at most a skill's name (A11). */
   directLink(skill?: string): string | undefined;
 }>;
 
-/** Who spoke with the bot last in a thread, unless somebody else has spoken since. */
+/** Who spoke with the bot last in a thread, if nobody has spoken since. */
 export type ThreadPartners = Readonly<{
   get(conversation: Conversation): Promise<string | undefined>;
   set(conversation: Conversation, sender: string | undefined): Promise<void>;

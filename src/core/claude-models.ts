@@ -10,7 +10,7 @@ export type ClaudeModel = Readonly<{
   window: number;
   /** Relative to the tokenizer up to Claude 4.6. */
   tokenFactor: number;
-  /** At effort `xhigh` and `max` only `adaptive`, from Claude 5 on. */
+  /** From Claude 5 on, efforts `xhigh` and `max` need `adaptive`. */
   thinking: readonly ThinkingKind[];
   efforts: readonly Effort[];
   /** Absent if unknown. */
@@ -19,7 +19,7 @@ export type ClaudeModel = Readonly<{
   longPrompt?: Readonly<{ above: number; factor: number }>;
 }>;
 
-/** By id, as Anthropic and gateways write it; undefined if unknown. */
+/** Undefined if unknown. */
 export function claudeModel(id: string): ClaudeModel | undefined {
   const [, family = '', major = '', minor = '0'] = pattern.exec(id) ?? [];
   const version = Number(major) * 100 + Number(minor);

@@ -18,7 +18,7 @@ export const capabilityCodes = [
 ] as const;
 export type CapabilityCode = (typeof capabilityCodes)[number];
 
-/** Codes of tools and runs (R8). Fixed: operators and skills match on them. */
+/** Fixed: operators and skills match on them (R8). */
 export const errorCodes = [
   'SKILL_NOT_FOUND',
   'SKILL_DISABLED',
@@ -66,11 +66,10 @@ export const warningCodes = [
 ] as const;
 export type WarningCode = (typeof warningCodes)[number];
 
-/** Something wrong with a file, with its place and its fix. */
 export type Diagnostic = Readonly<{
   /** A note needs no fix. */
   level: 'error' | 'warning' | 'note';
-  /** A warning code of the specification (`SHADOWED`), or a short upper-case name of the problem. */
+  /** A warning code of the specification, or an upper-case name. */
   code: string;
   message: string;
   /** Absolute, if there is one. */

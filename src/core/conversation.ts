@@ -4,7 +4,7 @@ export type ChatType = (typeof chatTypes)[number];
 /** `unknown` is denied wherever a rule asks (A3). */
 export type SeenChatType = ChatType | 'unknown';
 
-/** The unit of order and memory, and the return address of everything. */
+/** The unit of order and memory, and a return address. */
 export type Conversation = Readonly<{
   channel: string;
   chat: string;

@@ -4,12 +4,11 @@ import type { ShownFile } from './received.ts';
 import type { Taint } from './taint.ts';
 import type { DeliveredFile } from './tool.ts';
 
-/** Arguments that were no JSON, as the object that the API wants. */
 const key = 'arguments that were no JSON';
 
 const longest = 2_000;
 
-/** One line of a transcript, stored before its effect: the transcript is the journal (M7). */
+/** A line of a transcript, stored before its effect (M7). */
 export type Entry =
   | Readonly<{
       kind: 'user';
@@ -19,11 +18,11 @@ export type Entry =
       /** The running turn that it joined (H11). */
       joins?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
-      /** For the run that it starts: the same after a restart (I1). */
+      /** For the run that it starts (I1). */
       context?: string;
-      /** The skill or tool of the content, if nobody wrote it. */
+      /** Skill or tool of the content, if nobody wrote it. */
       about?: string;
-      /** Questions of runs to the sender, as the model reads them (U14). */
+      /** Questions of runs, as the model reads them (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
       /** Instructions of an inline skill that the person started (I6). */
       follows?: ActiveSkill;
@@ -69,7 +68,7 @@ export type Entry =
       kind: 'summary';
       text: string;
       kept: number;
-      /** Of the kept entries, those shown as the person's words alone. */
+      /** Of the kept, those shown as the person's words alone. */
       folded?: number;
       /** Of what it replaces, earlier summaries included. */
       senders?: readonly string[];
@@ -80,7 +79,7 @@ export type Entry =
       at: number;
     }>;
 
-/** A skill that the main agent follows from here to the end of the turn (U8, T6), also after a crash. */
+/** Followed to the end of the turn, also after a crash (U8, T6). */
 export type ActiveSkill = Readonly<{
   skill: string;
   /** As it was then; absent if nothing is narrowed. */

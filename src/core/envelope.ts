@@ -1,7 +1,7 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
 import type { ActiveSkill } from './entry.ts';
 
-/** What every tool answers (R8). `data` is text or plain JSON. */
+/** A tool's answer (R8). `data` is text or plain JSON. */
 export type Envelope = Readonly<{
   ok: boolean;
   data?: unknown;

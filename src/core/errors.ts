@@ -1,6 +1,6 @@
 import type { Words } from './texts/say.ts';
 
-/** A send that failed, by what may be done about it (Q6, H8). */
+/** By what may be done about it (Q6, H8). */
 export class SendError extends Error {
   override readonly name = 'SendError';
   /** `retry`: not taken. `unknown`: perhaps taken. `refused`: never will be. */
@@ -38,7 +38,7 @@ export class FetchFileError extends Error {
   }
 }
 
-/** Which settings it is about: key, account, or `model` and `base_url`. */
+/** Which settings to check. */
 export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'endpoint' }>;
 
 /** `message` is for the log, `sentence` for people (M4). */
@@ -78,7 +78,7 @@ export class ModelError extends Error {
   }
 }
 
-/** `message` has place and fix, and is printed without a stack. */
+/** `message` has place and fix; printed without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

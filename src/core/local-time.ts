@@ -3,8 +3,8 @@ import { readlinkSync } from 'node:fs';
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /**
- * A day and time as a model is told them: `2026-01-02 (Friday), 13:04 Europe/Zurich`. `zone`: an IANA name.
- * Intl is asked only for other zones than the machine's: its first date takes 8 MB for good.
+ * For models: `2026-01-02 (Friday), 13:04 Europe/Zurich`. Intl is used for foreign zones only: its first date takes 8
+ * MB.
  */
 export function localTime(at: number, zone: string): string {
   return `${zone === namedZone() ? ownTime(new Date(at)) : timeIn(at, zone)} ${zone}`;
@@ -23,11 +23,11 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** Where the system names its zone; undefined where only Intl can tell which it is. */
+/** Undefined if only Intl can tell. */
 function namedZone(): string | undefined {
   const { TZ } = process.env;
   if (TZ === 'UTC') return TZ;
-  // A name that is none is as good as UTC to dates.
+  // Dates treat unknown names as UTC.
   if (TZ !== undefined) return /^[A-Z]\w+\/[\w+/-]+$/.test(TZ) && differsFromUtc() ? TZ : undefined;
   try {
     const [, name] = readlinkSync('/etc/localtime').split('/zoneinfo/');
@@ -37,7 +37,6 @@ function namedZone(): string | undefined {
   }
 }
 
-/** Whether the machine's zone is none whose clocks always show UTC. */
 function differsFromUtc(): boolean {
   return [0, 6].some((month) => new Date(2026, month).getTimezoneOffset() !== 0);
 }

@@ -11,10 +11,10 @@ const longest = 2_000;
 
 /** Decisions use `id` only. */
 export type Sender = Readonly<{
-  /** `telegram:42`, `slack:U042`; of an anonymous admin or channel, that chat's id. */
+  /** `telegram:42`, `slack:U042`, or the id of a chat that speaks. */
   id: string;
   name: string;
-  /** `guest`: of another Slack workspace (A9). `chat`: an anonymous admin or a channel. */
+  /** `guest`: of another Slack workspace (A9). `chat`: an anonymous admin or channel. */
   kind: 'person' | 'chat' | 'bot' | 'guest';
   /** BCP 47 tag, if known (H14). */
   language?: string;
@@ -41,7 +41,7 @@ export type Quote = Readonly<{
   own: boolean;
   /** `forwarded`, `poll`; absent for a plain message. */
   note?: string;
-  /** Absent for the bot; quotes are forgotten with their person (Q12). */
+  /** Absent for the bot. Forgotten with the person (Q12). */
   sender?: string;
   attachments?: readonly Attachment[];
 }>;
@@ -104,9 +104,9 @@ export type Message = Readonly<{
   shared?: readonly Quote[];
   /** Addresses behind other words (S7). */
   hiddenLinks?: readonly string[];
-  /** Only its sender sees it, and its answers, until it has a thread (H12). */
+  /** Only its sender sees it and its answers (H12). */
   ephemeral?: true;
-  /** An edit of what was being answered (H11). No channel sets it. */
+  /** An edit of what was being answered (H11). Set by no channel. */
   edits?: string;
   /** The bot's own work. No channel sets it. */
   task?: Task;
@@ -116,7 +116,7 @@ export type Message = Readonly<{
   sentAt: number;
 }>;
 
-/** Comparable: scheme, host, port, path and query. Undefined if it is none, or names a user. */
+/** Scheme, host, port, path and query. Undefined if it is none, or names a user. */
 export function addressOf(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
@@ -140,7 +140,7 @@ export function addressesIn(text: string): readonly string[] {
   return [...new Set(meant.flatMap((each) => addressOf(each) ?? []))];
 }
 
-/** `/name args` or `/name@bot args` at the start. Undefined for other texts (`/etc/hosts`, `/`, `// note`). */
+/** `/name args` or `/name@bot args` at the start; not `/etc/hosts`, `/` or `// note`. */
 export function parseCommand(text: string): (Command & Readonly<{ bot?: string }>) | undefined {
   const found = commandPattern.exec(text);
   if (found?.[1] === undefined) return undefined;
@@ -148,7 +148,7 @@ export function parseCommand(text: string): (Command & Readonly<{ bot?: string }
   return found[2] === undefined ? command : { ...command, bot: found[2] };
 }
 
-/** After a mention (I1): `/NAME text`, `!NAME text` and `NAME: text` are calls; other words are `bare`. */
+/** After a mention (I1): `/NAME text`, `!NAME text`, `NAME: text`; others are `bare`. */
 export function parseAddressed(text: string): Command | undefined {
   const marked = parseCommand(text.replace(/^(\s*)!/, '$1/'));
   if (marked !== undefined) return { name: marked.name, args: marked.args };

@@ -1,7 +1,6 @@
-/** Values that the operator chose: names of models, tools and skills. */
 const named: readonly string[] = [];
 
-/** All counters with their labels (L4), none of which holds private data. */
+/** No label holds private data (L4). */
 export const counters = {
   messages: {
     help: 'Messages for the bot, by what became of them when they arrived',

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Diagnostic } from './codes.ts';
 
-/** Usage as the API reports it; zero where a server reports nothing. */
+/** As reported; zero if unreported. */
 export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
 
 export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -57,7 +57,7 @@ export type Model = Readonly<{
 }>;
 
 export type Models = Readonly<{
-  /** Of an alias, or of `ALIAS/model-id`; the default if unknown (U2). */
+  /** Of an alias or `ALIAS/model-id`; the default if unknown (U2). */
   get(name?: string): Model;
   /** Why `get` returns the default. */
   check(name: string): Diagnostic | undefined;
@@ -65,7 +65,7 @@ export type Models = Readonly<{
   offline: boolean;
 }>;
 
-/** `price…` in US dollars a million tokens, `thinking` a token budget or a word. */
+/** `price…`: US dollars a million tokens. `thinking`: a word or a token budget. */
 export type ModelSettings = Readonly<{
   model: string;
   baseUrl?: string | undefined;

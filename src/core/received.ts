@@ -1,6 +1,6 @@
 import type { Attachment, Message } from './message.ts';
 
-/** A file for a model (M12). The bytes are kept under `hash`. */
+/** For a model (M12). The bytes are kept under `hash`. */
 export type ShownFile = Readonly<{
   type: 'image' | 'document';
   /** SHA-256, hexadecimal. */
@@ -45,9 +45,7 @@ export type Received = Readonly<
 /** Undefined if nobody tried. */
 export type ReceivedOf = (attachment: Attachment) => Received | undefined;
 
-/**
- * Fetches a message's files, quoted ones, and the newest pictures before it; repeatable. Throws only at a shutdown.
- */
+/** Fetches a message's files, quoted ones, and the newest pictures before it. Repeatable. Throws only at a shutdown. */
 export type Receive = (
   message: Message,
   background: readonly Message[],

@@ -1,7 +1,6 @@
 import type { Message } from './message.ts';
 import type { Requester } from './tool.ts';
 
-/** In whose name and where something is done for a message. */
 export function requesterOf(message: Message): Requester {
   const { conversation, chatType, external, sender } = message;
   const { id, name, kind, language, timezone } = sender;

@@ -15,8 +15,8 @@ type Lowered = Readonly<{
 const hitLimit = 25;
 
 /**
- * Best first: a term of two characters or more scores 3 in the name, 2 in the description, 1 for each tag; then by
- * name; at most 25 (R2). The caller passes only what may be seen.
+ * Best first: each term of two characters or more scores 3 in the name, 2 in the description, 1 a tag (R2). At most
+ * 25. The caller passes only visible skills.
  */
 export function searchSkills<Of extends Searched>(
   skills: readonly Of[],

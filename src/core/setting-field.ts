@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How people enter a setting (X3). `path`: of a file or folder; `code`: text that is written as code. */
+/** How people enter a setting (X3). */
 export const settingKinds = [
   'string',
   'number',
@@ -15,19 +15,18 @@ export const settingKinds = [
 ] as const;
 export type SettingKind = (typeof settingKinds)[number];
 
-/** A value as it is written, kept and sent: what comes of it by the schema is for the tool alone. */
+/** As written, stored and sent. */
 export type SettingValue = string | number | boolean | readonly string[];
 
-/** One setting of a tool, as any channel can show it. */
 export type SettingField = Readonly<{
   key: string;
   kind: SettingKind;
   title: string;
   description?: string;
-  /** Absent for a secret, and where there is none: then the tool does without, or, if `required`, does not run. */
+  /** Never of a secret. Without it the tool does without, or, if `required`, does not run. */
   default?: SettingValue;
   required: boolean;
-  /** Of a number its bounds, of text its characters, of a multiselect how many. */
+  /** Bounds of a number, characters of a text, choices of a multiselect. */
   min?: number;
   max?: number;
   /** Of a number: what one step up or down is. */
@@ -42,7 +41,7 @@ export type SettingField = Readonly<{
   secret: boolean;
 }>;
 
-/** What `.meta({…})` may say of a setting; the rest follows from its schema. */
+/** What `.meta({…})` may say. */
 const settingMeta = z.object({
   title: z.string().min(1).max(60).optional(),
   description: z.string().max(300).optional(),
@@ -56,7 +55,7 @@ const settingMeta = z.object({
 });
 export type SettingMeta = z.output<typeof settingMeta>;
 
-/** Characters of a text where its schema says no fewer; what every platform's form takes. */
+/** Every platform's form accepts so many characters. */
 const longestText = 3_000;
 
 const choices = z.array(z.string().min(1).max(75)).min(1).max(100);
@@ -83,7 +82,7 @@ const described = z.discriminatedUnion('type', [
 ]);
 type Described = z.output<typeof described>;
 
-/** A setting as its JSON Schema, with `.meta({…})` in it, describes it. Throws with the fix where it can't be shown to people. */
+/** Throws with the fix if people can't be shown it. */
 export function settingField(key: string, schema: unknown, required: boolean): SettingField {
   const read = described.safeParse(schema);
   const meta = settingMeta.safeParse(schema);
@@ -137,7 +136,7 @@ function boundsOf(schema: Described, { step }: SettingMeta): Partial<SettingFiel
   const { minimum, maximum, type } = schema;
   const whole = type === 'integer';
   return {
-    // A whole number's outermost values are no bounds that anybody set.
+    // Zod's own outermost values.
     min: minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum,
     max: maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum,
     step: step === undefined && !whole ? undefined : (step ?? 1),

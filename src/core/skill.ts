@@ -26,7 +26,7 @@ export type PinnedFile = Readonly<{
   sha256: string;
 }>;
 
-/** Nothing else of an installed skill is loaded, read or run (D6). */
+/** Only these files of an installed skill are loaded, read or run (D6). */
 export type Pin = Readonly<{
   name: string;
   source: string;

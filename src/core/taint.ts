@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-/** Private data (S7): a skill's name if all of it is that skill's own, else `true`. Readers are marked, too. */
+/** Private data (S7): the skill's name if all is its own, else `true`. */
 export type Taint = string | true;
 
 /** One skill's own only if both are. */

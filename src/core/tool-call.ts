@@ -25,9 +25,9 @@ export type ToolOutcome = Readonly<{
 }>;
 
 /**
- * The one door for effects. What goes wrong is an outcome the model can act on (T11). It rejects only where the store can't
- * be used: then the call has no outcome yet, and is made again when its turn continues (Q5, Q11). `begin` is awaited right
- * before the tool runs, when everything before it has agreed: what was asked of a person meanwhile was no start.
+ * The one door for effects. Failures are outcomes for the model (T11). It rejects only if the store fails: then the
+ * call is repeated with its turn (Q5, Q11). `begin` is awaited right before the tool runs, after every check and
+ * question.
  */
 export type CallTool = (
   call: ToolCall,

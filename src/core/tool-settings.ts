@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fixed, sayIn, type Say } from './texts/say.ts';
 import { settingField, type SettingField, type SettingValue } from './setting-field.ts';
 
-/** Values by key, of one layer: config, or what a chat says. As they came: `unknown` until they are checked. */
+/** Of one layer (config, chat), unchecked. */
 export type SettingValues = Readonly<Record<string, unknown>>;
 
 export type CheckedSetting =
@@ -10,16 +10,16 @@ export type CheckedSetting =
   /** What to write instead. */
   | Readonly<{ ok: false; problem: string }>;
 
-/** What is wrong with values: of one setting, or (without a key) of them together. It never holds a value. */
+/** Of one setting, or without a key of all together. Never holds a value. */
 export type SettingProblem = Readonly<{ key?: string; problem: string }>;
 
-/** What people can set of a tool (X3): made from the zod object that its author wrote. */
+/** What people can set of a tool (X3). */
 export type ToolSettings = Readonly<{
   /** In the order that the author wrote them in. */
   fields: readonly SettingField[];
   /** Judges one value by itself. */
   check(key: string, value: unknown): CheckedSetting;
-  /** What `run` gets: all values checked together, defaults filled in. Keys that are none of its settings are left out. */
+  /** Checked together, defaults filled in; unknown keys are dropped. */
   resolve(
     values: SettingValues,
   ): Readonly<{ ok: true; values: SettingValues } | { ok: false; problems: readonly SettingProblem[] }>;
@@ -49,7 +49,7 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
   const hasSecrets = fields.some(({ secret }) => secret);
 
   const problemOf = (field: SettingField, issues: readonly z.core.$ZodIssue[]): string => {
-    // What the author says of a value is better than what follows from its shape.
+    // The author's own words are better.
     const own = issues.find(({ code }) => code === 'custom')?.message;
     return field.secret || own === undefined ? whatToEnter(field) : own;
   };
@@ -85,12 +85,11 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
   });
 }
 
-/** What an author's schema has against a value; undefined if it takes it. */
 function issuesOf(schema: z.core.$ZodType, value: unknown): readonly z.core.$ZodIssue[] | undefined {
   try {
     return z.safeParse(schema, value).error?.issues;
   } catch {
-    // A check that throws was made for other values than this one, and refuses it.
+    // A check that throws refuses the value.
     return [];
   }
 }
@@ -101,11 +100,10 @@ const jsonSchema = z.looseObject({
 });
 const settingValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** Neither texts that no form could show again nor numbers between the steps fit. */
 function fitsField({ min = 0, max, step, default: preset }: SettingField, value: SettingValue): boolean {
   if (typeof value === 'string') return max === undefined || value.length <= max;
   if (typeof value !== 'number' || step === undefined || value === max) return true;
-  // Steps count from zero, from the least value and from the default, which buttons start at.
+  // Buttons step from the default.
   return [0, min, typeof preset === 'number' ? preset : 0].some((from) => {
     const steps = (value - from) / step;
     // 0.3 is three steps of 0.1, though not to the last bit.
@@ -113,7 +111,7 @@ function fitsField({ min = 0, max, step, default: preset }: SettingField, value:
   });
 }
 
-/** What a value of this setting looks like, as a request: `write a whole number from 1 to 20`. Numbers are as people type them. */
+/** As a request: `write a whole number from 1 to 20`. */
 export function whatToEnter(field: SettingField, say = sayIn(undefined)): string {
   const { kind, whole, min, max, step, options } = field;
   const values = say.either(options.map(({ value }) => value));

@@ -1,4 +1,4 @@
-/** Where the bot says what it does: pino's shape, so that a pino logger is one. Never message text above `debug` (L5). */
+/** A pino logger fits. No message text above `debug` (L5). */
 export type Log = Readonly<{
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -28,10 +28,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['request_too_large', { status: 413, sentence: tooLong }],
   ['rate_limit_error', { status: 429, sentence: rateLimited }],
 ]);
-/**
- * Prompts that do not fit, in the words of Anthropic, Bedrock, vLLM, OpenRouter, llama.cpp, LM Studio, SGLang,
- * Gemini, Groq, xAI, Kimi and Mistral.
- */
+/** Words of Anthropic, Bedrock, vLLM, OpenRouter, llama.cpp, LM Studio, SGLang, Gemini, Groq, xAI, Kimi and Mistral. */
 const tooLongPattern = new RegExp(
   [
     String.raw`\b(prompt|input|request|conversation|messages?)( is)? too long`,
@@ -45,12 +42,12 @@ const tooLongPattern = new RegExp(
   ].join('|'),
   'i',
 );
-/** Refused pictures and documents, in the words of Anthropic, llama.cpp, vLLM and Ollama. */
+/** Words of Anthropic, llama.cpp, vLLM and Ollama. */
 const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
 /** Keys, models and rate limits, whatever the words. */
 const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 
-/** 408, 409, 429, 5xx, and broken connections or streams pass by themselves (M4). */
+/** 408, 409, 429, 5xx and broken connections pass (M4). */
 export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
@@ -58,7 +55,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (isTooLong(api) || isAboutFiles(api)) return { again: false };
   const { status, type, errorCode } = api;
   const header = (name: string): string | null => api.headers?.get(name) ?? null;
-  // A spending limit is a 429 without a time, and lasts until the operator acts.
+  // A 429 that lasts until the operator acts.
   if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
     return { again: false };
   if (status === undefined)
@@ -68,7 +65,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   return { again: true, afterMs };
 }
 
-/** One plain sentence for the person, the cause for the log, no secret in either (M4). */
+/** A sentence for the person, the cause for the log, no secret in either (M4). */
 export function toModelError(
   error: unknown,
   options: Readonly<{ sdk: Sdk; alias: string; passing: boolean; redact(text: string): string }>,
@@ -90,7 +87,6 @@ export function toModelError(
   });
 }
 
-/** To the API, no credit is an invalid request. */
 function typeOf(api: ApiError | undefined): string | undefined {
   if (api?.status === 400 && /credit balance/i.test(api.message)) return 'billing_error';
   if (api?.errorCode === 'enforced_spend_limit_reached') return 'billing_error';
@@ -120,7 +116,7 @@ function sentenceFor(api: ApiError | undefined, type: string | undefined, passin
   return api?.status === undefined && type === undefined ? unreachable : busy;
 }
 
-/** llama.cpp and some gateways say it with status 500. */
+/** llama.cpp and some gateways answer 500. */
 function isTooLong({ status, message }: ApiError): boolean {
   if (status === 413) return true;
   return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
@@ -155,12 +151,12 @@ function retryAfterMs(ms: string | null, header: string | null, now: number): nu
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** Whether to try again, and after how long at the earliest. */
+/** `afterMs`: the earliest next try. */
 type Verdict = Readonly<{ again: false } | { again: true; afterMs?: number }>;
 
 /**
- * Up to four tries within two minutes of the first failure (M4). Waits as long as the failure asks, else 0.5, 1, 2 s,
- * plus up to a quarter. Throws the last failure, or the signal's reason.
+ * Up to four tries within two minutes of the first failure (M4), after the time that the failure asks for, else 0.5,
+ * 1, 2 s, plus up to a quarter. Throws the last failure, or the signal's reason.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

@@ -16,9 +16,9 @@ export type AnthropicModelSettings = Readonly<{
   endpoint: Readonly<{
     /** Without `/v1`. */
     baseUrl: string;
-    /** Absent: no key is sent, whatever the environment holds. */
+    /** Absent: no key is sent. */
     apiKey?: string;
-    /** Milliseconds of silence that end a stream; absent: never. */
+    /** Silence that ends a stream. */
     silenceMs?: number;
   }>;
   /** Tokens of one answer, thinking included. */
@@ -100,7 +100,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
 function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs }: Endpoint, clock: Clock): Anthropic {
   return new sdk({
     baseURL: baseUrl,
-    // Else the SDK looks for another key in the environment and on disk.
+    // Else the SDK finds another key.
     apiKey: apiKey ?? 'none',
     defaultHeaders: apiKey === undefined ? { authorization: null } : undefined,
     maxRetries: 0,
@@ -139,7 +139,7 @@ function toThinking(thinking: Thinking): Anthropic.ThinkingConfigParam {
   return { type: thinking === 'off' ? 'disabled' : thinking };
 }
 
-/** Local servers leave fields out that the types promise. */
+/** Local servers leave fields out. */
 function toAnswer(message: Anthropic.Message, { bindingOf }: BoundRequest): ModelAnswer {
   const { content, stop_reason: stopReason, usage, model } = message;
   const binding = bindingOf(content);

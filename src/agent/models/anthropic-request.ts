@@ -5,39 +5,38 @@ import type { Entry } from '../../core/entry.ts';
 import type { BoundThinking, ModelRequest } from '../../core/model.ts';
 import { once } from '../../lib/async/mutex.ts';
 
-/** Begins the ids of calls that the host makes for a person: no model's call may pass for one. */
+/** Ids of calls that the host makes for a person; a model's call can't have it. */
 const hostCallPrefix = 'person_';
 
 const mark = { type: 'ephemeral' } as const;
 
-/** Blocks before a breakpoint within which the API finds a prefix that it knows. */
+/** The API finds known prefixes within so many blocks before a breakpoint. */
 const lookback = 20;
 
-/** Who makes and reads thinking: what it was made by for one is never shown to another. */
+/** Whose thinking it is: one account's is never shown to another. */
 export type Account = Readonly<{
   baseUrl: string;
   apiKey?: string;
   model: string;
-  /** Thinking is good only behind the very request that it was made behind. */
+  /** Thinking is good only behind its very request. */
   bindsThinking: boolean;
 }>;
 
 export type BoundRequest = Readonly<{
-  /** Without thinking that was not made by this account, behind what stands before it here. */
+  /** Without thinking of other accounts or behind other messages. */
   messages: readonly Anthropic.MessageParam[];
-  /** Index of the last message of an earlier request of this account, where thinking tells of one. */
+  /** The last message of an earlier request of this account. */
   known?: number | undefined;
-  /** What the thinking of an answer to this request is bound to; undefined if it has none. */
+  /** Undefined if the answer has no thinking. */
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
 }>;
 
 type Block = Anthropic.ContentBlockParam;
 
 /**
- * Keeps the thinking of a request that is provably where it was made (M13): a running digest of account, system, tools and
- * messages as they are sent must be the one that was stored with the answer. An answer keeps all of its thinking or
- * none. A model that does not bind its thinking needs it in a tool loop whose tools may shrink: there account, system
- * and audience count. One pass over the request, and none where nobody thinks.
+ * Keeps thinking only where it was made (M13): a running digest of account, system, tools and messages must equal the
+ * one stored with the answer, which keeps all of its thinking or none. A model that does not bind thinking needs it
+ * while tools shrink: then account, system and audience count. One pass.
  */
 export function boundThinking(request: ModelRequest, account: Account): BoundRequest {
   const { messages } = request;
@@ -95,7 +94,7 @@ function walk({ system, tools, messages, audience }: ModelRequest, account: Acco
 
 type Span = Readonly<{ binding: string | undefined; blocks: readonly Block[] }>;
 
-/** Cuts the blocks of one message behind the last thinking of each answer in it: two may stand in one message. */
+/** After the last thinking of each answer: a message may hold two. */
 function spans(blocks: readonly Block[]): readonly Span[] {
   const first = blocks.findIndex(isThinking);
   if (first < 0) return [{ binding: undefined, blocks }];
@@ -106,7 +105,7 @@ function spans(blocks: readonly Block[]): readonly Span[] {
   return [{ binding, blocks: blocks.slice(0, last + 1) }, ...spans(blocks.slice(last + 1))];
 }
 
-/** Of an answer what its thinking is bound to: thinking at its end never goes back. */
+/** Thinking at its end never returns. */
 function upToLastThinking(content: readonly Anthropic.ContentBlock[]): readonly Block[] {
   const shown = content.slice(0, content.findLastIndex((block) => !isThinking(block)) + 1);
   return shown.slice(0, shown.findLastIndex(isThinking) + 1);
@@ -129,10 +128,9 @@ function plain(value: unknown): string {
 type Cacheable = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
 
 /**
- * The request with its prompt-cache breakpoints (M5), four at most: after the first system block (the stable part, tools
- * before it), and at the end of three user messages. The last two find the previous request of the same turn, however many
- * calls it made. The third finds the last request for the same people behind turns of others: `known` is a message that
- * stood in it, otherwise it is as far back as leaves no gap.
+ * At most four breakpoints (M5): after the first system block, and after three user messages. The last two find the
+ * previous request of the turn; the third finds the last request for the same people, at `known`, or as far back as
+ * leaves no gap.
  */
 export function withCachePoints({ system, messages, tools }: Cacheable, known?: number): Cacheable {
   const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
@@ -148,7 +146,7 @@ export function withCachePoints({ system, messages, tools }: Cacheable, known?: 
   };
 }
 
-/** `users`: indexes of user messages, up to the one before the last. */
+/** `users`: indexes of user messages before the last. */
 function thirdEnd(
   messages: readonly Anthropic.MessageParam[],
   users: readonly number[],
@@ -179,20 +177,19 @@ function asBlocks(
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** The id of the `use_skill` call behind a person's command, by the key of its inbox item. */
+/** Of the `use_skill` call behind a person's command, by its inbox item. */
 export function invocationId(key: string): string {
   return `${hostCallPrefix}${hash('sha256', key).slice(0, 24)}`;
 }
 
-/** Whether the host made the call, so that its input is the host's own. */
+/** Then the input is the host's own. */
 export function isHostCall(id: string): boolean {
   return id.startsWith(hostCallPrefix);
 }
 
 /**
- * An answer's content with ids for its tool calls that no earlier call of the transcript has. Some local servers count
- * from zero in each answer, and the journal tells calls apart by their ids. Where a summary stands for calls that can't be
- * looked at any more, its time is added.
+ * Ids that no earlier call of the transcript has: some local servers count from zero in each answer. After a summary
+ * its time is added, for the calls it replaces.
  */
 export function uniqueCallIds(
   content: readonly Anthropic.ContentBlock[],

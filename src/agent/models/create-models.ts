@@ -10,7 +10,7 @@ const anthropic = 'https://api.anthropic.com';
 /** Servers without pings may think for a while. */
 const silenceMs = 120_000;
 
-/** Builds each configured model once, when it is first asked for. */
+/** Each configured model is made once, on demand. */
 export function createModels(
   settings: ModelsSettings,
   options: Readonly<{

@@ -21,13 +21,12 @@ const needsReader =
 /** Named to somebody whose words fit no skill. */
 const mostNamed = 12;
 
-/** It can summarise nothing, so it never runs full. */
+/** It can't summarise, so it never runs full. */
 const plenty = 1_000_000;
 
 /**
- * Used without a configured model (M1): deterministic and offline. As the main agent it starts the visible skill that
- * matches best; in a run it starts the skill's script, or answers from the skill's reference files. It says what it
- * is in its first reply, and whenever nothing matches.
+ * Without a configured model (M1): deterministic, offline. It starts the best matching skill; in a run the skill's
+ * script, or it answers from reference files. Its first reply, and each without a match, says what it is.
  */
 export function createOfflineModel(alias: string): Model {
   return {
@@ -176,7 +175,7 @@ function textOfBlock(block: Readonly<{ type: string; text?: unknown }>): string 
 
 type Section = Readonly<{ heading: string; text: string }>;
 
-/** The section that fits the words best; undefined if none does. */
+/** Undefined if none fits. */
 export function bestSection(files: readonly string[], words: string): string | undefined {
   const terms = termsOf(words).map((term) => term.replace(/s$/, ''));
   const fit = ({ heading, text }: Section): number =>
@@ -205,7 +204,7 @@ function sectionsOf(file: string): readonly Section[] {
     .filter(({ heading, text }) => text !== heading);
 }
 
-/** At the end of a line; an open fence is closed. */
+/** At a line end; closes an open fence. */
 function cut(text: string): string {
   if (text.length <= longest) return text;
   const lineEnd = text.lastIndexOf('\n', longest);
@@ -217,10 +216,7 @@ function cut(text: string): string {
 /** A skill as the request shows it. */
 export type SeenSkill = Readonly<{ name: string; description: string }>;
 
-/**
- * Skills that a request shows: names from the enum of `use_skill`, descriptions from the catalogue in the system
- * prompt, in either of its formats; a name without an entry has none.
- */
+/** Names from the enum of `use_skill`, descriptions from the catalogue in either format. */
 export function skillsIn({ system, tools }: ModelRequest): readonly SeenSkill[] {
   const properties = tools.find(({ name }) => name === 'use_skill')?.input_schema.properties;
   const names = (properties as { skill?: { enum?: unknown } } | null | undefined)?.skill?.enum;
@@ -237,13 +233,13 @@ function describedIn(catalogue: string, name: string): string {
   return (bullet ?? element)?.[1]?.trim() ?? '';
 }
 
-/** The best match by R2's score, small words left out. */
+/** By R2's score, without small words. */
 export function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
   const tagless = skills.map((skill) => ({ ...skill, tags: [] }));
   return searchSkills(tagless, termsOf(words).join(' '))[0]?.name;
 }
 
-/** The listed script whose name holds most of the words, else the first. */
+/** Its name holds most of the words; else the first. */
 export function pickScript(listing: string, words: string): string | undefined {
   const listed = listing.matchAll(/^- (scripts\/\S+\.(?:sh|py|js|mjs|ts))(?=\s|$)/gm);
   const terms = termsOf(words);
@@ -256,7 +252,7 @@ export function referencesIn(listing: string): readonly string[] {
   return [...listing.matchAll(/^- (references\/\S+\.md)$/gm)].map((match) => match[1] ?? '').slice(0, 10);
 }
 
-/** What of a message looks like arguments: quoted parts and words with a digit, else all of it as one. */
+/** Quoted parts and words with a digit, else all of it as one. */
 export function argumentsIn(words: string): readonly string[] {
   const parts = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, double, single, bare]) => ({
     text: double ?? single ?? withoutEnd(bare ?? '', '.,;:!?'),
@@ -264,11 +260,11 @@ export function argumentsIn(words: string): readonly string[] {
   }));
   const telling = parts.filter(({ telling }) => telling).map(({ text }) => text);
   if (telling.length > 0) return telling;
-  // "Run dice." is what a bare `/dice` says (I6).
+  // What a bare `/dice` says (I6).
   return /^\s*(?:Run [\w-]+\.\s*)?$/.test(words) ? [] : [words.trim()];
 }
 
-/** The person's own words: out of the last `<message>`, else all that stands in no label. */
+/** The last `<message>`, else what is in no label. */
 export function ownWords(text: string): string {
   const labelled = lastLabelled(text, 'message');
   if (labelled !== undefined) return labelled;
@@ -277,7 +273,6 @@ export function ownWords(text: string): string {
     .trim();
 }
 
-/** The text of the last label of this kind. */
 export function lastLabelled(text: string, label: Label): string | undefined {
   const found = [...text.matchAll(new RegExp(`<${label}(?: [^>]*)?>\\n([^]*?)\\n</${label}>`, 'g'))];
   return found.at(-1)?.[1]?.trim();
@@ -289,7 +284,7 @@ const smallWords = new Set(
   ),
 );
 
-/** Words of a message that say something, in lower case. */
+/** In lower case, without small words. */
 export function termsOf(words: string): readonly string[] {
   const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));

@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { once } from '../../lib/async/mutex.ts';
 
-/** Languages that the bot's own sentences are translated into; they are written in English (H14). */
+/** Besides English (H14). */
 export const languages = ['de', 'es', 'fr', 'ja', 'pt', 'ru', 'zh'] as const;
 export type Language = (typeof languages)[number];
 
-/** A sentence as it is written in English, `{0}` where a value stands: what translations are found by. */
+/** An English sentence, `{0}` for a value: the key of its translations. */
 export type Fixed = string;
 
 /**
- * Says a sentence of the bot in one language: say`Hello ${name}.` A translation may order the values as it likes; a
- * sentence without one is said in English. Every sentence said so is in every `LANGUAGE.json` beside this file: a test
- * reads the source for them.
+ * say`Hello ${name}.` in one language. Untranslated sentences stay English. A test finds every such sentence in every
+ * `LANGUAGE.json`.
  */
 export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (string | number)[]) => string) &
   Readonly<{
@@ -21,7 +20,7 @@ export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (st
     either(values: readonly string[]): string;
     /** `3,4 MB` */
     bytes(count: number): string;
-    /** A day and time in an IANA zone: `23.11.2026, 17:05 MEZ`. */
+    /** `23.11.2026, 17:05 MEZ`; `zone` is an IANA name. */
     time(at: number, zone: string): string;
     /** A time of day: `00:00 UTC`. */
     hour(at: number, zone: string): string;
@@ -42,7 +41,7 @@ const catalogues: ReadonlyMap<string, () => Catalogue> = new Map(
   ]),
 );
 
-/** The voice for a language tag, as platforms send them (`de`, `pt-br`, `zh-hans`); English for any other, and for none. */
+/** For a language tag (`de`, `pt-br`, `zh-hans`); English for others. */
 export function sayIn(tag: string | undefined): Say {
   const catalogue = catalogues.get(languageOf(tag));
   const locale = localeOf(tag);
@@ -74,7 +73,7 @@ export function inEveryLanguage(sentence: Fixed): readonly string[] {
   return [undefined, ...languages].map((language) => sayIn(language)(sentence));
 }
 
-/** A sentence that is said later, or by somebody who knows the language: fixed`Denied ${0}.` */
+/** A sentence that is said later: fixed`Denied ${0}.` */
 export function fixed(words: TemplateStringsArray, ..._places: readonly number[]): Fixed {
   return keyOf(words);
 }
@@ -94,7 +93,6 @@ function bytesIn(locale: string, count: number): string {
   });
 }
 
-/** The day, if asked for, and the time to the minute with its zone. */
 function timeIn(locale: string, at: number, day: Intl.DateTimeFormatOptions, timeZone: string): string {
   const clock = new Intl.DateTimeFormat(locale, {
     hour: '2-digit',
@@ -107,7 +105,7 @@ function timeIn(locale: string, at: number, day: Intl.DateTimeFormatOptions, tim
   return `${new Intl.DateTimeFormat(locale, { ...day, timeZone }).format(at)}, ${clock}`;
 }
 
-/** How a language writes numbers and times: as the person's region does, where the tag names one. */
+/** By the person's region, if the tag names one. */
 function localeOf(tag: string | undefined): string {
   const language = languageOf(tag);
   if (!languages.some((each) => each === language)) return 'en-GB';

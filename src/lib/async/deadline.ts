@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** A time limit that stands still while a person is waited for (T8). */
+/** It pauses while a person is asked (T8). */
 export type Deadline = Readonly<{
   /** Aborted with a `TimeoutError` when the time is up. */
   signal: AbortSignal;
@@ -59,7 +59,7 @@ export function createDeadline(clock: Clock): Deadline {
   };
 }
 
-/** Resolves when `work` has ended, or after `ms`. Rejects as `work` does until then. */
+/** Resolves after `ms` at the latest. */
 export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number): Promise<void> {
   const over = new AbortController();
   const time = clock.sleep(ms, over.signal).catch(() => undefined);
@@ -70,7 +70,7 @@ export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number)
   }
 }
 
-/** For waits: milliseconds that never go back, even if the clock is set back. */
+/** Milliseconds that never go back, even if the clock does. */
 export function monotonicClock(clock: Clock): () => number {
   let ahead = 0;
   let seen = clock.now();

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 
 const mostKeys = 10_000;
 
-/** One after another, so that reading, changing and writing a value is one piece. */
+/** Tasks run one after another. */
 export function createMutex(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
@@ -19,7 +19,7 @@ export function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** At most once in `everyMs` for each key. Forgets when the process ends. */
+/** Once in `everyMs` a key, within this process. */
 export function createThrottle(everyMs: number, clock: Clock): (key: string) => boolean {
   const seen = new Map<string, number>();
   return (key) => {
@@ -31,7 +31,7 @@ export function createThrottle(everyMs: number, clock: Clock): (key: string) => 
   };
 }
 
-/** Awaited in a long loop: lets other work go first once `sliceMs` have passed (B6). */
+/** In a long loop: lets other work go first after each `sliceMs` (B6). */
 export function createYieldToEventLoop(sliceMs = 8): () => Promise<void> | undefined {
   let started = performance.now();
   return () => {

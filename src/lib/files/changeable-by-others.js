@@ -36,7 +36,7 @@ export function changeableByOthers(place, us = process.getuid?.(), isPrivate = i
  */
 function problemOf({ uid, gid, mode }, us, isPlace, isPrivate) {
   if (uid !== us && uid !== 0) return `belongs to user ${uid}: chown it to user ${us}`;
-  // In a folder such as /tmp nobody moves what is another's.
+  // A sticky bit: nobody moves what is another's.
   const isShared = !isPlace && (mode & sticky) !== 0;
   if ((mode & (group | others)) === 0 || isShared) return undefined;
   if ((mode & others) === 0 && isPrivate(gid, us)) return undefined;

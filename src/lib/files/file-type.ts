@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** By first bytes and name: `mime` for platforms, `words` for people and models. */
+/** `mime` for platforms, `words` for people and models. */
 export type FileType = Readonly<{ mime: string; words: string }>;
 
 const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[] = [
@@ -63,7 +63,7 @@ const wordsOf: Readonly<Record<string, string>> = {
 /** Bytes that suffice to tell. */
 export const typeBytes = 16;
 
-/** Bytes count more than the name, but for formats that are archives inside. */
+/** Bytes win over the name, except for archive formats. */
 export function fileType(name: string, start: Uint8Array): FileType {
   const hex = Buffer.from(start.subarray(0, typeBytes)).toString('hex');
   const [, mime, words] = magics.find(([magic]) => magic.test(hex)) ?? [];

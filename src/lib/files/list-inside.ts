@@ -2,7 +2,7 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { chmod, lstat, opendir, stat } from 'node:fs/promises';
 import { enterFolder, unlessRefused, usualWay, type EnteredFolder, type Way } from './open-inside.ts';
 
-/** For each entry, so that endless empty files are no way round a limit. */
+/** So that endless empty files meet the limit. */
 export const perEntry = 512;
 
 /** Deeper folders count as more than anything may hold. */
@@ -23,8 +23,8 @@ const depthLimit = 4;
 const lookLimit = 5_000;
 
 /**
- * Regular files and folders, four levels deep, at most 200; no links, devices, pipes, dot folders and `node_modules`.
- * Undefined if the folder is absent or behind a link (T13).
+ * Four levels deep, at most 200: no links, devices, pipes, dot folders or `node_modules`. Undefined if absent or
+ * behind a link (T13).
  */
 export function listInside(root: string, names: readonly string[], way?: Way): Listing | undefined {
   const found: ListedFile[] = [];
@@ -82,9 +82,8 @@ function namesIn(folder: EnteredFolder, state: { cut: boolean; looked: number })
 }
 
 /**
- * Bytes on the disk that a folder and all below it take, 512 for each entry included; counting ends once they are over
- * `enough`. Links are not followed, also where one takes a folder's place meanwhile; folders that commands closed to
- * themselves are opened again, so that nothing is hidden in them. Undefined if there are more than `mostEntries`.
+ * Bytes on the disk, 512 for each entry included; stops above `enough`. Follows no links; opens closed folders.
+ * Undefined above `mostEntries`.
  */
 export async function folderSize(
   folder: string,

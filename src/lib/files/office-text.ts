@@ -24,8 +24,7 @@ const kinds: readonly (readonly [part: string, read: (parts: Parts, names: reado
 type Lines = Iterable<string>;
 
 /**
- * The words of DOCX, XLSX and PPTX, at most `most` characters: paragraphs and rows as lines, cells between tabs.
- * Undefined if damaged, encrypted or something else.
+ * Words of DOCX, XLSX and PPTX: paragraphs and rows as lines, cells between tabs. Undefined if damaged or encrypted.
  */
 export function officeText(bytes: Buffer, most: number): OfficeText | undefined {
   const entries = new Map<string, ZipEntry>((zipEntries(bytes) ?? []).map((entry) => [entry.name, entry]));

@@ -1,19 +1,18 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Linux looks names up from an open folder: swapping a folder for a link under the bot's hands leads nowhere (T13). */
+/** Linux looks names up from an open folder, so swapping a folder for a link has no effect (T13). */
 export const usualWay: Way = process.platform === 'linux' ? 'descriptor' : 'path';
 
-/** Linux' flag for a descriptor that only stands for something: no device or pipe is opened by it. Node has no name for it. */
+/** Linux' O_PATH, which Node lacks: opens no device or pipe. */
 const standsFor = 0x200000;
 
-/** Where a file is: below `root`, a path of the host, by names that are each one entry. */
+/** `names` below `root`, a path of the host; each is one entry. */
 export type FilePlace = Readonly<{ root: string; names: readonly string[] }>;
 
 /**
- * Opens a regular file for reading and gives its descriptor. Undefined if a name is absent or a link, or where it is a
- * folder, a device, a pipe or a socket, which are not opened. With `alone` neither is a file that has a second name: it
- * may be one of somewhere else (T13).
+ * A descriptor of a regular file. Undefined if a name is absent or a link, or for anything but a file. `alone`: nor a
+ * file with a second name (T13).
  */
 export function openInside(
   { root, names }: FilePlace,
@@ -37,7 +36,7 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
   const found = openSync(entry, standsFor | constants.O_NOFOLLOW);
   try {
     if (!isWanted(fstatSync(found), alone)) return undefined;
-    // Non-blocking: a command that holds a lease on the file could make any other open wait for 45 seconds.
+    // Non-blocking: a lease on the file could delay any other open by 45 seconds.
     return openSync(pathOf(found), constants.O_RDONLY | constants.O_NONBLOCK);
   } finally {
     closeSync(found);
@@ -46,7 +45,7 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
 
 function openByPath(entry: string, alone: boolean): number | undefined {
   if (!isWanted(lstatSync(entry), alone)) return undefined;
-  // Non-blocking, so that a pipe put there meanwhile cannot hold up the bot.
+  // Non-blocking: it may be a pipe by now.
   const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(opened);
   const now = unlessRefused(() => realpathSync(entry) === entry && lstatSync(entry));
@@ -60,9 +59,9 @@ function isWanted(stats: Readonly<{ isFile(): boolean; nlink: number }>, alone: 
   return stats.isFile() && (!alone || stats.nlink === 1);
 }
 
-/** A folder that was entered: the paths it gives lead into this very folder, whatever its name stands for by now. */
+/** Its paths lead into this very folder, even if it is renamed. */
 export type EnteredFolder = Readonly<{
-  /** A path of an entry, for calls that do not follow links. */
+  /** For calls that follow no links. */
   at(name: string): string;
   /** A path of the folder itself, for reading its entries. */
   self: string;
@@ -70,15 +69,14 @@ export type EnteredFolder = Readonly<{
 }>;
 
 /**
- * How folders are entered: from an open one to the next (Linux), or by paths that are checked. The latter can be led
- * astray by who swaps a folder for a link between check and use. Where it is used commands have no sandbox that confines
- * real processes: what could swap reads by itself whatever the bot may read.
+ * `path`: checked paths. A folder swapped between check and use could mislead them, but where they are used commands
+ * have no sandbox of real processes: they read the same files anyway.
  */
 export type Way = 'descriptor' | 'path';
 
 /**
- * Enters a folder below `root`, one name after another, never through a link. `root` is the host's own path and may be one.
- * Undefined if a name is absent, no folder, or a link. With `make` folders that are absent are made (0700).
+ * Name after name, never through a link; `root` may be one. Undefined if a name is absent, no folder, or a link.
+ * `make`: makes them (0700).
  */
 export function enterFolder(
   root: string,
@@ -90,7 +88,7 @@ export function enterFolder(
   );
 }
 
-/** What `work` gives, or nothing if the file system refuses: whatever it says is one answer (R4). */
+/** Undefined for any error of the file system (R4). */
 export function unlessRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -134,7 +132,7 @@ function byPath(root: string, names: readonly string[], make: boolean): EnteredF
   return { self, at: (name) => path.join(self, oneName(name)), leave: () => undefined };
 }
 
-/** Whatever was overlooked before, a name never leads further than its folder. */
+/** A name never leads out of its folder. */
 function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notThere(name);
   return name;

@@ -2,13 +2,13 @@ import { fstatSync, readSync } from 'node:fs';
 import { fileType } from './file-type.ts';
 import { decodeText } from '../text/text.ts';
 
-/** They are in no text, and some are not in Windows-1252 either. */
+/** In no text; some are missing from Windows-1252, too. */
 const noText = /(?![\t\n\v\f\r])\p{Cc}/u;
 
 /** In Latin letters most characters are ASCII. */
 const mostBeyondAscii = 0.3;
 
-/** A file that is read as text is at most this many bytes (R4). */
+/** Bytes (R4). */
 export const textLimit = 200_000;
 
 export type ReadBytes = Readonly<
@@ -32,7 +32,7 @@ export function readBytes(descriptor: number, limit: number): ReadBytes {
   return { ok: true, bytes: bytes.subarray(0, size) };
 }
 
-/** `path` is for messages. What is no text is told with type and size (R4). */
+/** `path` is for messages (R4). */
 export function asText(bytes: Buffer, path: string): ReadText {
   const text = decodeText(bytes, false);
   if (text !== undefined && !text.includes('\0')) return { ok: true, text, size: bytes.length };
@@ -44,7 +44,7 @@ function tooLarge(size: number, limit: number): ReadBytes {
   return { ok: false, code: 'FILE_TOO_LARGE', message: `${size} bytes; at most ${limit} can be read` };
 }
 
-/** UTF-8, UTF-16 with its mark, and Windows-1252, as Excel writes CSV. `cut`: only its beginning. */
+/** UTF-8, UTF-16 with its mark, Windows-1252 (CSV of Excel). `cut`: only the beginning. */
 export function fileText(bytes: Uint8Array, cut: boolean): string | undefined {
   const text = decoded(bytes, cut)?.replace(/^\uFEFF/, '');
   return text === undefined || text.trim() === '' || text.includes('\0') ? undefined : text;

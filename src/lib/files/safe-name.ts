@@ -2,10 +2,7 @@ import path from 'node:path';
 
 const longest = 80;
 
-/**
- * A file name made of what somebody wrote: letters, digits, `.`, `_` and `-`, so that it is one entry of a folder and needs no
- * quotes in a shell. `ending` is added where it has none.
- */
+/** One entry of a folder that needs no quotes in a shell. `ending` is added if it has none. */
 export function safeName(written: string, ending = ''): string {
   const plain = written
     .slice(-1_000)
@@ -23,7 +20,7 @@ export function safeName(written: string, ending = ''): string {
   return `${short === '' ? 'file' : short}${kept === '' ? ending : kept}`;
 }
 
-/** The name, or the first of `name-2`, `name-3` … that is not taken. */
+/** The name, or the first free of `name-2`, `name-3` … */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   const ending = path.posix.extname(name);

@@ -17,9 +17,9 @@ import { enterFolder, unlessRefused, type Way, type FilePlace } from './open-ins
 const run = promisify(execFile);
 
 /**
- * Writes a file (0600), or a copy of the host's file `copyOf`, whole or not at all, folders on the way being made. False where a name on the way is a link or no
- * folder, or where something that is no regular file bears the name (T13). What a link or a second name leads to stays
- * as it is. Throws where the disk is full.
+ * Writes a file (0600), or a copy of the host's `copyOf`, atomically, and makes missing folders. False if a name is a
+ * link or no folder, or something else than a file has the name (T13). Links' targets and second names stay as they
+ * are. Throws if the disk is full.
  */
 export function writeInside(
   { root, names }: FilePlace,
@@ -58,7 +58,7 @@ function writeNew(file: string, bytes: Uint8Array): void {
   }
 }
 
-/** A name that can't be had here; anything else is a fault of the disk. */
+/** The name can't be had here; others are faults of the disk. */
 function isRefusal(error: unknown): boolean {
   const codes = [
     'EISDIR',
@@ -74,17 +74,14 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/**
- * Removes a folder and all below it, whatever commands made of it: paths of any length, folders that nobody may enter.
- * Links in it are removed, not followed. One that is not there is fine.
- */
+/** Whatever commands made of it: paths of any length, closed folders. Links are removed, not followed. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 2 });
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     const env = { PATH: process.env['PATH'] };
-    // Complaints about single entries do not matter: what can't be removed after all is told by the last one.
+    // Single complaints do not matter: `rm` reports what stays.
     await run('chmod', ['-R', 'u+rwX', '--', folder], { env }).catch(() => undefined);
     await run('rm', ['-rf', '--', folder], { env });
   }

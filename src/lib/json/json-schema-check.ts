@@ -2,7 +2,7 @@ import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft }
 import { isShallow } from './json-values.ts';
 import { runWithTimeLimit } from '../async/run-with-time-limit.ts';
 
-/** What is wrong with data, in words; undefined if it fits. */
+/** What is wrong, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Node = Readonly<Record<string, unknown>>;
@@ -14,9 +14,8 @@ const dataLevels = 200;
 const mostProblems = 5;
 
 /**
- * Makes a check of data by somebody's JSON Schema of an object (drafts 4 to 2020-12). Throws if the schema refers to something
- * that it does not define. `patterns: false` leaves `pattern` and `format` unchecked. A check that takes longer than half
- * a second, as a pattern can, is stopped, and the data counts as wrong.
+ * Checks by a JSON Schema of an object (drafts 4 to 2020-12). Throws if it refers to something undefined. `patterns:
+ * false` ignores `pattern` and `format`. A check above 500 ms, as of a pattern, is stopped: the data counts as wrong.
  */
 export function jsonSchemaCheck(
   schema: Node,
@@ -67,7 +66,7 @@ function withoutPatterns(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const { pattern: _, format: __, patternProperties, ...said } = node as Node;
   return mapped(said, (key, value) => {
-    // Nobody knows which names a pattern takes, so none is one too many.
+    // The names of a pattern are unknown, so none is too many.
     if (patternProperties !== undefined && key === 'additionalProperties') return true;
     if (verbatim.has(key)) return value;
     return byName.has(key) ? mapped(value, (_name, one) => withoutPatterns(one)) : withoutPatterns(value);

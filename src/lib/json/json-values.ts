@@ -34,7 +34,7 @@ export function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
-/** Only the members that have a value, for where keys are counted: environments, headers. */
+/** Without undefined members, for environments and headers. */
 export function defined<Value>(members: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(members).filter((one): one is [string, Value] => one[1] !== undefined),
@@ -47,7 +47,7 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Counts values in JSON that comes in pieces: 10 MB of small ones block the process for seconds. */
+/** Of JSON in pieces: 10 MB of small values block the process for seconds. */
 export function createCountValues(): (piece: string) => number {
   let inText = false;
   let escaped = false;
@@ -67,7 +67,7 @@ export function createCountValues(): (piece: string) => number {
   };
 }
 
-/** RFC 8785: keys sorted by UTF-16 code units, no spaces. What JSON has no form for is left out. */
+/** RFC 8785: keys sorted by UTF-16 code units, no spaces. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -7,7 +7,7 @@ const farthestBack = 600;
 /** `part` fits and is not empty. */
 export type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
 
-/** As late as `fits` allows, at a good place. Undefined if no part fits. */
+/** As late as `fits` allows, at a good place. */
 export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | undefined {
   switch (block.type) {
     case 'paragraph':
@@ -56,7 +56,7 @@ function cutBlocks(
   return count === 0 ? undefined : { part: whole, rest: blocks.slice(count) };
 }
 
-/** An item that is too long continues after the cut without its bullet. */
+/** The rest of a cut item has no bullet. */
 function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   const count = largestFit(list.children.length, (most) =>
     fits({ ...list, children: list.children.slice(0, most) }),
@@ -81,7 +81,7 @@ function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   };
 }
 
-/** The header is on each part; if no row fits under it, as fixed-width text. */
+/** Each part has the header; if no row fits, fixed-width text. */
 function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined {
   const [header, ...rows] = table.children;
   if (header === undefined) return undefined;
@@ -91,7 +91,7 @@ function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined
   return cutBlock({ type: 'code', lang: null, value: layOutTable(table) }, fits);
 }
 
-/** After a line, else a sentence or word, else a grapheme. */
+/** After a line, sentence, word or grapheme. */
 function cutText(
   text: string,
   at: 'lines' | 'words',
@@ -149,7 +149,7 @@ function takeInlines(nodes: readonly Inline[], start: number, end: number): read
   return taken;
 }
 
-/** The largest count that fits, if all smaller ones do. Asks near the answer only. */
+/** If all smaller counts fit, too. Asks near the answer only. */
 export function largestFit(most: number, fits: (count: number) => boolean): number {
   let good = 0;
   let step = 1;

@@ -1,6 +1,6 @@
 /**
- * A Markdown syntax tree with the policy of H2 already carried out: no images, no HTML, no references, and every link in
- * it may be live. Its nodes have mdast's names and shapes; anything an author can write becomes one of these.
+ * A syntax tree safe for every channel (H2): no images, HTML or references, only links that may be live. Nodes as in
+ * mdast.
  */
 export type MarkdownDocument = Readonly<{ type: 'root'; children: readonly Block[] }>;
 
@@ -28,7 +28,7 @@ export type List = Readonly<{
 
 export type ListItem = Readonly<{
   type: 'listItem';
-  /** State of a task list's box, where the item has one. */
+  /** State of a task's box. */
   checked: boolean | null;
   spread: boolean;
   children: readonly Block[];
@@ -49,12 +49,12 @@ export type Inline =
   | Readonly<{ type: 'inlineCode'; value: string }>
   | Readonly<{ type: 'break' }>
   | Readonly<{ type: 'emphasis' | 'strong' | 'delete'; children: readonly Inline[] }>
-  /** `url` is as `liveUrl` gives it; there are no links inside a link. */
+  /** `url`: see `liveUrl`. No links inside. */
   | Readonly<{ type: 'link'; url: string; children: readonly Inline[] }>;
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/** The characters an author wrote, without marks, bullets or layout; blocks, items, cells and breaks end in a newline. */
+/** Without marks, bullets or layout; blocks, items, cells and breaks end in a newline. */
 export function visibleText(node: Node): string {
   switch (node.type) {
     case 'text':

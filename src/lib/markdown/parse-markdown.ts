@@ -9,8 +9,8 @@ import { sanitizeMarkdown } from './sanitize-markdown.ts';
 import { withoutEnd } from '../text/text.ts';
 
 /**
- * Letters of scripts in which words and marks touch without spaces, with their punctuation. A half of a surrogate pair is an
- * emoji or a rare Han character.
+ * Scripts without spaces between words, and their punctuation. Half a surrogate pair is an emoji or a rare Han
+ * character.
  */
 const unspaced =
   /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}\u3000-\u303f\uff00-\uffef\ud800-\udfff]/u;
@@ -19,13 +19,12 @@ const opening = /[\p{Ps}\p{Pi}]/u;
 
 const closing = /[\p{Pe}\p{Pf}]/u;
 
-/** What ends a phrase in any script: a mark between it and a letter closes. */
+/** A mark between the end of a phrase and a letter closes. */
 const phraseEnd = /[\p{Pe}\p{Pf}.,:;!?…%`]/u;
 
 /**
- * Parses GitHub-flavoured Markdown into a tree that any channel may show as it is (H2). Any text at all is taken, in time
- * that grows with its length; HTML is shown as it was written; text that is not blank (control characters
- * are) never becomes blank.
+ * GitHub-flavoured Markdown for any channel (H2). Accepts any text, in linear time; HTML stays as written; text never
+ * becomes blank.
  */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   if (isPlain(markdown)) return { type: 'root', children: literally(markdown) };
@@ -43,7 +42,7 @@ function parse(source: string): readonly Block[] {
   return simplifyTree(tree);
 }
 
-// HTML is text to every channel; footnotes have no form in any of them and read well enough as they are written.
+// HTML is text to every channel; no channel has footnotes.
 const notWanted = [
   'htmlFlow',
   'htmlText',
@@ -52,17 +51,17 @@ const notWanted = [
   'gfmPotentialFootnoteCall',
 ];
 
-// One tilde is no mark: people write H~2~O and ~5 minutes. Made once: for a short text that takes as long as to parse it.
+// One tilde is no mark: H~2~O, ~5 minutes. Made once: that takes as long as parsing a short text.
 const options = once((): Options => {
   const { gfm, gfmFromMarkdown } = markdownLibrary();
   return {
     extensions: [mindMarkEdges(gfm({ singleTilde: false })), { disable: { null: notWanted } }],
-    // Without their transforms, which would find addresses once more where an author escaped them.
+    // Their transforms would find addresses that an author escaped.
     mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
   };
 });
 
-/** One line of words in which no character can mean anything: most of what people are answered, and not worth a parser. */
+/** One line without special characters needs no parser: most answers. */
 function isPlain(markdown: string): boolean {
   return (
     /^\p{L}(?:[\p{L}\p{N} ,.;?!'"()%-]*[\p{L}\p{N},.;?!'"()%])?$/u.test(markdown) && !/www\./i.test(markdown)
@@ -79,8 +78,8 @@ function literally(source: string): readonly Block[] {
 }
 
 /**
- * CommonMark takes `**` between punctuation and a letter for an opening mark only, so `**「重要」**です` and `*(note)*text`
- * would be shown raw. Here such a mark may also close, and next to Chinese, Japanese and Korean may also open (H2).
+ * CommonMark shows `**「重要」**です` and `*(note)*text` raw: `**` between punctuation and a letter only opens. Here it may
+ * also close, and next to Chinese, Japanese and Korean also open (H2).
  */
 function mindMarkEdges(gfm: Extension): Extension {
   const { attention } = markdownLibrary();
@@ -117,7 +116,7 @@ function widen(sequence: Token, before: string, after: string): void {
     sequence._close = true;
 }
 
-/** Line ends and tabs are negative numbers to micromark; the end of the text is null. */
+/** Line ends and tabs are negative to micromark. */
 function character(code: Code): string {
   return code === null || code < 0 ? '' : String.fromCharCode(code);
 }

@@ -8,7 +8,7 @@ import {
   type Table,
 } from './document.ts';
 
-/** No marks at all. The basis of other styles: what they write reads the same once their marks are taken away. */
+/** No marks. The basis of other styles. */
 export const plainStyle: TextStyle = {
   text: (value) => value,
   bold: (inner) => inner,
@@ -30,7 +30,7 @@ const wide =
 
 const invisible = /^[\p{M}\p{Cf}]+$/u;
 
-/** How one platform writes the parts of a text. Each gets what is inside already written; `text` and `code` get raw text. */
+/** How a platform writes text. `text` and `code` get raw text, others what is already written. */
 export type TextStyle = Readonly<{
   text(value: string): string;
   bold(inner: string): string;
@@ -41,17 +41,17 @@ export type TextStyle = Readonly<{
   heading(inner: string, depth: number): string;
   /** A code block; `lang` is what stands after the fence. */
   pre(value: string, lang: string | null): string;
-  /** A quote that is in no other quote; those inside it are marked by `> `. */
+  /** Quotes inside it are marked by `> `. */
   quote(inner: string): string;
   rule: string;
-  /** Breaks a paragraph into lines of at most so many columns less than the whole width; absent: lines stay as they are. */
+  /** Into lines of the width less `indent`. */
   wrap?(inner: string, indent: number): string;
 }>;
 
-/** Where a block stands: what each of its further lines begins with. */
+/** Further lines begin with `prefix`. */
 type Place = Readonly<{ prefix: string; quoted: boolean }>;
 
-/** Writes a document as text with marks: the layout of lists, quotes and tables is the same on every platform. */
+/** Lists, quotes and tables have one layout on every platform. */
 export function renderText(document: MarkdownDocument, style: TextStyle): string {
   return renderBlocks(document.children, style, { prefix: '', quoted: false }, '\n\n');
 }
@@ -132,7 +132,7 @@ function renderInlines(nodes: readonly Inline[], style: TextStyle): string {
     .join('');
 }
 
-/** A table for a fixed-width font: columns padded and aligned, the header underlined, no marks inside cells. */
+/** For a fixed-width font. */
 export function layOutTable(table: Table): string {
   const rows = table.children.map((row) =>
     row.children.map((cell) => visibleText(cell).replace(/\s+/g, ' ').trim()),
@@ -155,10 +155,10 @@ function pad(cell: string, width: number, align: Table['align'][number]): string
   return ' '.repeat(left) + cell + ' '.repeat(missing - left);
 }
 
-/** Columns a text takes in a fixed-width font: two for East Asian wide characters and emoji, none for marks alone. */
+/** Columns: two for East Asian wide characters and emoji, none for marks. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
-  // Made here and not above: the first one takes 20 ms and 3 MB, and most bots never need it (B4).
+  // The first costs 20 ms and 3 MB; few bots need it (B4).
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
   let width = 0;
   for (const { segment } of graphemes.segment(text)) {

@@ -1,8 +1,8 @@
 import { graphemeStart } from '../text/text.ts';
 
 /**
- * Sequences that tell a terminal something: strings such as titles and links up to their end, control sequences, single
- * escapes. Each piece ends before the next escape, so that the time grows with the length alone (S9).
+ * Terminal sequences: strings (titles, links), control sequences, single escapes. Each ends before the next escape,
+ * for linear time (S9).
  */
 const sequences =
   // eslint-disable-next-line no-control-regex -- these are the characters to be removed
@@ -14,23 +14,20 @@ const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 /** Container markers (`>`, `-`, `1.`) at the head of one line. */
 const deepestPrefix = 24;
 
-/** What the parser's time grows with the square of. No honest text comes near. */
+/** The parser's time grows with their square. No honest text comes near. */
 const mostInParagraph = { brackets: 1000, delimiters: 1000, halfTicks: 100, addresses: 1000, lazyLines: 400 };
 
-/** Quotes, lists and items that begin, twice where they follow a blank line, which costs most; underlined headings. */
+/** Quotes, lists and items that begin (twice after a blank line), underlined headings. */
 const mostContainers = 1500;
 
 const marker = /^[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$))/;
 
 const nothing: Counts = { brackets: 0, delimiters: 0, halfTicks: 0, addresses: 0, lazyLines: 0 };
 
-/**
- * A stretch of a source that is parsed by itself, together with the link definitions that it refers to and that stand
- * elsewhere. `literal`: its shape would stall a parser, so it is shown as it stands.
- */
+/** Parsed alone, with the link definitions that it refers to. `literal`: it would stall the parser. */
 export type Stretch = Readonly<{ source: string; definitions: string; literal: boolean }>;
 
-/** Characters after which a stretch ends at a good place, at a fair one, anywhere. The parser's time is not quite linear. */
+/** A stretch ends after these at a good place, a fair one, anywhere. */
 const goodLength = 6_000;
 const fairLength = 16_000;
 const anyLength = 32_000;
@@ -38,8 +35,8 @@ const anyLength = 32_000;
 const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
 
 /**
- * Makes any text safe to parse: control characters and terminal sequences removed, lone surrogates replaced, cut into
- * stretches whose parsing takes bounded time and stack, whatever somebody wrote to make it long (S6).
+ * Makes any text safe to parse: no control characters, terminal sequences or lone surrogates, in stretches with
+ * bounded time and stack (S6).
  */
 export function sanitizeMarkdown(markdown: string): readonly Stretch[] {
   const source = withoutControls(markdown);
@@ -65,7 +62,7 @@ function cutIntoStretches(source: string): readonly string[] {
   };
   for (const { text, position, blank, code } of sourceLines(source)) {
     const length = position - start;
-    // Inside a fence a cut would turn code into text; parsing code is cheap at any length.
+    // A cut would turn code into text; code is cheap to parse.
     const opens = code && /^[`~]/.test(text) && afterBlank;
     if (!code || opens) {
       const fair = afterBlank && /^\S/.test(text);
@@ -95,12 +92,12 @@ function safeCut(source: string, end: number): number {
 
 type Counts = typeof mostInParagraph;
 
-/** A part of a stretch. `literal`: its shape would hold up the parser for seconds or overflow its stack. */
+/** `literal`: it would stall the parser. */
 type SafePart = Readonly<{ source: string; literal: boolean }>;
 
 /**
- * Cuts a stretch of Markdown before the lines with which a paragraph would hold up the parser (S6). A line too heavy alone is
- * literal, and so is everything in containers that are too deep or too many. The cells of a table are parsed one by one.
+ * Cuts before lines that would stall the parser (S6). Literal: a line that is too heavy alone, and too deep or too
+ * many containers. Cells of a table are parsed one by one.
  */
 export function safeParts(stretch: string): readonly SafePart[] {
   const parts: SafePart[] = [];
@@ -148,7 +145,7 @@ export function safeParts(stretch: string): readonly SafePart[] {
   return parts;
 }
 
-/** Whether the two lines begin a table, whose rows and cells are paragraphs to the parser. Both begin with a bar. */
+/** Rows and cells are paragraphs to the parser. */
 function isTableHead(head: SourceLine | undefined, rule: SourceLine): boolean {
   if (head?.text.startsWith('|') !== true || !/^\|[ \t]*:?-[-:| \t]*$/.test(rule.text.trimEnd()))
     return false;
@@ -165,7 +162,7 @@ function cells(row: string): number {
   );
 }
 
-/** For each container that a line opens or continues: its indentation and the kind of its marker. */
+/** Indentation and marker of each container that a line opens or continues. */
 function leadingMarkers(line: string): readonly string[] {
   let rest = line;
   const markers: string[] = [];
@@ -185,7 +182,7 @@ function add(counts: Counts, line: string, marked: boolean): Counts {
   return {
     brackets: counts.brackets + count(unescaped, /\]/g),
     delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|(?<!_)_+(?!\w)/g),
-    // A run of ticks that an escape shortens never finds its end.
+    // An escape shortens the run, so it never ends.
     halfTicks: counts.halfTicks + count(line, /\\`(?=`)/g),
     addresses: counts.addresses + count(unescaped, /www\.|https?:|@/gi),
     lazyLines: marked || /^\s/.test(line) ? 0 : counts.lazyLines + 1,
@@ -200,10 +197,10 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** A line with its end, where it begins, and whether it belongs to a fenced code block. */
+/** `text` includes its end. */
 type SourceLine = Readonly<{ text: string; position: number; blank: boolean; code: boolean }>;
 
-/** The lines of a source. Fences count at the very start of a line only: those are fences wherever they stand. */
+/** Fences count only at the very start of a line. */
 function* sourceLines(source: string): Generator<SourceLine> {
   let fence: string | undefined;
   for (let position = 0; position < source.length;) {
@@ -223,7 +220,7 @@ function fenceAfter(open: string | undefined, line: string): string | undefined 
   return close?.startsWith(open) === true ? undefined : open;
 }
 
-/** The text without terminal sequences and control characters (newline and tab stay), lone surrogates replaced, line ends as `\n`. */
+/** Newlines and tabs stay; line ends become `\n`. */
 export function withoutControls(text: string): string {
   return text.toWellFormed().replace(sequences, '').replace(/\r\n?/g, '\n').replace(controls, '');
 }

@@ -7,10 +7,7 @@ export type LargeTable = readonly (readonly string[])[];
 
 const previewRows = 8;
 
-/**
- * Leaves of each table that has more than `most` rows its header and its first 8 rows. `below` is asked, in order, for the
- * Markdown line under each. Tables in lists and quotes stay.
- */
+/** Tables above `most` rows keep the header and 8 rows, and the line of `below`. Tables in lists and quotes stay. */
 export function shortenTables(
   markdown: string,
   most: number,

@@ -7,7 +7,6 @@ const longestUrl = 2048;
 
 type Definitions = ReadonlyMap<string, string>;
 
-/** Turns what the parser gives into the few kinds of block a channel shows: see `MarkdownDocument`. */
 export function simplifyTree(tree: mdast.Root): readonly Block[] {
   const definitions = new Map<string, string>();
   collectDefinitions(tree, definitions);
@@ -77,7 +76,7 @@ function withTitle([first, ...rest]: readonly Block[]): readonly Block[] {
 
 function toListItem(item: mdast.ListItem, definitions: Definitions): ListItem {
   const children = toBlocks(item.children, definitions);
-  // A box with nothing after it can't be written back as a box.
+  // An empty box can't be written back.
   const checked = children.map(visibleText).join('').trim() === '' ? null : (item.checked ?? null);
   return { type: 'listItem', checked, spread: item.spread ?? false, children };
 }
@@ -121,7 +120,7 @@ function toInline(node: mdast.PhrasingContent, definitions: Definitions): readon
   }
 }
 
-/** `<br>` is the one tag that has no Markdown form: the lines of a table's cell. */
+/** `<br>` has no Markdown form in a table's cell. */
 function withBreaks(node: Inline): readonly Inline[] {
   if (node.type !== 'text') return [node];
   return node.value
@@ -129,7 +128,7 @@ function withBreaks(node: Inline): readonly Inline[] {
     .flatMap((line, index) => [...(index === 0 ? [] : [{ type: 'break' } as const]), ...text(line)]);
 }
 
-/** A mark inside the same mark adds nothing, and can't be written back as Markdown. */
+/** It can't be written back, either. */
 function mark(type: 'emphasis' | 'strong' | 'delete', children: readonly Inline[]): readonly Inline[] {
   const inner = mergeTexts(children.flatMap((child) => (child.type === type ? child.children : [child])));
   return inner.length === 0 ? [] : [{ type, children: inner }];
@@ -179,15 +178,14 @@ export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
 }
 
 /**
- * The address in its normal form when a link may lead there: an absolute http(s) or mailto address of at most 2,048
- * characters. Nothing for any other scheme, a relative address, one that hides its host behind a name (`good.com@evil.com`)
- * or nonsense: such a link is shown as text (H2).
+ * An absolute http(s) or mailto address of at most 2,048 characters. Undefined for others, and for hosts hidden behind
+ * a name (`good.com@evil.com`) (H2).
  */
 function liveUrl(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !liveProtocols.has(url.protocol) || url.username !== '' || url.password !== '')
     return undefined;
-  // Characters that end an address in Slack's own markup, which a query, a fragment or a mailto address may carry as they are.
+  // They end an address in Slack's markup.
   const href = url.href.replace(/[|<>"`\\^{}\s]/g, (character) => encodeURIComponent(character));
   return href.length > longestUrl ? undefined : href;
 }

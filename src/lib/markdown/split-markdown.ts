@@ -4,10 +4,9 @@ import { parseMarkdown } from './parse-markdown.ts';
 import { writeAndRead, writeMarkdown } from './write-markdown.ts';
 
 /**
- * Cuts Markdown into pieces of Markdown that each fit, on the tree: between blocks, else between items, rows or lines, else
- * between sentences or words, at worst inside a word. Fences are closed and reopened, a table's header is repeated, nothing
- * is lost. `fits` is asked about documents that grow; a single character that does not fit is given all the same.
- * No pieces for text that is blank, or nothing but control characters.
+ * Pieces of Markdown that each fit, cut between blocks, items, rows or lines, sentences, words, at worst inside a
+ * word. Fences reopen, a table's header repeats, nothing is lost. `fits` sees growing documents; one character is a
+ * piece even if it does not fit. No pieces for blank text.
  */
 export function splitMarkdown(
   markdown: string,
@@ -19,7 +18,7 @@ export function splitMarkdown(
   return splitDocument(document, fits).flatMap((piece) => {
     const written = writeAndRead(piece);
     if (fits(written.document)) return [written.markdown];
-    // What Markdown can't express is written as plain text, which now and then is longer.
+    // What Markdown can't express becomes plain text, which may be longer.
     return splitDocument(piece, (part) => fits(part) && fits(writeAndRead(part).document)).map(writeMarkdown);
   });
 }
@@ -29,7 +28,7 @@ function splitDocument(
   fits: (piece: MarkdownDocument) => boolean,
 ): readonly MarkdownDocument[] {
   const pieces: MarkdownDocument[] = [];
-  // Blocks still to be placed, the next one last: taking and putting back cost the same however many there are.
+  // The next one last, for constant cost.
   const waiting = document.children.toReversed();
   while (waiting.length > 0) {
     const next = (count: number): readonly Block[] => waiting.slice(-count).toReversed();
@@ -46,7 +45,7 @@ function splitDocument(
         waiting.push(...cut.rest.toReversed());
         piece.push(cut.part);
       } else if (whole.length === 0) {
-        // Not even its smallest part fits: better sent and refused than lost.
+        // Better sent and refused than lost.
         waiting.pop();
         piece.push(following);
       } else if (whole.length > 1 && whole.at(-1)?.type === 'heading') {

@@ -18,20 +18,17 @@ const longestGrapheme = 64;
 
 const punctuation = /[\p{P}\p{S}\ufe0f\u200d]/u;
 
-/**
- * Writes a document as Markdown that reads back as the same text. Marks that Markdown can't express where they stand are
- * given up, text never is.
- */
+/** Markdown that reads back as the same text. Marks that it can't express are dropped. */
 export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
 
-/** About how long a document is as Markdown: without a look whether it reads back. */
+/** Roughly, in characters. */
 export function markdownLength(document: MarkdownDocument): number {
   return write(document).length;
 }
 
-/** The Markdown of a document, and what reading it gives, which is not always quite the same document. */
+/** What reading it back yields may differ slightly. */
 export function writeAndRead(
   document: MarkdownDocument,
 ): Readonly<{ markdown: string; document: MarkdownDocument }> {
@@ -55,7 +52,7 @@ function write(document: MarkdownDocument): string {
   const { gfmToMarkdown, toMarkdown } = markdownLibrary();
   // The document's node types are mdast's, only readonly.
   return toMarkdown(tightenMarks(document) as unknown as Root, {
-    // Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
+    // Cells are not padded; the dashes under a header are three, as every reader accepts.
     extensions: [gfmToMarkdown({ stringLength: () => 3 }), { handlers: onlyAsterisks() }],
     bullet: '-',
     rule: '-',
@@ -64,7 +61,7 @@ function write(document: MarkdownDocument): string {
   }).replace(/\n+$/, '');
 }
 
-// Between letters an underscore is no mark, and the library would try one.
+// The library would write an underscore between letters.
 const onlyAsterisks = once(() => {
   const { emphasis, strong } = markdownLibrary().defaultHandlers;
   const peek = (): string => '*';
@@ -83,9 +80,7 @@ function isSame(one: MarkdownDocument, other: MarkdownDocument): boolean {
   return withoutSpace(visibleText(one)) === withoutSpace(visibleText(other));
 }
 
-/**
- * Markdown that shows exactly these characters, save for white space at the ends of lines. At most three times as long.
- */
+/** Shows exactly these characters, save white space at line ends. At most three times as long. */
 export function escapeMarkdown(text: string): string {
   const escaped = text.split('\n').map((line) => line.trim().replace(/[!-/:-@[-`{-~]/g, '\\$&'));
   return escaped
@@ -102,8 +97,8 @@ type Node = MarkdownDocument | Block | ListItem | TableRow | TableCell;
 type Mark = Extract<Inline, Readonly<{ type: 'emphasis' | 'strong' | 'delete' }>>;
 
 /**
- * The document with the same words, and marks where every Markdown reader finds them: punctuation and spaces at the edge of
- * a mark move out of it when a letter follows, as in `「**重要**」です`, so nothing needs a character reference (H2).
+ * Punctuation and spaces at a mark's edge move out of it before a letter, as in `「**重要**」です`, so that every reader
+ * finds the marks (H2).
  */
 function tightenMarks<N extends Node>(node: N): N {
   if (!('children' in node)) return node;
@@ -113,7 +108,7 @@ function tightenMarks<N extends Node>(node: N): N {
   return { ...node, children: children.map(tightenMarks) };
 }
 
-/** `before` and `after`: the characters that stand around, empty at the ends of a line. */
+/** Neighbouring characters, empty at line ends. */
 function tightenInlines(nodes: readonly Inline[], before: string, after: string): readonly Inline[] {
   const tight: Inline[] = [];
   const waiting = joinMarks(nodes).toReversed();
@@ -141,18 +136,17 @@ function tightenInlines(nodes: readonly Inline[], before: string, after: string)
   return mergeTexts(tight);
 }
 
-/** Whether a mark between these two characters is no mark to CommonMark. */
+/** CommonMark sees no mark between them. */
 function mustMove(inside: string | undefined, outside: string): boolean {
   if (inside === undefined || /^\s/.test(inside)) return true;
   return outside.trim() !== '' && !isPunctuation(outside) && punctuation.test(inside);
 }
 
-/** An emoji counts as a letter where it stands outside: readers disagree, and so both are right. */
+/** Readers disagree on emojis. */
 function isPunctuation(character: string): boolean {
   return /[\p{P}!-/:-@[-`{-~]/u.test(character);
 }
 
-/** The first or last character as it is written; undefined for nothing. */
 function edge(node: Inline | undefined, at: 0 | -1): string | undefined {
   if (node === undefined) return undefined;
   if (node.type === 'break') return '\n';
@@ -185,7 +179,7 @@ function graphemes(value: string): readonly string[] {
   return [...segments].map(({ segment }) => segment);
 }
 
-/** Spaces at the ends of lines would be written as references. Readers drop them anyway. */
+/** They would be written as references, and readers drop them. */
 function trimLines(nodes: readonly Inline[], inMark = false): readonly Inline[] {
   return nodes.map((node, index) => {
     if ('children' in node) return { ...node, children: trimLines(node.children, true) };
@@ -199,7 +193,7 @@ function trimLines(nodes: readonly Inline[], inMark = false): readonly Inline[] 
   });
 }
 
-/** Two of the same mark side by side are one: `**a****b**` reads as neither. */
+/** `**a****b**` reads as neither. */
 function joinMarks(nodes: readonly Inline[]): readonly Inline[] {
   const joined: Inline[] = [];
   for (const node of nodes) {

@@ -1,10 +1,10 @@
 import { lookup as systemLookup } from 'node:dns';
 import { connect, isIP, BlockList, type Socket } from 'node:net';
 
-/** The whole of IPv6 that is given out as unicast (RFC 4291): loopback, unique local, NAT64 and the like lie outside. */
+/** All unicast IPv6 (RFC 4291), so no loopback, unique local or NAT64. */
 const assigned = blockList([['2000::', 3]]);
 
-/** From the IANA registries of special-purpose addresses, and what clouds put in public ranges. */
+/** IANA registries of special-purpose addresses, and clouds' own services. */
 const refused = blockList([
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -32,12 +32,12 @@ const refused = blockList([
 /** One address that a name stands for. */
 export type HostAddress = Readonly<{ address: string; family: 4 | 6 }>;
 
-/** Finds all addresses of a name; rejects where there are none. */
+/** Rejects if there are none. */
 export type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
 /** How connections are made; everything has a safe default. */
 export type ConnectOptions = Readonly<{
-  /** Whether an address may be connected to, instead of `isPublicAddress`: for tests on loopback. */
+  /** For tests on loopback. */
   mayReach?: (address: string) => boolean;
   lookup?: Lookup;
   /** For resolving and connecting together; 10 s. */
@@ -47,7 +47,7 @@ export type ConnectOptions = Readonly<{
 
 export type Connected =
   | Readonly<{ ok: true; socket: Socket }>
-  /** `message` is one clause that names the host, never an address it stands for. */
+  /** One clause that names the host, never its address. */
   | Readonly<{
       ok: false;
       code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled';
@@ -55,9 +55,8 @@ export type Connected =
     }>;
 
 /**
- * Resolves `host` (a name, or an address in its plain form) once, checks every address it stands for, and connects to
- * those very addresses: what the name stands for a moment later changes nothing (T3, T9). One that may not be reached
- * refuses them all.
+ * Resolves `host` once, checks every address, and connects to those very addresses: later answers of DNS change
+ * nothing (T3, T9). One bad address refuses all.
  */
 export async function connectChecked(
   host: string,
@@ -105,7 +104,7 @@ function lookUp(host: string): Promise<readonly HostAddress[]> {
   });
 }
 
-/** Tries the addresses as they come, the next one where the last takes long; undefined if none takes a connection. */
+/** In order, the next one after a while. */
 function openSocket(
   found: readonly HostAddress[],
   port: number,
@@ -115,7 +114,7 @@ function openSocket(
     const [first] = found;
     if (first === undefined || signal.aborted) return resolve(undefined);
     const socket = connect({
-      // A made-up name, so that only `lookup` below can say where it leads.
+      // So that only `lookup` decides where it leads.
       host: found.length === 1 ? first.address : 'checked.invalid',
       port,
       autoSelectFamily: found.length > 1,
@@ -143,9 +142,8 @@ function aborted(signal: AbortSignal): Promise<'aborted'> {
 }
 
 /**
- * Whether this resolved address is on the public internet, so that a skill or a page may lead there (T3, T9). Everything
- * else is refused: this machine, its networks, cloud metadata, reserved ranges, and each IPv6 form that carries an IPv4
- * address or a tunnel. What is no plain IP address (a name, a zone behind `%`) is refused too.
+ * Whether a resolved address is on the public internet (T3, T9). Refused: this machine, its networks, cloud metadata,
+ * reserved ranges, IPv6 that carries IPv4 or a tunnel, and anything but a plain address.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
@@ -162,7 +160,7 @@ function blockList(ranges: readonly (readonly [string, number])[]): BlockList {
   return list;
 }
 
-/** A tunnel (RFC 5214): whatever the prefix, the last 64 bits are `0000:5efe` or `0200:5efe` and an IPv4 address. */
+/** RFC 5214: the last 64 bits are `0000:5efe` or `0200:5efe` and an IPv4 address. */
 function isIsatap(address: string): boolean {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = written.split('::').map((part) => part.split(':').filter((word) => word !== ''));

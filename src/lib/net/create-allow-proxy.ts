@@ -39,9 +39,8 @@ export type AllowProxyOptions = Readonly<{
 }>;
 
 /**
- * An HTTP proxy on a unix socket: the one way out of a sandbox (T9). Takes requests with a whole `http:` address, and
- * CONNECT; names are resolved here, checked, and the checked address is connected to. Every refusal is an HTTP answer
- * that says what to declare. What flows through a tunnel is not looked at.
+ * An HTTP proxy on a unix socket: the one way out of a sandbox (T9). Accepts whole `http:` addresses and CONNECT;
+ * connects to resolved and checked addresses only. A refusal says what to declare. Tunnels are not inspected.
  */
 export async function createAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
   const {
@@ -167,7 +166,7 @@ const broken: Refusal = {
   message: 'The host ended the connection without a whole answer.',
 };
 
-/** CONNECT names a host and a port; anything else needs a whole `http:` address. */
+/** CONNECT names host and port; others need a whole `http:` address. */
 function targetUrl({ method, url = '' }: IncomingMessage): URL | undefined {
   if (method !== 'CONNECT') return /^http:\/\//i.test(url) ? parsed(url) : undefined;
   return /^[^/?#@\s\\]+:\d{1,5}$/.test(url) ? parsed(`http://${url}`) : undefined;

@@ -26,12 +26,12 @@ export type FetchedPage =
       body: Buffer;
       cut: boolean;
     }>
-  /** `url`: this address, or one that it leads to, can't be fetched. */
+  /** `url`: the address, or one it redirects to, is not allowed. */
   | Readonly<{ ok: false; code: 'url' | 'timeout' | 'failed'; message: string }>;
 
 const mostRedirects = 5;
 
-/** Each redirect is judged, resolved and checked like the first (T3). */
+/** Each redirect is checked like the first (T3). */
 export async function fetchPage(first: string, options: FetchOptions): Promise<FetchedPage> {
   const { wants, maxBytes, timeoutMs, connect = {}, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -96,7 +96,7 @@ function whyNot(url: URL): string | undefined {
   return isWeb ? undefined : `names port ${port}, which is not a port of web servers`;
 }
 
-/** Browsers don't use lower ports either, where other protocols may listen. */
+/** As in browsers; other protocols use them. */
 const otherProtocols = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ]);

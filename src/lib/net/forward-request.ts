@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { request } from './node-http.ts';
 import { defined } from '../json/json-values.ts';
 
-/** They belong to one connection and end at the proxy (RFC 9110, 7.6.1); `expect` is answered by it. */
+/** RFC 9110, 7.6.1; the proxy answers `expect`. */
 const hopByHop = [
   'connection',
   'expect',
@@ -19,10 +19,7 @@ const hopByHop = [
   'upgrade',
 ];
 
-/**
- * Passes one request on over an open connection, and its answer back. Rejects where the connection breaks; what was
- * answered by then has been passed on.
- */
+/** Passes a request and its answer on. Rejects if the connection breaks; earlier bytes were passed on. */
 export async function forwardRequest(
   url: URL,
   asked: IncomingMessage,
@@ -34,7 +31,7 @@ export async function forwardRequest(
     path: `${url.pathname}${url.search}`,
     headers: defined({
       ...endToEnd(asked.headersDistinct, asked.headers),
-      // What the request was judged by, whatever its Host header says.
+      // What was judged, not the Host header.
       host: url.host,
       'transfer-encoding': asked.headers['transfer-encoding'] && 'chunked',
       connection: 'close',
@@ -46,7 +43,7 @@ export async function forwardRequest(
     onward.on('response', resolve).on('error', reject);
     onward.on('close', () => reject(new Error('the connection ended without an answer')));
   });
-  // The answer counts: a server may give it before it has read the whole request.
+  // A server may answer before it has read all.
   const sent = pipeline(asked, onward);
   sent.catch(() => undefined);
   const came = await answered;

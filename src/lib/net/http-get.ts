@@ -14,7 +14,7 @@ export type HttpGetOptions = Readonly<{
   /** Whether the body is read at all. */
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
-  /** Ends it at any point, also while a body trickles in. */
+  /** Also while a body trickles in. */
   signal: AbortSignal;
 }>;
 
@@ -28,7 +28,7 @@ export type HttpAnswer =
       /** The body continues after `maxBytes`. */
       cut: boolean;
     }>
-  /** `refused`: an address nobody may reach. `broken`: the host gave no whole answer. One clause that names the host. */
+  /** `refused`: nobody may reach it. `broken`: no whole answer. `message`: one clause that names the host. */
   | Readonly<{
       ok: false;
       code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled' | 'broken';
@@ -36,8 +36,8 @@ export type HttpAnswer =
     }>;
 
 /**
- * One GET over http or https, without following redirects: the host is resolved once, checked, and the checked address
- * connected to (T3). No cookies, no proxy of the environment, no connection kept. The certificate must be valid.
+ * One GET without redirects, cookies, proxies or reused connections, to a checked address (T3). The certificate must
+ * be valid.
  */
 export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
   const { signal, maxBytes, wants = () => true } = options;
@@ -112,7 +112,7 @@ const unpackers = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-/** Reads as it unpacks, so that a small answer that unpacks without end is left after `maxBytes`. */
+/** An answer may unpack without end. */
 async function readUpTo(
   source: Readable,
   maxBytes: number,

@@ -3,18 +3,18 @@ import { isIP } from 'node:net';
 /** Where a proxied request wants to go, if it may. */
 export type Target =
   | Readonly<{ ok: true; url: URL; host: string; port: number }>
-  /** `reason` is short enough for a status line; `message` says what to do. ASCII, one line each. */
+  /** ASCII, one line each; `reason` fits a status line, `message` says what to do. */
   | Readonly<{ ok: false; status: 400 | 403; reason: string; message: string }>;
 
 /** What may be reached through the proxy. */
 export type Allowance = Readonly<{
   hosts: readonly string[];
   ports: readonly number[];
-  /** What somebody has to write so that this host may be reached: one ASCII sentence. */
+  /** One ASCII sentence: what to write so that the host may be reached. */
   howToAllow(host: string): string;
 }>;
 
-/** Judges where a request to the proxy wants to go: declared names on the web's ports, never an address (T9). */
+/** Declared names on the web's ports, never an address (T9). */
 export function judgeTarget(url: URL, { hosts, ports, howToAllow }: Allowance): Target {
   const { host, isAddress } = hostOf(url);
   if (isAddress) {
@@ -51,10 +51,7 @@ function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-/**
- * Whether one of `patterns` means this host: a host name means itself, `*.` and a host name everything below it. A bare
- * `*`, an address or anything else that is no host name means nothing. Case and a dot at the end do not count (T9).
- */
+/** A host name means itself, `*.NAME` everything below it; `*` and addresses mean nothing (T9). */
 export function matchesHost(patterns: readonly string[], host: string): boolean {
   const name = normal(host);
   if (!isHostName(name)) return false;
@@ -66,10 +63,7 @@ export function matchesHost(patterns: readonly string[], host: string): boolean 
   });
 }
 
-/**
- * The host of a URL in its one spelling, without the brackets of an IPv6 address; `isAddress` where it is an IP address,
- * however it was written (`2130706433`, `0x7f.1`, `[::1]`): the URL has brought it into its plain form.
- */
+/** Without brackets. `isAddress` in any spelling (`2130706433`, `0x7f.1`): the URL has normalised it. */
 export function hostOf(url: URL): Readonly<{ host: string; isAddress: boolean }> {
   const host = url.hostname.replace(/^\[(.*)\]$/s, '$1');
   return { host, isAddress: isIP(host) !== 0 };
@@ -79,7 +73,7 @@ function normal(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
 
-/** The last label has a letter: what ends in a number is an IPv4 address to many programs. */
+/** With a letter in the last label: programs read `1.2.3` as IPv4. */
 function isHostName(name: string): boolean {
   return (
     name.length <= 253 &&

@@ -1,5 +1,2 @@
-/**
- * The parts of `node:http` that run, without what importing it brings along: reading all its names for an import loads the
- * whole of `fetch` (80 ms of processor time for each process, whether it fetches anything or not).
- */
+/** An `import` of `node:http` reads all its names, which loads `fetch`: 80 ms a process. */
 export const { createServer, request } = process.getBuiltinModule('node:http');

@@ -3,10 +3,10 @@ import type { Writable } from 'node:stream';
 import type { Log } from '../log.ts';
 import { killOne } from './kill-processes.ts';
 
-/** Has a process group ended with this process. Gives how to take that back. */
+/** A process group ends with this process. Returns its undo. */
 export type EndWithUs = (group: number) => () => void;
 
-/** Reads `+ GROUP` and `- GROUP` line by line. Where there is nobody any more to write them it ends the groups that are left. */
+/** Reads `+ GROUP` and `- GROUP`; at the end of its input ends all groups left. */
 const watch = `
   while read -r sign group; do
     if [ "$sign" = + ]; then set -- "$@" "$group"; continue; fi
@@ -15,9 +15,8 @@ const watch = `
   for group do kill -s KILL -- "-$group"; done`;
 
 /**
- * Has process groups ended when this process ends, in whatever way. kill -9 leaves it no time for that, so while there are any
- * a small shell waits for the end of a pipe that only this process holds. Where no shell can be started the log says so, and
- * they end with an ordinary end alone.
+ * Process groups end with this process, however it ends: after kill -9 a small shell sees the end of its pipe. Without
+ * a shell (logged) only an ordinary end does it.
  */
 export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   const groups = new Set<number>();
@@ -30,7 +29,7 @@ export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   }
 
   function startWatch(): Writable {
-    // A session of its own: what ends all processes of a terminal is not to end it first.
+    // Signals to all processes of a terminal must not end it first.
     const shell = spawn('/bin/sh', ['-c', watch], {
       env: {},
       detached: true,

@@ -3,7 +3,7 @@ import { childrenOf, measureProcesses } from './measure-processes.ts';
 
 const mostFound = 1_000;
 
-/** With the first process in its namespace the kernel ends all others. */
+/** The kernel ends all others with a namespace's first process. */
 export function killNamespace(bwrap: number): void {
   for (const first of childrenOf(bwrap)) {
     // Among thousands it would not finish.

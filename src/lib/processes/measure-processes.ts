@@ -12,7 +12,7 @@ export type Load = Readonly<{
 /** As Linux tells programs. */
 const ticks = 100;
 
-/** Until more than `mostTasks` are found; one that ends meanwhile counts nothing. */
+/** Stops above `mostTasks`; ended ones count nothing. */
 export function measureProcesses(root: number, mostTasks: number): Load {
   const ids = [root];
   const sum = { tasks: 0, memory: 0, cpu: 0 };
@@ -28,7 +28,7 @@ export function measureProcesses(root: number, mostTasks: number): Load {
   return { ids, ...sum };
 }
 
-/** Shared bytes divided among those who share them; unreadable counts as nothing. */
+/** Shared bytes are divided among their users; unreadable ones count nothing. */
 export function measureOwnMemory(ids: readonly number[]): number {
   let bytes = 0;
   for (const id of ids) {
@@ -43,7 +43,7 @@ const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
 /** Sockets that ordinary programs have beside each other. */
 const freeSockets = 64;
 
-/** Bytes in sockets of a process's own network, which nobody else counts. Undefined if it shares its network. */
+/** Of a process's own network; undefined if shared. */
 export function measureSockets(id: number): number {
   const link = (name: string): string | undefined => unlessGone(() => readlinkSync(`/proc/${name}/ns/net`));
   const network = link(String(id));

@@ -1,11 +1,11 @@
-/** A stretch of a text, from `start` to before `end`, in UTF-16 units. */
+/** UTF-16 units; `end` is not part of it. */
 export type Stretch = Readonly<{ start: number; end: number; name: string }>;
 
-/** Looks for a fixed set of words in texts. Line breaks count nowhere: `base64` and `fold` put them anywhere. */
+/** A fixed set of words, with line breaks anywhere inside (`base64`, `fold`). */
 export type FindSecrets = Readonly<{
-  /** Every stretch that holds one or several that overlap, in order, under the name of the first. */
+  /** In order; overlapping words are one, named after the first. */
   all(text: string): readonly Stretch[];
-  /** Where the end of a text begins that more text could make one of them; its length where none could. */
+  /** Where an unfinished word may begin at the end; else its length. */
   openFrom(text: string): number;
 }>;
 
@@ -15,9 +15,8 @@ const block = 3;
 const slots = 1 << 16;
 
 /**
- * Looks for `words` (each to the name it is found under, at least 8 characters without line breaks) the way Wu and Manber do: the last
- * three characters of a window of the shortest word's length tell how far no word can begin, so that most of a text is
- * never looked at, however many words there are.
+ * `words` to names; each has 8 characters or more besides line breaks. Wu and Manber: the last three characters of a
+ * window say how far to skip, so most of a text is never read.
  */
 export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecrets {
   const named = new Map([...words].map(([word, name]) => [word.replace(lineBreaks, ''), name]));
@@ -53,7 +52,7 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
     return found;
   }
 
-  /** Whether some word begins with all that stands from `start` on, and continues after it. */
+  /** A word begins with the rest of the text and is longer. */
   function mayGoOn(flat: string, start: number): boolean {
     const rest = flat.slice(start);
     if (rest.length >= block && !beginnings.has(rest.slice(0, block))) return false;
@@ -84,9 +83,9 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
 }
 
 type Tables = Readonly<{
-  /** By the hash of a window's last block: by how much the window may move on. */
+  /** By hash of the last block: how far the window may move. */
   skips: Uint8Array;
-  /** By the same hash, where that is nothing: words that may begin with the window, the longest first. */
+  /** Without a skip: words that may begin with the window, the longest first. */
   ending: ReadonlyMap<number, readonly string[]>;
 }>;
 
@@ -117,13 +116,12 @@ function withoutLineBreaks(text: string): string {
   return text.includes('\n') || text.includes('\r') ? text.replace(lineBreaks, '') : text;
 }
 
-/** Stretches of the text without line breaks, as they stand in the text with them. */
 function inText(text: string, flat: string, stretches: readonly Stretch[]): readonly Stretch[] {
   if (stretches.length === 0 || flat.length === text.length) return stretches;
   const breaks = text.matchAll(lineBreaks);
   let next = breaks.next().value;
   let removed = 0;
-  /** The place in the text of the character that is the `index`th of those that count; asked for in growing order. */
+  /** Called with growing indexes. */
   const place = (index: number): number => {
     for (; next !== undefined && next.index - removed <= index; next = breaks.next().value)
       removed += next[0].length;

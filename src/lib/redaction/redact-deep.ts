@@ -1,15 +1,12 @@
 type Redact = (text: string) => string;
 type NameKeys = (keys: readonly string[]) => readonly string[];
 
-/**
- * Data whose shape others chose, such as a tool's input, with every text and every key in it redacted; the very same value
- * where nothing was. Keys that become one are numbered, so nothing is lost. Bytes are left as they are.
- */
+/** Redacts texts and keys of foreign data; the same value if nothing changed. Equal keys are numbered. Bytes stay. */
 export function redactDeep<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => redactedKeys(keys, redact));
 }
 
-/** The same for data of our own shape: keys stay, whatever word somebody keeps as a secret. */
+/** For data of our own shape: keys stay. */
 export function redactTexts<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => keys);
 }

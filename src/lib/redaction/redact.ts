@@ -2,13 +2,12 @@ import { createFindSecrets, type FindSecrets } from './find-secrets.ts';
 
 const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A value that must not leave, and the name that stands in its place. */
 export type Secret = Readonly<{ name: string; value: string }>;
 
-/** Shorter values are left alone: they would redact ordinary words (U3). */
+/** Shorter ones are in ordinary words (U3). */
 const shortestSecret = 8;
 
-/** Something that comes in parts, cut anywhere: what may be the beginning of a secret is held back, and nothing else. */
+/** Parts cut anywhere; only a possible beginning of a secret is held back. */
 export type InParts<Part> = Readonly<{
   /** What may go out now. */
   push(part: Part): Part;
@@ -22,7 +21,7 @@ export type Redaction = Readonly<{
   text(text: string): string;
   /** The same for text in parts. */
   textInParts(): InParts<string>;
-  /** The same for UTF-8 in parts, which may be cut inside a character. */
+  /** UTF-8, perhaps cut inside a character. */
   bytesInParts(): InParts<Buffer>;
 }>;
 
@@ -32,17 +31,17 @@ export function createRedactor(secrets: readonly Secret[]): (text: string) => st
 }
 
 /**
- * For secrets of 8 characters or more: as they are, and in base64 (also inside a longer encoded text), hex, URL- and
- * JSON-escaped form, line breaks anywhere in them (U3). The net, not the wall: what is turned round, cut up or encrypted passes.
+ * Of 8 characters or more: plain, base64 (also inside a longer text), hex, URL- and JSON-escaped, with line breaks
+ * anywhere (U3). A net: values that are reversed, split or encrypted pass.
  */
 export function createRedaction(secrets: readonly Secret[]): Redaction {
   const words = new Map<string, string>();
-  // Spaces at its ends are lost when a value is printed.
+  // Printing loses outer spaces.
   for (const { name, value } of secrets)
     for (const form of [value, value.trim()].flatMap(formsOf)) if (!words.has(form)) words.set(form, name);
   if (words.size === 0) return nothingToRedact;
   const find = createFindSecrets(words);
-  // One character a byte: nothing has to be decoded, and nothing that is no text is changed.
+  // One character a byte: no decoding, and nothing else changes.
   const asBytes = new Map([...words].map(([word, name]) => [inLatin1(word), inLatin1(name)]));
   let findBytes: FindSecrets | undefined;
   return {
@@ -92,7 +91,7 @@ function inParts(find: FindSecrets): InParts<string> {
     push(part) {
       held += part;
       const open = find.openFrom(held);
-      // A secret that another one may follow from its middle goes as one with it.
+      // An overlapping secret goes with it.
       const across = find.all(held).find(({ end }) => end > open);
       const upTo = Math.min(open, across?.start ?? open);
       const out = replaced(held.slice(0, upTo), find);
@@ -108,8 +107,8 @@ function inParts(find: FindSecrets): InParts<string> {
 }
 
 /**
- * Every form in which a process might print a value (U3): as it is, base64 (also inside a longer encoded text, whatever stands
- * before it) and base32, hex with and without separators, URL- and JSON-escaped, as the usual programs write these.
+ * Forms in which usual programs print a value (U3): base64 and base32 at any offset, hex with and without separators,
+ * URL- and JSON-escaped.
  */
 export function secretForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
@@ -142,7 +141,7 @@ function asciiJson(text: string): string {
   return escapedForJson(text).replace(/[\u007f-\uffff]/g, byNumber);
 }
 
-/** As encoders write it that mean it for web pages: those of Go and Rails without what HTML reads, .NET's with little but letters. */
+/** For web pages: Go and Rails without HTML's characters, .NET with little but letters. */
 function harmlessJson(text: string): readonly string[] {
   const json = escapedForJson(text);
   return [
@@ -158,7 +157,7 @@ function byNumber(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** What is left as it is differs from language to language; so does the case of the digits, and what becomes of a space. */
+/** Languages differ in what they escape, in case, and in spaces. */
 function urlForms(value: string): readonly string[] {
   const component = encodeURIComponent(value.toWellFormed());
   const strict = component.replace(/[!'()*]/g, octet);
@@ -179,7 +178,7 @@ function octet(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The characters that only the value decides when it begins `offset` bytes into a group of three. */
+/** Characters that the value alone decides, `offset` bytes into a group of three. */
 function base64At(bytes: Buffer, offset: number): readonly string[] {
   const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
   const whole = Math.floor((shifted.length * 8) / 6);
@@ -188,10 +187,10 @@ function base64At(bytes: Buffer, offset: number): readonly string[] {
   );
 }
 
-/** As `bytes.hex(' ')`, `openssl`, `xxd` and `hexdump -C` write it. Dumps break lines, with words between them, after 16 bytes. */
+/** `bytes.hex(' ')`, `openssl`, `xxd`, `hexdump -C`. Dumps have 16 bytes a line. */
 function hexForms(hex: string): readonly string[] {
   const bytes = hex.match(/../g) ?? [];
-  // A shorter end says little, and would be found in other dumps.
+  // Shorter ends appear in other dumps, too.
   const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
     bytes.slice(line * 16, line * 16 + 16),
   ).filter(({ length }) => length >= 8);

@@ -1,6 +1,6 @@
 import { truncate } from './text.ts';
 
-/** The labels that tell a model whose words it reads. No content can open or close one (M11, U4). */
+/** They tell a model whose words it reads; content can't open or close one (M11, U4). */
 export const labels = [
   'instruction',
   'output',
@@ -17,12 +17,12 @@ export type Label = (typeof labels)[number];
 /** What is undefined is left out. */
 export type LabelAttributes = Readonly<Record<string, string | undefined>>;
 
-/** `text` inside a label, its own labels made harmless. Attribute values are escaped and put on one line. */
+/** Labels in `text` are escaped, attributes are one line. */
 export function labelled(label: Label, text: string, attributes: LabelAttributes = {}): string {
   return enclose(label, escapeLabels(text), attributes);
 }
 
-/** A label around texts that are `labelled` already: they stay as they are, so nothing else may be given. */
+/** For texts that are `labelled` already, nothing else. */
 export function around(
   label: Label,
   labelledTexts: readonly string[],
@@ -31,23 +31,20 @@ export function around(
   return enclose(label, labelledTexts.join('\n'), attributes);
 }
 
-/** Makes every label in `text` harmless, however it is spelt; everything else stays verbatim. */
+/** However they are spelt. */
 export function escapeLabels(text: string): string {
-  // The pattern takes 20 ms to compile when it is first used, and most texts have nothing to look at.
+  // The pattern takes 20 ms to compile.
   return text.includes('<') ? text.replace(labelPattern, '&lt;') : text;
 }
 
-/** At most `limit` characters of `text`, made harmless. Cut first, as a text may be long, and again where it grew. */
+/** Cut before, as texts are long, and after, as they grow. */
 export function labelsEscaped(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   const cut = truncate(text, limit);
   const harmless = truncate(escapeLabels(cut.text), limit);
   return { text: harmless.text, truncated: cut.truncated || harmless.truncated };
 }
 
-/**
- * At most `limit` characters of a text that holds labels: one that a cut leaves open is closed. Empty where there is no
- * room for anything worth reading.
- */
+/** Closes labels that the cut leaves open. Empty if there is no room worth reading. */
 export function truncateLabelled(text: string, limit: number): string {
   if (text.length <= limit) return text;
   if (limit < worthReading) return '';
@@ -66,10 +63,10 @@ const longestEnds = 50;
 const tag = new RegExp(`<(/?)(${labels.join('|')})(?: [^>\\n]*)?>`, 'g');
 const tagCutOff = new RegExp(`<(?:${labels.join('|')})(?: [^>\\n]*)?(?=\\n\\[cut: [^\\n]*$)`);
 
-/** Characters that can stand unseen between the letters of a tag. */
+/** May stand unseen between letters of a tag. */
 const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
 const spelt = labels.map((label) => [...label].join(unseen)).join('|');
-// No two stars are neighbours, so the time grows with the length of the text and not with its square (S9).
+// No neighbouring stars, for linear time (S9).
 const labelPattern = new RegExp(`<(?=${unseen}(?:/${unseen})?(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
 
 function enclose(label: Label, text: string, attributes: LabelAttributes): string {

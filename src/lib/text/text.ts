@@ -5,8 +5,8 @@ const steering =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
 
 /**
- * Cuts `text` at `limit` characters (UTF-16 units, no pair split), at the last line end of its final fifth where there
- * is one, and says so in a last line. Text within the limit stays as it is.
+ * At most `limit` UTF-16 units, no pair split, at a line end of the final fifth if there is one; the last line says
+ * so.
  */
 export function truncate(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   if (text.length <= limit) return { text, truncated: false };
@@ -18,7 +18,7 @@ export function truncate(text: string, limit: number): Readonly<{ text: string; 
   return { text: text.slice(0, end) + marker(text.length - end), truncated: true };
 }
 
-/** One line: white space and control characters become single spaces, cut at `limit` with an ellipsis. */
+/** White space and control characters become single spaces; cut with an ellipsis. */
 export function oneLine(text: string, limit: number): string {
   // eslint-disable-next-line no-control-regex
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
@@ -27,7 +27,7 @@ export function oneLine(text: string, limit: number): string {
   return `${flat.slice(0, end).trimEnd()}…`;
 }
 
-/** Without these characters at its end. A pattern such as `[.,]+$` takes the square of a run's length where more follows it (S9). */
+/** `[.,]+$` would take quadratic time (S9). */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
@@ -39,7 +39,7 @@ function isHighSurrogate(text: string, index: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Of the things given now, those that were not among the ones given the time before, by what they hold. */
+/** Things not among those of the call before, by content. */
 export function createNewSince<Thing>(): (things: readonly Thing[]) => readonly Thing[] {
   let before: ReadonlySet<string> = new Set();
   return (things) => {
@@ -57,7 +57,7 @@ export function byteSize(bytes: number): string {
   return `${size < 10 ? size.toFixed(1).replace(/\.0$/, '') : Math.round(size)} ${unit}`;
 }
 
-/** Up to three candidates that a mistyped word may have meant, nearest first; none when nothing is near. */
+/** At most three candidates, the nearest first. */
 export function nearest(word: string, candidates: readonly string[]): readonly string[] {
   const wanted = word.toLowerCase();
   const limit = Math.max(2, Math.floor(wanted.length / 3));
@@ -72,7 +72,7 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
     .map(({ candidate }) => candidate);
 }
 
-/** Edits (insert, delete, replace) between two words of at most 64 characters. */
+/** Edits, for words of at most 64 characters. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -87,17 +87,14 @@ function distance(a: string, b: string): number {
   return row[right.length] ?? 0;
 }
 
-/** Text of strangers on a terminal: whatever steers it, hides, or could pass for a line of its own is written out as `\u{…}`; tabs stay. One line. */
+/** Strangers' text for a terminal, on one line: hidden and steering characters as `\u{…}`; tabs stay. */
 export function printable(text: string): string {
   return text.replace(steering, (character) =>
     character === '\t' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
 }
 
-/**
- * UTF-8 bytes as text. With `cut` the bytes are the beginning of something longer, and a character that was cut in two
- * at their end is left out. Nothing when the bytes are not UTF-8. A byte order mark stays.
- */
+/** Undefined if no UTF-8. `cut`: drops a character that is cut at the end. A byte order mark stays. */
 export function decodeText(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
@@ -107,13 +104,13 @@ export function decodeText(bytes: Uint8Array, cut: boolean): string | undefined 
   }
 }
 
-/** Something a person wrote, such as a name, as one line of code, so that it can pretend nothing in Markdown (A10). 60 characters at most. */
+/** A person's words as one line of code, which Markdown can't misread (A10). At most 60 characters. */
 export function inlineCode(text: string): string {
   const flat = oneLine(text.replace(/[`\p{Cc}\p{Cf}]+/gu, ' '), 60);
   return `\`${flat === '' ? '?' : flat}\``;
 }
 
-/** Text as a block of code in Markdown that it can't end, what could deceive an eye written as `\u{200b}`. */
+/** A block of code that it can't end; deceptive characters as `\u{200b}`. */
 export function codeBlock(text: string): string {
   const shown = text.replace(/\n$/, '').split('\n').map(printable).join('\n');
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
@@ -121,13 +118,13 @@ export function codeBlock(text: string): string {
   return `${fence}\n${shown}\n${fence}`;
 }
 
-/** The last boundary between graphemes at or before `end`; between code points where one grapheme has no end. */
+/** At or before `end`; between code points in an endless grapheme. */
 export function graphemeStart(text: string, end: number): number {
-  // Made where it is needed, which is rare: the first one takes 20 ms and 3 MB (B4).
+  // The first costs 20 ms and 3 MB (B4).
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
   let from = Math.max(0, end - longestGrapheme);
   if (/[\udc00-\udfff]/.test(text.charAt(from))) from -= 1;
-  // Flags are pairs of letters in a row: where one begins is known only from the first of them.
+  // Flags are pairs: count from the first letter.
   while (/^\ud83c[\udde6-\uddff]$/.test(text.slice(Math.max(0, from - 2), from))) from -= 2;
   const containing = graphemes.segment(text.slice(from, end + longestGrapheme)).containing(end - from);
   const start = containing === undefined ? end : from + containing.index;
