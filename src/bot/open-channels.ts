@@ -1,5 +1,5 @@
 import type { ThreadPartners } from '../core/channel.ts';
-import type { TelegramOptions } from '../channels/telegram/create-telegram.ts';
+import type { TelegramSettings } from '../channels/telegram/create-telegram.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -41,20 +41,16 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
       webhookSecret: secret,
       listen,
     } = telegram;
-    channels.push(
-      createTelegram({
-        token,
-        apiRoot,
-        mode,
-        webhook:
-          url === undefined || secret === undefined
-            ? undefined
-            : { url, secret, listen: hostAndPort(listen) },
-        paced,
-        reaction: reaction === '' ? undefined : (reaction as NonNullable<TelegramOptions['reaction']>),
-        ...needs,
-      }),
-    );
+    const settings = {
+      token,
+      apiRoot,
+      mode,
+      webhook:
+        url === undefined || secret === undefined ? undefined : { url, secret, listen: hostAndPort(listen) },
+      paced,
+      reaction: reaction === '' ? undefined : (reaction as NonNullable<TelegramSettings['reaction']>),
+    };
+    channels.push(createTelegram(settings, needs));
   }
   if (slack.botToken !== undefined) {
     const { createSlack } = await import('../channels/slack/create-slack.ts');

@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
 
 /**
- * `of` names the bucket of a key; undefined if the limit does not apply. `window`: at most `count` in any `ms`.
- * `bucket`: `count` at once, then one every `ms`.
+ * `of`: the bucket of a key; undefined: no limit. `window`: `count` in any `ms`. `bucket`: `count` at once, then one
+ * every `ms`.
  */
 export type RateLimitRule = Readonly<{
   kind: 'window' | 'bucket';
@@ -12,32 +12,29 @@ export type RateLimitRule = Readonly<{
   of: (key: string) => string | undefined;
 }>;
 
-/** Keeps sends within a platform's limits, answers before courtesies (H8). Keys are chats. */
+/** Answers go before status and previews (H8). Keys are chats. */
 export type RateLimiter = Readonly<{
-  /** For answers: resolves when every rule allows one more, and counts it. A waiting key holds up no other. */
+  /** For answers: resolves when every rule allows one more, and counts it. */
   wait(key: string): Promise<void>;
   /**
-   * For status and previews: true, and counted, if it may go at once. Never while an answer of the key waits; a
-   * quarter of each limit is left to answers.
+   * For status and previews: true, and counted, if it may go at once. Never while an answer waits; a quarter of each
+   * limit is left to answers.
    */
   take(key: string): boolean;
-  /** Sends nothing for this key during `ms`, after a 429. */
+  /** After a 429. */
   pause(key: string, ms: number): void;
 }>;
 
-/** `count` uses at once, then one every `ms`, over all processes. */
+/** Over all processes: `count` at once, then one every `ms`. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
-/** Limits of processes that send in one name (H8, Q9). */
+/** Of processes with one name (H8, Q9). */
 export type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
-/** Counts one use; returns in how many milliseconds it may happen. Never rejects. */
+/** Counts one use; returns the wait in ms. Never rejects. */
 export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
 
-/**
- * Without rules everything goes at once. With `shared` all processes are asked, too. A waiting `wait` does not keep
- * the process alive.
- */
+/** With `shared` all processes count. A wait does not keep the process alive. */
 export function createRateLimiter(
   rules: readonly RateLimitRule[],
   clock: Clock,
@@ -47,7 +44,7 @@ export function createRateLimiter(
   const counters = new Map<string, Counter>();
   const pausedUntil = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
-  /** Until then the other processes leave no room for courtesies. */
+  /** Other processes leave no room until then. */
   const takenUntil = new Map<string, number>();
   const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
 
@@ -71,7 +68,7 @@ export function createRateLimiter(
     if (counters.size > 1000) forgetIdle(counters, now);
   };
 
-  /** Releases all that may go, then sleeps until the next may. */
+  /** Releases all that may go, then sleeps. */
   const release = (): void => {
     const now = time();
     let next = Infinity;
@@ -84,7 +81,7 @@ export function createRateLimiter(
       }
       if (queue.length === 0) waiting.delete(key);
       else next = Math.min(next, at);
-      // To the back: keys share what the overall limit leaves.
+      // To the back: keys share the overall limit.
       if (queue.length > 0 && waiting.delete(key)) waiting.set(key, queue);
     }
     wakeAt(next, now);
@@ -123,7 +120,7 @@ export function createRateLimiter(
       }
     });
 
-  /** Until the use may happen, only answers go to this key. */
+  /** Until then only answers go to this key. */
   const reserve = async (key: string, { name, reserve: ask }: SharedRateLimiter): Promise<number> => {
     const limits = rules.flatMap((rule, index) => {
       const bucket = rule.of(key);
@@ -160,14 +157,14 @@ export function createRateLimiter(
 
 type Counter = Readonly<{
   limit: number;
-  /** When one more may go while `spare` places stay free. */
+  /** When one more may go and `spare` stay free. */
   readyAt(now: number, spare: number): number;
   add(now: number): void;
   idle(now: number): boolean;
 }>;
 
 function createCounter({ kind, count, ms }: RateLimitRule): Counter {
-  // A send takes a place until its time here.
+  // When each place is free again.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
     while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();
@@ -194,7 +191,7 @@ function forgetIdle(counters: Map<string, Counter>, now: number): void {
   for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
 }
 
-/** A bucket that never lets more through than the window: a quarter at once, the rest spread. */
+/** Never more than the window: a quarter at once, the rest spread. */
 function asShared({ kind, count, ms }: RateLimitRule): Omit<SharedLimit, 'key'> {
   if (kind === 'bucket') return { count, ms };
   const atOnce = Math.max(1, Math.floor(count / 4));

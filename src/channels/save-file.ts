@@ -8,7 +8,7 @@ export const noFileToFetch: Channel['fetchFile'] = async () => {
   throw new FetchFileError('this channel fetches no files', { sentence: fixed`no files can be read here` });
 };
 
-/** Streams to a new file (0600) and returns its bytes. More than `maxBytes` are refused. */
+/** To a new file (0600). Returns its bytes; refuses more than `maxBytes`. */
 export async function saveFile(
   body: AsyncIterable<Uint8Array>,
   { path, maxBytes }: Readonly<{ path: string; maxBytes: number }>,

@@ -1,4 +1,4 @@
-/** The words in nested blocks, as Slack and Telegram send them: lines joined. `leaf` writes one piece. */
+/** Words in nested blocks of Slack and Telegram. `leaf` writes one piece. */
 export function textsIn(
   node: unknown,
   leaf: (text: string, node: Readonly<Record<string, unknown>>) => string = (text) => text,

@@ -3,7 +3,7 @@ import { oneLine } from '../lib/text/text.ts';
 
 /** Logs repeated trouble that passes by itself. */
 export type TroubleLog = Readonly<{
-  /** One short line at the 1st, 2nd, 4th, 8th … time in a row; the stack is at debug. */
+  /** A line at the 1st, 2nd, 4th, 8th … time in a row; the stack at debug. */
   failed(error: unknown, fields: object, message: string, level?: 'warn' | 'error'): void;
   over(): void;
 }>;

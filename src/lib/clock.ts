@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   sleep,
 };
 
-/** `node:timers/promises` makes an error with its stack for each sleep that is called off. */
+/** `node:timers/promises` makes an error with a stack for each aborted sleep. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason as Error);
@@ -25,5 +25,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     }, ms);
     timer.unref();
     signal?.addEventListener('abort', wakeEarly, { once: true });
+  });
+}
+
+/** Resolves early if the signal is aborted. */
+export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  await clock.sleep(ms, signal).catch((reason: unknown) => {
+    if (!signal.aborted) throw reason;
   });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { FetchFileError } from '../../src/core/errors.ts';
-import { toAttachments } from '../../src/channels/telegram/to-attachments.ts';
+import { toAttachments } from '../../src/channels/telegram/to-message.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 import type { SentFile } from '../servers/telegram/person.ts';
 import { sayIn } from '../../src/core/texts/say.ts';

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createTelegram, type TelegramOptions } from '../../src/channels/telegram/create-telegram.ts';
+import {
+  createTelegram,
+  type TelegramDeps,
+  type TelegramSettings,
+} from '../../src/channels/telegram/create-telegram.ts';
 import type { Channel, ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createLeadQueue, type LeadQueue } from '../support/lead-queue.ts';
@@ -26,20 +30,27 @@ async function setUp(t: TestContext, queue: LeadQueue = createLeadQueue()) {
     await server.close();
   });
   const begin = async (
-    more: Partial<TelegramOptions> & { onEvent?: (event: ChannelEvent) => Promise<void> } = {},
+    more: Partial<TelegramSettings & TelegramDeps> & {
+      onEvent?: (event: ChannelEvent) => Promise<void>;
+    } = {},
   ): Promise<Process> => {
     const { onEvent, ...options } = more;
     const texts: string[] = [];
-    const channel = createTelegram({
-      token: server.token,
-      apiRoot: server.url,
-      mode: 'polling',
-      paced: false,
-      lead: queue.lead,
-      log: quietLog(),
-      clock: hasty,
-      ...options,
-    });
+    const channel = createTelegram(
+      {
+        token: server.token,
+        apiRoot: server.url,
+        mode: 'polling',
+        paced: false,
+        ...options,
+      },
+      {
+        lead: queue.lead,
+        log: quietLog(),
+        clock: hasty,
+        ...options,
+      },
+    );
     channels.push(channel);
     await channel.start(async (event) => {
       if (event.type === 'message') texts.push(event.message.text);

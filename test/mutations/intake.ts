@@ -35,7 +35,7 @@ export const intakeMutations = [
       'chats.get(chat) ?? Promise.resolve()',
       'Promise.resolve()',
     ],
-    ['what was taken is not acknowledged at the end', 'await confirm(offset);', 'void offset;'],
+    ['what was taken is not acknowledged at the end', 'await confirm(api, offset, log);', 'void offset;'],
     [
       'who no longer leads acknowledges',
       ' && !leading.aborted) await',

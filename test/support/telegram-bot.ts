@@ -1,5 +1,9 @@
 import type { Channel, ChannelEvent, OnEvent } from '../../src/core/channel.ts';
-import { createTelegram, type TelegramOptions } from '../../src/channels/telegram/create-telegram.ts';
+import {
+  createTelegram,
+  type TelegramDeps,
+  type TelegramSettings,
+} from '../../src/channels/telegram/create-telegram.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
 import {
@@ -26,7 +30,7 @@ export type TelegramBot = AsyncDisposable &
 
 /** Starts both. `onEvent` decides about each event; by default it is stored at once. */
 export async function startTelegramBot(
-  options: Partial<TelegramOptions> & {
+  options: Partial<TelegramSettings & TelegramDeps> & {
     server?: TelegramServerOptions;
     onEvent?: OnEvent;
     start?: boolean;
@@ -44,16 +48,21 @@ export async function startTelegramBot(
       waiting.check();
     };
   const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-  const channel = createTelegram({
-    token: server.token,
-    apiRoot: server.url,
-    mode: 'polling',
-    paced: false,
-    lead: async () => new AbortController().signal,
-    log,
-    clock: systemClock,
-    ...more,
-  });
+  const channel = createTelegram(
+    {
+      token: server.token,
+      apiRoot: server.url,
+      mode: 'polling',
+      paced: false,
+      ...more,
+    },
+    {
+      lead: async () => new AbortController().signal,
+      log,
+      clock: systemClock,
+      ...more,
+    },
+  );
   if (start) {
     await channel.start(async (event) => {
       events.push(event);

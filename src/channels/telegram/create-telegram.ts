@@ -19,7 +19,8 @@ import {
 import { wantedUpdates } from './to-event.ts';
 import { chatTypeOf } from './to-message.ts';
 import { createTroubleLog } from '../trouble-log.ts';
-import type { Channel, Menus, OnEvent, Press } from '../../core/channel.ts';
+import type { Channel, OnEvent, Press } from '../../core/channel.ts';
+import type { Conversation } from '../../core/conversation.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -27,36 +28,36 @@ import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 const firstPauseMs = 1000;
-
 const longestPauseMs = 30_000;
 
-export type TelegramOptions = Readonly<{
+export type TelegramSettings = Readonly<{
   token: string;
   /** Telegram's own by default. */
   apiRoot?: string;
   mode: 'polling' | 'webhook';
-  /** Webhook mode: Telegram posts to `url`, whose path is served at `listen`. */
+  /** Telegram posts to `url`; its path is served at `listen`. */
   webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
   paced: boolean;
   /** Put on a message once it is stored. */
   reaction?: ReactionTypeEmoji['emoji'];
-  /** Resolves when this process alone does `what`, with a signal that is aborted when it no longer does (Q9). */
+}>;
+
+export type TelegramDeps = Readonly<{
+  /** Resolves when this process alone does `what`; the signal is aborted when it no longer does (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** Given if other processes send in the bot's name (H8). */
+  /** If other processes send in the bot's name (H8). */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
 
-/**
- * Telegram as a channel (H1, H3): grammY's API client with our own acknowledgement, so that no update is lost (Q1).
- */
-export function createTelegram(options: TelegramOptions): Channel {
-  const { log, clock, paced, reaction } = options;
-  const api = createTelegramApi(options);
-  const shared = options.reserve && { name: 'telegram', reserve: options.reserve };
-  const pace = createRateLimiter(paced ? telegramPace : [], clock, shared);
-  const uploads = createTelegramApi({ ...options, timeoutSeconds: longestUploadSeconds });
+/** With an acknowledgement of our own, so that no update is lost (H1, H3, Q1). */
+export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): Channel {
+  const { log, clock, reserve } = deps;
+  const api = createTelegramApi(settings);
+  const uploads = createTelegramApi({ ...settings, timeoutSeconds: longestUploadSeconds });
+  const shared = reserve && { name: 'telegram', reserve };
+  const pace = createRateLimiter(settings.paced ? telegramPace : [], clock, shared);
   const parts = createSendPart({ api, uploads, pace });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
@@ -64,65 +65,25 @@ export function createTelegram(options: TelegramOptions): Channel {
   const waiting = { clock, log, signal: stopping.signal };
   let me: UserFromGetMe | undefined;
   let commands: ReadonlySet<string> | undefined;
-  let intake: Readonly<{ stop(): Promise<void> }> | undefined;
-
-  /** Ends the button's spinner and shows its presser the words. */
-  const answerPress = ({ id }: Press, words?: string): void => {
-    const text = words === undefined ? {} : { text: words.slice(0, 200) };
-    api.answerCallbackQuery({ callback_query_id: id, ...text }).catch((error: unknown) => {
-      const level = saidBy(error, /query is too old/) ? 'debug' : 'warn';
-      log[level]({ err: error }, 'a button press could not be answered');
-    });
-  };
-
-  const react = ({ conversation, platformId }: Message): void => {
-    if (reaction === undefined) return;
-    const emoji: ReactionTypeEmoji = { type: 'emoji', emoji: reaction };
-    api
-      .setMessageReaction({
-        chat_id: Number(conversation.chat),
-        message_id: Number(platformId),
-        reaction: [emoji],
-      })
-      .catch((error: unknown) => log.debug({ err: error }, 'a reaction could not be set'));
-  };
-
-  async function tellPrivacy(onEvent: OnEvent): Promise<void> {
-    const key = 'telegram:privacy';
-    await onEvent({ type: 'notice', key, markdown: privacyNotice }).catch((error: unknown) =>
-      log.warn({ err: error }, 'the owners could not be told of privacy mode'),
-    );
-  }
-
-  async function begin(onEvent: OnEvent, self: UserFromGetMe): Promise<typeof intake> {
-    const identity = { id: self.id, username: self.username };
-    const current = () => (commands === undefined ? identity : { ...identity, commands });
-    const updates = createTakeUpdates({ me: current, onEvent, stored: react, pressed: answerPress, log });
-    const webhook = webhookOf(options);
-    if (webhook === undefined) {
-      const lead = (until: AbortSignal) => options.lead(`telegram:${self.id} updates`, until);
-      return pollUpdates({ api, updates, lead, clock, log });
-    }
-    const { url, secret, listen } = webhook;
-    const receiver = await receiveWebhook({ listen, path: new URL(url).pathname, secret, updates, log });
-    try {
-      const wanted = { url, secret_token: secret, allowed_updates: wantedUpdates };
-      await untilReached(() => api.setWebhook(wanted), waiting);
-    } catch (error) {
-      await receiver.stop();
-      throw refusedWebhook(url, error);
-    }
-    return receiver;
-  }
+  let intake: Intake | undefined;
 
   return {
     name: 'telegram',
     async start(onEvent) {
-      webhookOf(options);
-      me = await connect(api, waiting);
-      intake = await begin(onEvent, me);
-      if (!me.can_read_all_group_messages) await tellPrivacy(onEvent);
-      log.info({ bot: me.username, mode: options.mode }, 'Telegram is connected');
+      webhookOf(settings);
+      const self = await connect(api, waiting);
+      me = self;
+      const updates = createTakeUpdates({
+        me: () => ({ id: self.id, username: self.username, commands }),
+        onEvent,
+        stored: (message) => react(message, settings.reaction, { api, log }),
+        pressed: (press, words) => answerPress(press, words, { api, log }),
+        log,
+      });
+      const lead = (until: AbortSignal) => deps.lead(`telegram:${self.id} updates`, until);
+      intake = await openIntake(settings, { api, updates, lead, ...waiting });
+      if (!self.can_read_all_group_messages) await tellPrivacy(onEvent, log);
+      log.info({ bot: self.username, mode: settings.mode }, 'Telegram is connected');
     },
     async stop() {
       stopping.abort();
@@ -133,39 +94,92 @@ export function createTelegram(options: TelegramOptions): Channel {
     files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
     tableRows: 30,
     send: parts.send,
-    // The Bot API can't search for what it sent.
+    // The Bot API can't search.
     find: async () => undefined,
     edit: parts.edit,
     remove: parts.remove,
     status: statuses.show,
-    fetchFile: createFetchFile({ api, ...options }),
-    async setMenus(menus: Menus, language?: string) {
+    fetchFile: createFetchFile({ api, ...settings }),
+    async setMenus(menus, language) {
       commands = namesOf(menus);
       return setMenus(menus, language);
     },
-    async lookUpChat({ chat }) {
-      try {
-        const found = await api.getChat({ chat_id: Number(chat) });
-        const name = found.title === undefined ? {} : { name: found.title };
-        return { chatType: chatTypeOf(found), external: false, ...name };
-      } catch (error) {
-        log.warn({ err: error, chat }, 'the type of a chat could not be looked up');
-        return { chatType: 'unknown', external: false };
-      }
-    },
+    lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
     command: (_, name, args) => writeCommand(name, args),
-    directLink(skill) {
-      if (me === undefined) return undefined;
-      const link = `https://t.me/${me.username}`;
-      const payload = `skill_${skill ?? ''}`;
-      return skill !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(payload) ? `${link}?start=${payload}` : link;
-    },
+    directLink: (skill) => me && directLink(me.username, skill),
   };
+}
+
+type Intake = Readonly<{ stop(): Promise<void> }>;
+type Calls = Readonly<{ api: TelegramApi; log: Log }>;
+
+/** Polls, or is posted to. */
+async function openIntake(
+  settings: TelegramSettings,
+  deps: Parameters<typeof pollUpdates>[0] & Waiting,
+): Promise<Intake> {
+  const { api, updates, log } = deps;
+  const webhook = webhookOf(settings);
+  if (webhook === undefined) return pollUpdates(deps);
+  const { url, secret, listen } = webhook;
+  const receiver = await receiveWebhook({ listen, path: new URL(url).pathname, secret, updates, log });
+  try {
+    const wanted = { url, secret_token: secret, allowed_updates: wantedUpdates };
+    await untilReached(() => api.setWebhook(wanted), deps);
+  } catch (error) {
+    await receiver.stop();
+    throw refusedWebhook(url, error);
+  }
+  return receiver;
+}
+
+/** Ends the button's spinner. */
+function answerPress({ id }: Press, words: string | undefined, { api, log }: Calls): void {
+  api.answerCallbackQuery({ callback_query_id: id, text: words?.slice(0, 200) }).catch((error: unknown) => {
+    const level = saidBy(error, /query is too old/) ? 'debug' : 'warn';
+    log[level]({ err: error }, 'a button press could not be answered');
+  });
+}
+
+function react(
+  { conversation, platformId }: Message,
+  emoji: TelegramSettings['reaction'],
+  { api, log }: Calls,
+): void {
+  if (emoji === undefined) return;
+  const message = { chat_id: Number(conversation.chat), message_id: Number(platformId) };
+  api
+    .setMessageReaction({ ...message, reaction: [{ type: 'emoji', emoji }] })
+    .catch((error: unknown) => log.debug({ err: error }, 'a reaction could not be set'));
+}
+
+async function lookUpChat({ chat }: Conversation, { api, log }: Calls): ReturnType<Channel['lookUpChat']> {
+  try {
+    const found = await api.getChat({ chat_id: Number(chat) });
+    const kind = { chatType: chatTypeOf(found), external: false };
+    return found.title === undefined ? kind : { ...kind, name: found.title };
+  } catch (error) {
+    log.warn({ err: error, chat }, 'the type of a chat could not be looked up');
+    return { chatType: 'unknown', external: false };
+  }
+}
+
+function directLink(username: string, skill: string | undefined): string {
+  const payload = `skill_${skill ?? ''}`;
+  const start = skill !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(payload) ? `?start=${payload}` : '';
+  return `https://t.me/${username}${start}`;
+}
+
+async function tellPrivacy(onEvent: OnEvent, log: Log): Promise<void> {
+  const key = 'telegram:privacy';
+  await onEvent({ type: 'notice', key, markdown: privacyNotice }).catch((error: unknown) =>
+    log.warn({ err: error }, 'the owners could not be told of privacy mode'),
+  );
 }
 
 const privacyNotice = fixed`My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.`;
 
-/** H8: one a second a chat with a burst of five, twenty a minute a group, thirty a second overall. */
+/** H8: a chat one a second and five at once, a group twenty a minute, all thirty a second. */
 const telegramPace: readonly RateLimitRule[] = [
   { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat },
   { kind: 'window', count: 20, ms: 60_000, of: (chat) => (chat.startsWith('-') ? chat : undefined) },
@@ -173,7 +187,7 @@ const telegramPace: readonly RateLimitRule[] = [
 ];
 
 /** Without a secret anybody could post updates (H3). */
-function webhookOf({ mode, webhook }: TelegramOptions): TelegramOptions['webhook'] {
+function webhookOf({ mode, webhook }: TelegramSettings): TelegramSettings['webhook'] {
   if (mode === 'polling') return undefined;
   if (webhook === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(webhook.secret)) {
     throw new OperatorError(
@@ -194,9 +208,7 @@ function refusedWebhook(url: string, error: unknown): unknown {
   );
 }
 
-/**
- * A command as Telegram links it: outside of code, `-` as `_`. One that needs more words is code, which a tap copies.
- */
+/** As Telegram links it: `-` as `_`. With arguments it is code, which a tap copies. */
 export function writeCommand(name: string, args = ''): string {
   const tappable = name.toLowerCase().replaceAll('-', '_');
   const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
@@ -206,7 +218,7 @@ export function writeCommand(name: string, args = ''): string {
 
 type Waiting = Readonly<{ clock: Clock; log: Log; signal: AbortSignal }>;
 
-/** Retries until Telegram can be reached. Rejects with OperatorError for a bad token. */
+/** Retries until reached. OperatorError for a bad token. */
 async function connect(api: TelegramApi, waiting: Waiting): Promise<UserFromGetMe> {
   try {
     const me = await untilReached(() => api.getMe(), waiting);

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
+import { pause, type Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
-import { addressOf } from './send-part.ts';
+import { telegramFits } from './from-markdown.ts';
+import { addressOf, withMarks } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
-/** Telegram's own preview of an answer: in private chats, gone after half a minute (H6). */
+/** A preview of the answer in private chats, gone after 30 s (H6). */
 export type Draft = Readonly<{
   /** The newest counts. */
   write(markdown: string): void;
@@ -19,10 +19,10 @@ const everyMs = 1_000;
 const refreshMs = 20_000;
 const afterFaultMs = 5_000;
 
-/** `refused` is called if this server or chat knows no drafts. */
+/** `refused`: this server or chat knows no drafts. */
 export function createDraft(options: {
   conversation: Conversation;
-  /** The same for the same answer, also after a restart. */
+  /** Also after a restart. */
   key: string;
   api: TelegramApi;
   pace: RateLimiter;
@@ -42,20 +42,14 @@ export function createDraft(options: {
   async function work(): Promise<void> {
     while (!over.signal.aborted) {
       const now = clock.now();
-      if (now < nextAt) await pause(nextAt - now, over.signal);
+      if (now < nextAt) await pause(clock, nextAt - now, over.signal);
       else if (wanted !== shown) await step(wanted);
       else {
         waiting = new AbortController();
-        await pause(refreshMs, AbortSignal.any([over.signal, waiting.signal]));
+        await pause(clock, refreshMs, AbortSignal.any([over.signal, waiting.signal]));
         shown = undefined;
       }
     }
-  }
-
-  async function pause(ms: number, signal: AbortSignal): Promise<void> {
-    await clock.sleep(ms, signal).catch((reason: unknown) => {
-      if (!signal.aborted) throw reason;
-    });
   }
 
   async function step(markdown: string): Promise<void> {
@@ -63,13 +57,9 @@ export function createDraft(options: {
     // Counted apart: a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
     const [piece = ''] = splitMarkdown(markdown, telegramFits);
-    const call = (text: Readonly<{ text: string; parse_mode?: 'HTML' }>): Promise<unknown> =>
-      api.sendMessageDraft({ ...addressOf(conversation), draft_id, ...text });
+    const draft = { ...addressOf(conversation), draft_id };
     try {
-      await call({ text: toTelegramHtml(piece), parse_mode: 'HTML' }).catch((error: unknown) => {
-        if (!saidBy(error, /can't parse entities/)) throw error;
-        return call({ text: toTelegramText(piece) });
-      });
+      await withMarks(piece, (text) => api.sendMessageDraft({ ...draft, ...text }));
       shown = markdown;
     } catch (error) {
       log.debug({ err: error, chat: conversation.chat }, 'a draft could not be shown');

@@ -12,13 +12,13 @@ const largestDownload = 20 * 1024 * 1024;
 
 const usualRoot = 'https://api.telegram.org';
 
-/** Bytes that a bot may send: a little under Telegram's limit, as people are told. */
+/** Bytes that a bot may send, a little under Telegram's limit. */
 export const largestFile = 50_000_000;
 /** A larger picture goes as a file. */
 const largestPhoto = 10 * 1024 * 1024;
 const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
 
-/** Refused as a photo, it still arrives as a document. */
+/** It still arrives as a document. */
 const notAsPhoto = /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/;
 
 type Rest = Readonly<{
@@ -30,7 +30,7 @@ type Rest = Readonly<{
   reply_markup?: InlineKeyboardMarkup;
 }>;
 
-/** A picture as a photo, Opus in Ogg as a voice note; anything else as a document (T12). */
+/** Pictures as photos, Opus in Ogg as a voice note, others as documents (T12). */
 export async function sendFile(
   api: TelegramApi,
   { name, mime, size, path }: OutgoingFile,
@@ -53,7 +53,6 @@ export async function sendFile(
     try {
       return await api.sendVoice({ ...rest, voice: new InputFile(path, name) });
     } catch (error) {
-      // Voice notes may be forbidden: then it is a file.
       if (!saidBy(error, /VOICE_MESSAGES_FORBIDDEN|CHAT_SEND_VOICES_FORBIDDEN|send voice/)) throw error;
     }
   }
@@ -64,13 +63,13 @@ export async function sendFile(
   }
 }
 
-/** What Telegram shows together. A voice note is always alone. */
+/** Shown together; voice notes are alone. */
 export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';
 }
 
-/** Two to ten files of one kind as one album; the caption is on the first, whose message is returned (T12). */
+/** Two to ten files of one kind; the first has the caption and is the receipt (T12). */
 export async function sendAlbum(
   api: TelegramApi,
   files: readonly OutgoingFile[],
@@ -105,7 +104,7 @@ function isPhoto({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): boolean {
   return photoTypes.includes(mime) && size <= largestPhoto;
 }
 
-/** Nothing but Opus in Ogg is played as a voice note. */
+/** Only Opus in Ogg is. */
 async function isVoice(path: string): Promise<boolean> {
   const file = await open(path);
   try {
@@ -137,10 +136,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   return error;
 }
 
-/**
- * `getFile`, then the bytes (M12). The address holds the token, so no redirect is followed and no error carries it
- * (S3).
- */
+/** `getFile`, then the bytes (M12). The address holds the token: no redirects, and no error shows it (S3). */
 export function createFetchFile({
   api,
   token,
@@ -188,7 +184,7 @@ export function createFetchFile({
   };
 }
 
-/** A local Bot API server names files of its own machine: nothing from the wire opens a file here. */
+/** A local Bot API server names files of its machine, which are never opened. */
 function inUrl(path: string): string {
   const names = path.split('/');
   if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {

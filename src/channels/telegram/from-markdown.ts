@@ -17,7 +17,7 @@ import {
 } from '../../lib/markdown/document.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 
-/** Columns that a phone in landscape shows without breaking lines. */
+/** Columns of a phone in landscape. */
 const widestTable = 60;
 
 const longestText = 4096;
@@ -27,7 +27,7 @@ const longestSource = 32_768;
 /** Telegram silently drops the marks beyond these. */
 const mostEntities = 100;
 
-/** An invisible word joiner keeps `@name` from mentioning somebody (H2). */
+/** A word joiner, so that `@name` mentions nobody (H2). */
 const names = /(?<!\w)@(?=\w|<|$)/g;
 
 const textStyle: TextStyle = {
@@ -35,7 +35,7 @@ const textStyle: TextStyle = {
   text: (value) => value.replace(names, '@\u2060'),
 };
 
-/** As code `@types/node` pings nobody and can be copied. */
+/** `@types/node` is code: it mentions nobody and can be copied. */
 const packageName = /(?<![\w@/.-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?)/;
 
 const htmlStyle: TextStyle = {
@@ -51,7 +51,7 @@ const htmlStyle: TextStyle = {
   italic: (inner) => `<i>${inner}</i>`,
   strike: (inner) => `<s>${inner}</s>`,
   code: (value) => `<code>${escapeHtml(value)}</code>`,
-  // Telegram would drop a link with code in it.
+  // Telegram drops links with code.
   link: (inner, url) =>
     `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '').replace(names, '@\u2060')}</a>`,
   heading: (inner) => `<b>${inner.replace(/<\/?b>/g, '')}</b>`,
@@ -62,22 +62,22 @@ const htmlStyle: TextStyle = {
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
 };
 
-/** Telegram's HTML: only its tags, properly nested, everything else escaped (H2). */
+/** Only Telegram's tags, properly nested, all else escaped (H2). */
 export function toTelegramHtml(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), htmlStyle);
 }
 
-/** The same text without marks, for when Telegram refuses them. */
+/** If Telegram refuses the marks. */
 export function toTelegramText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), textStyle);
 }
 
-/** Whether it fits into one message: 4,096 UTF-16 units of text, 32,768 bytes with marks, 100 marks. */
+/** 4,096 UTF-16 units, 32,768 bytes with marks, 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   return fits(markdown, longestText);
 }
 
-/** Whether it fits below a file: 1,024 UTF-16 units (H2). */
+/** 1,024 UTF-16 units, below a file (H2). */
 export function captionFits(markdown: string | MarkdownDocument): boolean {
   // Cheap check first.
   return (
@@ -105,7 +105,7 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/** Telegram drops links to mail addresses and to hosts without a dot: they are written out. */
+/** Telegram drops links to mail addresses and hosts without a dot. */
 function showDeadLinks<N extends Node>(node: N): N {
   if (!('children' in node)) return node;
   const before: readonly Node[] = node.children;
@@ -136,7 +136,7 @@ function withoutSlash(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** A table too wide for a phone becomes a paragraph for each row (H2). */
+/** For phones: a paragraph for each row of a wide table (H2). */
 function withoutWideTables(blocks: readonly Block[]): readonly Block[] {
   return blocks.flatMap((block): readonly Block[] => {
     if (block.type === 'blockquote') return [{ ...block, children: withoutWideTables(block.children) }];

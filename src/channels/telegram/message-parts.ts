@@ -6,7 +6,7 @@ type Content = Partial<Message> | ExternalReplyInfo;
 
 type Author = Omit<Quote, 'text' | 'note'>;
 
-/** People who hide their account have a name only. */
+/** Hidden accounts have only a name. */
 export function authorOf(origin: MessageOrigin, me: Me): Author {
   switch (origin.type) {
     case 'user': {
@@ -31,7 +31,7 @@ function titleOf(chat: Chat): string {
   return chat.title ?? chat.first_name ?? String(chat.id);
 }
 
-/** What is neither text nor a file, in words. */
+/** Neither text nor a file, in words. */
 export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefined {
   const { venue, location, contact, poll, dice, checklist, game, invoice, story, paid_media: paid } = content;
   if (venue !== undefined)
@@ -78,7 +78,7 @@ function serviceThingOf(content: Partial<Message>): Pick<Quote, 'text' | 'note'>
   return said(kind.replaceAll('_', ' '), 'The content of this kind of message cannot be read here.');
 }
 
-/** Members of every message, and the files that `toAttachments` reads. */
+/** Members of every message, and files. */
 const envelope: ReadonlySet<string> = new Set([
   ...['message_id', 'message_thread_id', 'from', 'sender_chat', 'date', 'chat', 'is_topic_message'],
   ...['sender_tag', 'sender_boost_count', 'sender_business_bot', 'forward_origin', 'reply_to_message'],
@@ -104,18 +104,18 @@ function placeOf({ latitude, longitude }: Readonly<{ latitude: number; longitude
 export type Me = Readonly<{
   id: number;
   username: string;
-  /** Names that `/name` without `@bot` means this bot by in a group; unknown: all. */
+  /** Commands without `@bot` that are this bot's; unknown: all. */
   commands?: ReadonlySet<string>;
 }>;
 
 type ReadText = Readonly<{
-  /** Without the bot's own mention; a link's address follows its words. */
+  /** Without the bot's mention; a link's address follows its words. */
   text: string;
   mentioned: boolean;
   hiddenLinks: readonly string[];
 }>;
 
-/** Only entities count, so a mention inside code is none. Offsets are UTF-16 units. */
+/** Mentions inside code do not count. Offsets are UTF-16 units. */
 export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
   const own = entities.filter((entity) => isOwn(text, entity, me));
   const links = entities
@@ -144,7 +144,7 @@ function isOwn(text: string, entity: MessageEntity, me: Me): boolean {
   return name.toLowerCase() === me.username.toLowerCase();
 }
 
-/** With one neighbouring space, or the comma or colon of an address: `@bot, hello`. */
+/** With a space beside it, or the comma of `@bot, hello`. */
 function cut(text: string, start: number, end: number): string {
   const before = text.slice(0, start);
   const after = text.slice(end);

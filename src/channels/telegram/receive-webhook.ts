@@ -7,14 +7,13 @@ import { createServer } from '../../lib/net/node-http.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
-/** Bytes. Telegram keeps an update below 512 KiB; escaping can double that (S4). */
+/** Telegram keeps an update below 512 KiB, unescaped (S4). */
 export const largestBody = 1024 * 1024;
 const longestRequestMs = 15_000;
 const mostConnections = 256;
 
 /**
- * Takes updates posted to `path` with the secret (compared in constant time), and answers 200 once they are stored
- * (Q1); anything else makes Telegram send them again.
+ * Answers 200 once the update is stored (Q1); otherwise Telegram repeats it. The secret is compared in constant time.
  */
 export async function receiveWebhook(options: {
   listen: Readonly<{ host: string; port: number }>;
@@ -79,7 +78,7 @@ export async function receiveWebhook(options: {
 }
 
 function reply(response: ServerResponse, status: number): void {
-  // The rest of a refused body is not read.
+  // A refused body is not read to its end.
   response.writeHead(status, status === 200 ? {} : { connection: 'close' }).end();
 }
 

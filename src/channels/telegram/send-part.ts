@@ -1,4 +1,4 @@
-import type { InlineKeyboardMarkup } from 'grammy/types';
+import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { sendAlbum, sendFile } from './files.ts';
@@ -7,7 +7,7 @@ import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 
-/** All failures are SendErrors; nothing but bad formatting is retried. Sends and edits wait for the pace. */
+/** All failures are SendErrors. Only bad formatting is retried. Rate-limited. */
 export type SendPart = Readonly<{
   send(
     conversation: Conversation,
@@ -21,84 +21,46 @@ export type SendPart = Readonly<{
   failed(chat: string, error: unknown): SendError;
 }>;
 
-export function createSendPart(options: {
+type SendDeps = Readonly<{
   api: TelegramApi;
   /** With time for large files. */
   uploads: TelegramApi;
   pace: RateLimiter;
-}): SendPart {
-  const { api, uploads, pace } = options;
-  /** If Telegram can't parse the marks, the same words go without them (H2). */
-  const deliver = async <Result>(
-    { chat }: Conversation,
-    part: Part,
-    call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Result>,
-    begin?: () => Promise<void>,
-  ): Promise<Result> => {
-    const html = toTelegramHtml(part.markdown);
-    await pace.wait(chat);
-    await begin?.();
-    try {
-      return await call({ text: html, parse_mode: 'HTML' });
-    } catch (error) {
-      if (!saidBy(error, /can't parse entities/)) throw error;
-      await pace.wait(chat);
-      await begin?.();
-      return await call({ text: toTelegramText(part.markdown) });
-    }
-  };
+}>;
 
-  const failed = (chat: string, error: unknown): SendError => {
+export function createSendPart(deps: SendDeps): SendPart {
+  const { api, pace } = deps;
+  const failed: SendPart['failed'] = (chat, error) => {
     const retryAfterMs = error instanceof TelegramFault ? error.retryAfterMs : undefined;
     if (retryAfterMs !== undefined) pace.pause(chat, retryAfterMs);
     return toSendError(error);
   };
-
   return {
     async send(conversation, part, _key, begin) {
-      const { chat } = conversation;
-      const [file, ...more] = filesOf(part);
-      const place = { ...addressOf(conversation), ...replyTo(part) };
-      const fixed = { ...place, ...keyboard(part.buttons) };
-      const below = (text: Parameters<typeof asCaption>[0]) => (part.markdown === '' ? {} : asCaption(text));
       let beginning = false;
-      const beginHere = async (): Promise<void> => {
-        beginning = true;
-        await begin?.();
-        beginning = false;
-      };
       try {
-        const sent = await deliver(
-          conversation,
-          part,
-          (text) => {
-            if (file === undefined) return api.sendMessage({ ...fixed, ...text, ...noPreview });
-            if (more.length > 0) return sendAlbum(uploads, [file, ...more], { ...place, ...below(text) });
-            return sendFile(uploads, file, { ...fixed, ...below(text) });
-          },
-          beginHere,
-        );
+        const sent = await withMarks(part.markdown, async (text) => {
+          await pace.wait(conversation.chat);
+          beginning = true;
+          await begin?.();
+          beginning = false;
+          return post(deps, conversation, part, text);
+        });
         return { id: String(sent.message_id) };
       } catch (error) {
         // Telegram was not asked.
-        throw beginning ? error : failed(chat, error);
+        throw beginning ? error : failed(conversation.chat, error);
       }
     },
-    async edit(conversation, receipt, part) {
-      const { chat } = conversation;
+    async edit({ chat }, { id }, part) {
+      const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
       try {
-        await deliver(conversation, part, (text) =>
-          api.editMessageText({
-            chat_id: Number(chat),
-            message_id: Number(receipt.id),
-            ...text,
-            ...noPreview,
-            ...keyboard(part.buttons),
-          }),
-        );
+        await withMarks(part.markdown, async (text) => {
+          await pace.wait(chat);
+          return api.editMessageText({ ...message, ...text, reply_markup: keyboard(part.buttons) });
+        });
       } catch (error) {
-        if (saidBy(error, /message is not modified/)) return;
-        throw failed(chat, error);
+        if (!saidBy(error, /message is not modified/)) throw failed(chat, error);
       }
     },
     async remove({ chat }, { id }) {
@@ -112,37 +74,60 @@ export function createSendPart(options: {
   };
 }
 
-function asCaption({ text, ...rest }: Readonly<{ text: string; parse_mode?: 'HTML' }>) {
-  return { caption: text, ...rest };
+type MarkedText = Readonly<{ text: string; parse_mode?: 'HTML' }>;
+
+/** The same words without marks if Telegram can't parse them (H2). */
+export async function withMarks<Result>(
+  markdown: string,
+  call: (text: MarkedText) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await call({ text: toTelegramHtml(markdown), parse_mode: 'HTML' });
+  } catch (error) {
+    if (!saidBy(error, /can't parse entities/)) throw error;
+    return call({ text: toTelegramText(markdown) });
+  }
 }
 
-/** What a model writes must not make Telegram fetch anything (H2). */
+function post(
+  { api, uploads }: SendDeps,
+  conversation: Conversation,
+  part: OutgoingPart,
+  text: MarkedText,
+): Promise<Readonly<{ message_id: number }>> {
+  const [file, ...more] = filesOf(part);
+  const place = { ...addressOf(conversation), ...replyTo(part) };
+  const reply_markup = keyboard(part.buttons);
+  if (file === undefined) return api.sendMessage({ ...place, ...text, ...noPreview, reply_markup });
+  const caption = part.markdown === '' ? {} : { caption: text.text, parse_mode: text.parse_mode };
+  if (more.length > 0) return sendAlbum(uploads, [file, ...more], { ...place, ...caption });
+  return sendFile(uploads, file, { ...place, ...caption, reply_markup });
+}
+
+/** A model's words must not make Telegram fetch anything (H2). */
 export const noPreview = { link_preview_options: { is_disabled: true } } as const;
 
 export function addressOf({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
-  return thread === undefined
-    ? { chat_id: Number(chat) }
-    : { chat_id: Number(chat), message_thread_id: Number(thread) };
+  return { chat_id: Number(chat), message_thread_id: thread === undefined ? undefined : Number(thread) };
 }
 
 /** The message may be gone by now. */
-export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): object {
+export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): { reply_parameters?: ReplyParameters } {
   if (id === undefined) return {};
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
 /** One a row, so that labels stay readable. */
-function keyboard(buttons: readonly Button[] | undefined): { reply_markup?: InlineKeyboardMarkup } {
-  if (buttons === undefined || buttons.length === 0) return {};
+function keyboard(buttons: readonly Button[] = []): InlineKeyboardMarkup | undefined {
+  if (buttons.length === 0) return undefined;
   const rows = buttons.map((button) => [
     'url' in button
       ? { text: button.label, url: button.url }
       : { text: button.label, callback_data: button.action },
   ]);
-  return { reply_markup: { inline_keyboard: rows } };
+  return { inline_keyboard: rows };
 }
 
-/** What the outbox may do about a failure (Q6, H8). */
 function toSendError(error: unknown): SendError {
   if (error instanceof SendError) return error;
   if (!(error instanceof TelegramFault)) {

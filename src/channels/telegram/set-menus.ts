@@ -11,7 +11,7 @@ const longestDescription = 256;
 
 const scopes = { private: 'all_private_chats', group: 'all_group_chats' } as const;
 
-/** Sets the two menus when they change (I1). Diagnostics tell what is not shown. */
+/** Diagnostics: what is not shown (I1). */
 export function createSetMenus(
   api: TelegramApi,
 ): (menus: Menus, language?: string) => Promise<readonly Diagnostic[]> {
@@ -57,7 +57,7 @@ export function namesOf(menus: Menus): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, name.replaceAll('-', '_')]));
 }
 
-/** `-` as `_`, one line of at most 256, at most 100 (I1). One bad entry would make Telegram refuse all. */
+/** `-` as `_`, one line of 256, at most 100 (I1). Telegram refuses all for one bad entry. */
 export function toMenu(
   entries: readonly MenuEntry[],
 ): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {

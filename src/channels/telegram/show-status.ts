@@ -1,25 +1,22 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
 import { createDraft, type Draft } from './draft.ts';
-import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
-import { addressOf, noPreview, replyTo, type SendPart } from './send-part.ts';
+import { telegramFits } from './from-markdown.ts';
+import { addressOf, noPreview, replyTo, withMarks, type SendPart } from './send-part.ts';
 import { TelegramFault, saidBy, type TelegramApi } from './telegram-api.ts';
 import type { Placeholder, Status } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { pause, type Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 const privateEveryMs = 1000;
-
 const groupEveryMs = 3000;
-
 const longestLine = 300;
-
 /** Telegram shows it for five seconds. */
 const typingMs = 4000;
 
-/** Typing that is refreshed, and a line that changes (U13, H7). */
+/** U13, H7. */
 export type ShowStatus = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   stop(): Promise<void>;
@@ -27,55 +24,23 @@ export type ShowStatus = Readonly<{
 
 type Shown = { readonly line: PlaceholderLine; readonly over: AbortController; draft?: Draft };
 
-export function createShowStatus(options: {
-  api: TelegramApi;
-  parts: SendPart;
-  pace: RateLimiter;
-  clock: Clock;
-  log: Log;
-}): ShowStatus {
-  const { api, clock, log } = options;
+type StatusDeps = Readonly<{ api: TelegramApi; parts: SendPart; pace: RateLimiter; clock: Clock; log: Log }>;
+
+export function createShowStatus(deps: StatusDeps): ShowStatus {
   const shown = new Map<string, Shown>();
   /** False if this server has none. */
   let hasDrafts = true;
 
-  /** Beside a line, too: the line alone does not show that work continues. */
-  async function keepTyping(conversation: Conversation, { signal }: AbortController): Promise<void> {
-    while (!signal.aborted && (await type(conversation))) {
-      await clock.sleep(typingMs, signal).catch((reason: unknown) => {
-        if (!signal.aborted) throw reason;
-      });
-    }
-  }
-
-  /** False if another try is useless. */
-  async function type(conversation: Conversation): Promise<boolean> {
-    try {
-      await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });
-      return true;
-    } catch (error) {
-      log.debug({ err: error, chat: conversation.chat }, 'typing could not be shown');
-      return error instanceof TelegramFault && (error.kind !== 'answered' || error.code >= 500);
-    }
-  }
-
   function begin(conversation: Conversation, placeholder: Placeholder): Shown {
-    const state: Shown = {
-      line: createStatusLine({ ...options, conversation, placeholder }),
-      over: new AbortController(),
-    };
-    keepTyping(conversation, state.over).catch((error: unknown) =>
-      log.error({ err: error }, 'typing failed'),
+    const line = createStatusLine(conversation, placeholder, deps);
+    const over = new AbortController();
+    keepTyping(conversation, over.signal, deps).catch((error: unknown) =>
+      deps.log.error({ err: error }, 'typing failed'),
     );
-    return state;
+    return { line, over };
   }
 
-  async function end({ line, draft, over }: Shown): Promise<void> {
-    over.abort();
-    await Promise.all([line.end(), draft?.end()]);
-  }
-
-  /** In a private chat words are a draft: only the answer rings. */
+  /** In private chats a draft: only the answer rings. */
   function showWords(
     conversation: Conversation,
     words: Extract<Status, { kind: 'words' }>,
@@ -87,16 +52,8 @@ export function createShowStatus(options: {
     const refused = (): void => {
       hasDrafts = false;
     };
-    state.draft ??= createDraft({ ...options, conversation, key, refused });
+    state.draft ??= createDraft({ ...deps, conversation, key, refused });
     state.draft.write(words.markdown);
-  }
-
-  /** What was said before was not the answer yet. */
-  async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): Promise<void> {
-    const { draft } = state;
-    delete state.draft;
-    state.line.write(line);
-    await draft?.end();
   }
 
   return {
@@ -121,17 +78,41 @@ export function createShowStatus(options: {
   };
 }
 
-/** At Telegram's pace (H6): a line as plain text, words as the answer will look. */
-function createStatusLine(options: {
-  conversation: Conversation;
-  placeholder: Placeholder;
-  api: TelegramApi;
-  parts: SendPart;
-  pace: RateLimiter;
-  clock: Clock;
-  log: Log;
-}): PlaceholderLine {
-  const { conversation, placeholder, api, parts, pace, clock, log } = options;
+async function end({ line, draft, over }: Shown): Promise<void> {
+  over.abort();
+  await Promise.all([line.end(), draft?.end()]);
+}
+
+/** Earlier words were not the answer. */
+async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): Promise<void> {
+  const { draft } = state;
+  delete state.draft;
+  state.line.write(line);
+  await draft?.end();
+}
+
+/** A line alone does not show that work continues. */
+async function keepTyping(conversation: Conversation, signal: AbortSignal, deps: StatusDeps): Promise<void> {
+  while (!signal.aborted && (await type(conversation, deps))) await pause(deps.clock, typingMs, signal);
+}
+
+/** False if another try is useless. */
+async function type(conversation: Conversation, { api, log }: StatusDeps): Promise<boolean> {
+  try {
+    await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });
+    return true;
+  } catch (error) {
+    log.debug({ err: error, chat: conversation.chat }, 'typing could not be shown');
+    return error instanceof TelegramFault && (error.kind !== 'answered' || error.code >= 500);
+  }
+}
+
+/** A line as plain text, words as the answer will look (H6). */
+function createStatusLine(
+  conversation: Conversation,
+  placeholder: Placeholder,
+  { api, parts, pace, clock, log }: StatusDeps,
+): PlaceholderLine {
   const { chat } = conversation;
   const line = createPlaceholderLine({
     placeholder,
@@ -141,19 +122,19 @@ function createStatusLine(options: {
     calls: {
       mayGo: () => pace.take(chat),
       async post(wish) {
+        const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
+        // A line does not ring.
+        const message = { ...address, disable_notification: wish.kind === 'line' ? true : undefined };
         try {
-          const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
-          // A line does not ring.
-          const quiet = wish.kind === 'line' ? { disable_notification: true } : {};
-          const sent = await shownAs(wish, (text) => api.sendMessage({ ...address, ...quiet, ...text }));
+          const sent = await shownAs(wish, (text) => api.sendMessage({ ...message, ...text }));
           return { id: String(sent.message_id) };
         } catch (error) {
           throw parts.failed(chat, error);
         }
       },
       async edit({ id }, wish) {
+        const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
         try {
-          const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
           await shownAs(wish, (text) => api.editMessageText({ ...message, ...text }));
         } catch (error) {
           if (!saidBy(error, /message is not modified/)) throw parts.failed(chat, error);
@@ -171,17 +152,11 @@ function createStatusLine(options: {
   };
 }
 
-/** Without marks where Telegram can't read them. */
-async function shownAs<Sent>(
+function shownAs<Sent>(
   wish: Wish,
   call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Sent>,
 ): Promise<Sent> {
   if (wish.kind === 'line') return call({ text: wish.text });
   const [piece = ''] = splitMarkdown(wish.markdown, telegramFits);
-  try {
-    return await call({ text: toTelegramHtml(piece), parse_mode: 'HTML' });
-  } catch (error) {
-    if (!saidBy(error, /can't parse entities/)) throw error;
-    return call({ text: toTelegramText(piece) });
-  }
+  return withMarks(piece, call);
 }

@@ -6,12 +6,12 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Clients cut a text that is longer than 4096; a piece may be a little shorter. */
+/** Clients cut texts at 4096 or a little before. */
 const longPiece = 4000;
 
 const fullPiece = 4096;
 
-/** Pieces leave the client at once; the platform counts whole seconds. */
+/** Pieces come at once; the platform counts seconds. */
 const pieceGapMs = 2000;
 
 const splitHoldMs = 1500;
@@ -19,16 +19,13 @@ const splitHoldMs = 1500;
 const mostRemembered = 1000;
 
 export type TakeUpdates = Readonly<{
-  /** Looks at a whole batch before its updates are taken. */
+  /** Sees a whole batch first. */
   foresee(updates: readonly Update[]): void;
-  /**
-   * Resolves when Telegram may be told that it arrived (Q1): stored, ignored, or unreadable, so that a bad update
-   * blocks no other.
-   */
+  /** Resolves when it may be acknowledged (Q1): stored, ignored, or unreadable, so that it blocks no other. */
   take(update: Update): Promise<void>;
 }>;
 
-/** `stored`: a message waits for its answer. `pressed`: with `words` for the presser. */
+/** `stored`: a message waits for its answer. `pressed`: `words` are for the presser. */
 export function createTakeUpdates(options: {
   me: () => Me;
   onEvent: OnEvent;
@@ -70,9 +67,9 @@ export function createTakeUpdates(options: {
 
 type Said = Extract<ChannelEvent, { type: 'message' }>;
 
-/** Joins what a client sent in pieces (H3): albums, and long texts. */
+/** Albums and long texts (H3). */
 type JoinParts = Readonly<{
-  /** One piece of an album may address the bot for all. */
+  /** One piece of an album may address the bot. */
   foresee(events: readonly ChannelEvent[]): void;
   /** Repeatable: the same event gives the same answer. */
   join(event: ChannelEvent): ChannelEvent;
@@ -133,7 +130,7 @@ function goOn(run: Run, event: Said): Run {
   // A slash there is where the client cut.
   const { command: _, ...message } = event.message;
   const { length } = run.last.text;
-  // A full piece was cut inside a line; after a shorter one the platform trimmed white space.
+  // A full piece was cut inside a line; otherwise the platform trimmed white space.
   const glue = length === fullPiece ? '' : '\n';
   const joined: Said = {
     ...event,

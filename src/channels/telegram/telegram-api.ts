@@ -1,8 +1,8 @@
 import { Api, type RawApi } from 'grammy';
 
 /**
- * A failed call, safe to log: it holds neither the token (S3) nor what was to be sent. `answered`: Telegram refused.
- * `not_sent`: the request never left. `unknown`: it may have been carried out.
+ * Safe to log: neither the token (S3) nor content. `answered`: refused. `not_sent`: never left. `unknown`: perhaps
+ * carried out.
  */
 export class TelegramFault extends Error {
   override readonly name = 'TelegramFault';
@@ -80,7 +80,7 @@ export function createTelegramApi({
   return api.raw;
 }
 
-/** A gateway may answer with JSON of its own. */
+/** Gateways have JSON of their own. */
 function isBotApi(answer: unknown): boolean {
   const { ok, result, error_code } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   return ok === true ? result !== undefined : typeof error_code === 'number';

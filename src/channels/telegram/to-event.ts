@@ -22,7 +22,7 @@ export const wantedUpdates = [
 /** Parts of an album come within a second. */
 const albumHoldMs = 1000;
 
-/** What an update means, or why nothing. Pure; throws only on shapes that Telegram never sends. */
+/** Pure; throws only on shapes that Telegram never sends. */
 export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
   const said = update.message ?? update.channel_post;
   if (said !== undefined) return fromMessage(said, me);
@@ -53,7 +53,7 @@ function fromMessage(said: TelegramMessage, me: Me): Readonly<{ event: ChannelEv
   return { event: { type: 'message', message, join: { key, holdMs: albumHoldMs, glue: '\n' } } };
 }
 
-/** Both halves of a migration tell it, in either order (A6). */
+/** Both chats of a migration tell it (A6). */
 function moved(from: number, to: number): Readonly<{ event: ChannelEvent }> {
   return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
 }

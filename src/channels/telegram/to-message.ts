@@ -1,20 +1,20 @@
-import type { Chat, ExternalReplyInfo, Message as TelegramMessage, User } from 'grammy/types';
+import type { Chat, ExternalReplyInfo, Message as TelegramMessage, PhotoSize, User } from 'grammy/types';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
 import {
   parseAddressed,
   parseCommand,
+  type Attachment,
   type Command,
   type Message,
   type Quote,
   type Sender,
 } from '../../core/message.ts';
 import { readText, authorOf, thingOf, type Me } from './message-parts.ts';
-import { toAttachments } from './to-attachments.ts';
 
 /** For the log. */
 export type Ignored = Readonly<{ ignored: string }>;
 
-/** A person's message (H3, A1), or why it is none. */
+/** H3, A1 */
 export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Message }> | Ignored {
   const reason = reasonToIgnore(from, me);
   if (reason !== undefined) return { ignored: reason };
@@ -29,7 +29,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   const reply = replyOf(from, me);
   const call = readCommand(read.text, read.mentioned, from, me);
   const meant = call?.meant === true || read.mentioned || reply?.own === true;
-  // What was passed on is not the sender's own.
+  // Not if it was passed on.
   const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
   return {
     message: {
@@ -40,7 +40,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
       sender,
       text: own,
       addressed: call?.forOther !== true && (meant || from.chat.type === 'private'),
-      command: call?.command === undefined ? undefined : call.command,
+      command: call?.command,
       attachments,
       replyTo: reply,
       shared: shared.length === 0 ? undefined : shared,
@@ -51,7 +51,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   };
 }
 
-/** A thread counts in forum topics only: elsewhere it can't be sent to (TG5). */
+/** Only forum topics are threads (TG5). */
 export function conversationOf(
   message: Readonly<{ chat: Chat; is_topic_message?: boolean; message_thread_id?: number }>,
 ): Conversation {
@@ -86,7 +86,7 @@ function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {
   return undefined;
 }
 
-/** A chat that speaks is judged by its own id (A9); `from` is a placeholder. */
+/** A chat that speaks is judged by its id (A9); `from` is a placeholder. */
 function senderOf(from: TelegramMessage): Sender | undefined {
   const chat = from.sender_chat ?? (from.chat.type === 'channel' ? from.chat : undefined);
   if (chat === undefined) return from.from === undefined ? undefined : personOf(from.from);
@@ -94,7 +94,7 @@ function senderOf(from: TelegramMessage): Sender | undefined {
   return { id: `telegram:${chat.id}`, name: name ?? String(chat.id), kind: 'chat' };
 }
 
-/** In a topic, a message that answers nothing "replies" to the topic's creation. */
+/** In a topic every message "replies" to the topic's creation. */
 function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
   const { reply_to_message: to, external_reply: elsewhere, quote } = from;
   if (to !== undefined && to.forum_topic_created === undefined) {
@@ -123,11 +123,11 @@ function saidIn(
   return {
     attachments: attachments.length === 0 ? undefined : attachments,
     text: [...carried, text].filter((each) => each !== '').join('\n'),
-    note: thing?.note === undefined ? undefined : thing.note,
+    note: thing?.note,
   };
 }
 
-/** What a message holds that is not its sender's own words (M11). */
+/** Not the sender's own words (M11). */
 function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): readonly Quote[] {
   const { forward_origin: origin } = from;
   const thing = thingOf(from);
@@ -141,7 +141,7 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
 
-/** Telegram's entity for `/my-skill` covers `/my` only. What was forwarded calls nothing. */
+/** Telegram's entity of `/my-skill` is `/my`. Forwarded text calls nothing. */
 function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me: Me): Call | undefined {
   if (from.forward_origin !== undefined) return undefined;
   const parsed = parseCommand(text);
@@ -156,5 +156,55 @@ function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me
     text: bot === undefined ? text : text.replace(`@${bot}`, ''),
     command,
     meant: meant || undefined,
+  };
+}
+
+type File = Readonly<{ file_id?: string; mime_type?: string; file_size?: number }>;
+
+/** Nothing is fetched. */
+export function toAttachments(message: Partial<TelegramMessage>): readonly Attachment[] {
+  const found = fileOf(message);
+  return found === undefined ? [] : [found];
+}
+
+function fileOf(message: Partial<TelegramMessage>): Attachment | undefined {
+  const { photo, animation, document, audio, voice, video, video_note: round, sticker } = message;
+  if (photo !== undefined) return describe('photo', 'photo.jpg', largestFor(photo), 'image/jpeg');
+  // Its document is the same file.
+  if (animation !== undefined) return describe('video', animation.file_name ?? 'animation', animation);
+  if (document !== undefined) return describe('document', document.file_name ?? 'document', document);
+  if (audio !== undefined) return describe('audio', audio.file_name ?? audio.title ?? 'audio', audio);
+  if (voice !== undefined) return describe('audio', 'voice message', voice);
+  if (video !== undefined) return describe('video', video.file_name ?? 'video', video);
+  if (round !== undefined) return describe('video', 'video message', round);
+  if (sticker !== undefined) return describe('other', `sticker ${sticker.emoji ?? ''}`.trim(), sticker);
+  return undefined;
+}
+
+/** Larger ones are scaled down or refused by models. */
+const largestPicture = { side: 2000, bytes: 3_900_000 };
+
+/** The smallest comes first. */
+function largestFor(sizes: readonly PhotoSize[]): PhotoSize | undefined {
+  const fitting = sizes.filter(
+    ({ width, height, file_size: bytes = 0 }) =>
+      Math.max(width, height) <= largestPicture.side && bytes <= largestPicture.bytes,
+  );
+  return fitting.at(-1) ?? sizes[0];
+}
+
+function describe(
+  kind: Attachment['kind'],
+  name: string,
+  file: File | undefined,
+  usualMime?: string,
+): Attachment {
+  const mime = file?.mime_type ?? usualMime;
+  return {
+    kind,
+    name,
+    mime,
+    size: file?.file_size,
+    ref: file?.file_id,
   };
 }
