@@ -200,7 +200,7 @@ export function createStrangers(options: {
         message,
         done
           ? say`You are the owner now (${inlineCode(sender.id)}). Put ${inlineCode(`owner = ["${sender.id}"]`)} under ${inlineCode('[bot]')} in ${inlineCode('config.toml')} to keep that. ${writeCommand(message.conversation, 'help')} tells you what I can do.`
-          : say`This token is not valid, or no longer. Restart the bot to get a new one.`,
+          : say`This token is invalid or has expired. Restart the bot to get a new one.`,
       );
       return true;
     },

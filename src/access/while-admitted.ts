@@ -16,7 +16,7 @@ export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted
   };
 }
 
-const noLonger = fixed`This person may no longer use the bot.`;
+const noLonger = fixed`This person no longer has access to the bot.`;
 
 /** A model that is asked only while its requester is admitted (S11). */
 export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {

@@ -94,7 +94,7 @@ function describeWrittenSkill(skill: {
     const skillName = inlineCode(name);
     return [
       `**${isNew ? say`A new skill waits for your yes: ${skillName}` : say`A changed skill waits for your yes: ${skillName}`}**`,
-      say`I wrote it for ${inlineCode(sender)}. It stays off until you enable it; a later change of any file switches it off again.`,
+      say`I wrote it for ${inlineCode(sender)}. It stays off until you enable it. If a file changes later, it is switched off again.`,
       [say`It asks for:`, ...asks(say).map((line) => `- ${line}`)].join('\n'),
       [say`Its files, all of which follow:`, ...listed].join('\n'),
       ...texts,
@@ -107,7 +107,7 @@ function asksOf(directory: string, given: readonly string[]): (say: Say) => read
   const file = path.join(directory, 'SKILL.md');
   const bytes = readFileSync(file);
   const parsed = parseSkill({ path: file, directory, origin: 'workspace', bytes, cut: false });
-  if (!parsed.ok) return (say) => [say`nothing that can be read: its SKILL.md is broken`];
+  if (!parsed.ok) return (say) => [say`nothing: its SKILL.md can’t be read`];
   const wishes = Object.entries(wishesOf(parsed.definition, given));
   return (say) =>
     wishes.map(([what, list]) => {

@@ -156,7 +156,9 @@ export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAcc
 /** One plain sentence for what went wrong (C7). */
 export function failureText(code: CapabilityCode, over: boolean, language: string | undefined): string {
   const say = sayIn(language);
-  const again = over ? say`Ask me again to start over.` : say`Please try again with what the page shows you.`;
+  const again = over
+    ? say`Ask me again to start over.`
+    : say`Please try again with the code or address that the page shows.`;
   const words: Partial<Record<CapabilityCode, string>> = {
     capability_auth_flow_invalid: say`That sign-in is no longer open.`,
     capability_auth_flow_expired: say`That sign-in expired: it lasts 30 minutes.`,

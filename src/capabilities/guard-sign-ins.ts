@@ -73,7 +73,7 @@ export function createGuardSignIns(options: {
         const fate = gone ? say`I deleted it.` : say`Please delete it.`;
         await replies.answer(
           message,
-          say`That looked like the answer of a sign-in page, and others can read it here, so I have not used it. ${fate} Send it to me in a direct message.`,
+          say`That looked like the answer of a sign-in page. Others can read it here, so I didn’t use it. ${fate} Send it to me in a direct message.`,
           key,
         );
       }

@@ -5,7 +5,7 @@ import { fixed, type Say } from '../core/texts/say.ts';
 
 /** For a channel without files. */
 export const noFileToFetch: Channel['fetchFile'] = async () => {
-  throw new FetchFileError('this channel fetches no files', { sentence: fixed`no files can be read here` });
+  throw new FetchFileError('this channel fetches no files', { sentence: fixed`files can’t be read here` });
 };
 
 /** To a new file (0600). Returns its bytes; refuses more than `maxBytes`. */

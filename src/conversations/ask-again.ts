@@ -2,7 +2,7 @@ import type { Entry } from '../core/entry.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { fixed } from '../core/texts/say.ts';
 
-export const nothingToRetry = fixed`I know no question of yours here that I could answer again.`;
+export const nothingToRetry = fixed`I found no earlier question of yours here to answer again.`;
 
 const note = labelled(
   'host',

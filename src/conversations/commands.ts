@@ -184,7 +184,7 @@ export function createCommands(deps: {
     exit: async (message) => ({
       text: sayTo(
         message,
-      )`Only the terminal can be left. ${writeIn(message)('new')} starts a new conversation.`,
+      )`You can leave only the terminal. ${writeIn(message)('new')} starts a new conversation.`,
     }),
   };
 
@@ -248,7 +248,7 @@ export function createCommands(deps: {
       if (guess === undefined && !isAlone) return undefined;
       const say = sayTo(message);
       return [
-        say`I know no command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
+        say`I don’t know the command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
         ...(guess === undefined ? [] : [say`Did you mean ${write(guess)}?`]),
         say`${write('help')} lists what I know. To send it as a message, leave out the ${inlineCode(mark)}.`,
       ].join(' ');

@@ -115,7 +115,7 @@ export function describeSkill(skill: Skill, write: WriteHere): string {
 }
 
 export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say): string {
-  if (skills.length === 0) return say`No skill is available to you here.`;
+  if (skills.length === 0) return say`No skills are available to you here.`;
   const shown = skills
     .slice(0, 50)
     .map((skill) => `- ${write(skill.name, '')} ${oneLine(skill.description, 100)}`);

@@ -92,7 +92,7 @@ export function createReceiveFiles(options: {
     async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | Words> {
       const { ref, name, mime, size = 0 } = attachment;
       if (refused !== undefined) return refused;
-      if (ref === undefined || channel === undefined) return fixed`files of this kind can not be fetched`;
+      if (ref === undefined || channel === undefined) return fixed`files of this type can’t be downloaded`;
       const maxBytes = Math.min(most.bytesEach, room);
       if (size > room) return overTogether;
       const fetch = (to: string): Promise<void> =>
@@ -152,7 +152,7 @@ export function createReceiveFiles(options: {
       if (bytes === undefined) return {};
       const spoken = await transcribe({ bytes, name, mime }, settings, signal);
       if ('problem' in spoken) {
-        const told = say`I couldn’t make out what is said in ${inlineCode(name)}. Please write it to me, or try again later.`;
+        const told = say`I couldn’t understand the recording ${inlineCode(name)}. Please type it, or try again later.`;
         return { unshown: spoken.problem, told };
       }
       const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
@@ -176,12 +176,12 @@ export function createReceiveFiles(options: {
 }
 
 const overTogether = (say: Say): string =>
-  say`the files of one message may have ${say.bytes(most.bytes)} together`;
+  say`the files of a message may have ${say.bytes(most.bytes)} in total`;
 
 /** In the order in which a model is shown them. */
 function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
   const { attachments, replyTo, shared = [], sender } = message;
-  const refused = (say: Say): string => say`only ${most.files} files of one message are fetched`;
+  const refused = (say: Say): string => say`only the first ${most.files} files of a message are downloaded`;
   const own = attachments.map((attachment, index): Wanted => ({
     attachment,
     sender: sender.id,

@@ -57,7 +57,7 @@ const table: Readonly<Record<string, BuiltInTool>> = {
   skills_load: {
     icon: '📖',
     title: fixed`Skill to follow`,
-    says: fixed`Follows what a skill says itself.`,
+    says: fixed`Follows the instructions of a skill directly.`,
     doing: fixed`reading a skill`,
     risk: 'safe',
     main: 'kept',

@@ -74,7 +74,7 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
       const problems = read.error.issues.map(({ path, message }): SettingProblem => {
         const field = known.get(String(path[0]));
         if (field === undefined)
-          return { problem: hasSecrets ? fixed`these values do not go together` : message };
+          return { problem: hasSecrets ? fixed`these values can’t be combined` : message };
         const missing = own[field.key] === undefined;
         const issues = read.error.issues.filter((issue) => String(issue.path[0]) === field.key);
         const problem = missing ? fixed`it has to be set` : problemOf(field, issues);

@@ -56,7 +56,7 @@ function mcpNotice(server: string, off: readonly Disagreement[], at: number): { 
   const lines = (say: Say): readonly string[] => [
     ...off.slice(0, namedLimit).map(({ tool, why }) => {
       const name = inlineCode(mcpToolName(server, tool));
-      return why === 'changed' ? say`${name} is no longer what you agreed to.` : say`${name} is new.`;
+      return why === 'changed' ? say`${name} is no longer what you approved.` : say`${name} is new.`;
     }),
     ...(off.length > namedLimit ? [say`${off.length - namedLimit} more`] : []),
   ];
@@ -67,7 +67,7 @@ function mcpNotice(server: string, off: readonly Disagreement[], at: number): { 
     key: `mcp:${mark}`,
     words: (say) =>
       [
-        say`The MCP server ${inlineCode(server)} changed its tools. These are off until you agree:`,
+        say`The MCP server ${inlineCode(server)} changed its tools. These are off until you approve them:`,
         '',
         ...lines(say).map((line) => `- ${line}`),
         '',

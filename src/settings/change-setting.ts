@@ -47,7 +47,7 @@ export function createChangeSetting(options: {
       const chat = { ...(await chats.of(conversation, tool)), [field.key]: checked.value };
       const { problems } = layerSettings(settings, tableOf(config(), name), chat);
       if (problems.some(({ layer, key }) => layer === 'chat' && key === undefined))
-        return fixed`write another: it does not go together with what else is set`;
+        return fixed`choose another value: this one can’t be combined with the other settings`;
     }
     await chats.set(conversation, name, field, value, person);
     await audit.record({

@@ -81,8 +81,8 @@ export function createChatAgent(options: {
       const { models } = runtime().config;
       const names = Object.keys(models.aliases);
       if (name !== '' && name !== standard && resolveModel(models, name) === undefined) {
-        const unknown = say`I know no model ${inlineCode(oneLine(name, 64))}.`;
-        return { text: `${unknown} ${say`I know these: ${names.map(inlineCode).join(', ')}.`}` };
+        const unknown = say`I don’t know the model ${inlineCode(oneLine(name, 64))}.`;
+        return { text: `${unknown} ${say`You can choose ${names.map(inlineCode).join(', ')}.`}` };
       }
       if (name !== '') await set(message, 'model', name === standard ? undefined : name);
       const here = await of(message.conversation);
@@ -94,7 +94,7 @@ export function createChatAgent(options: {
         text: [
           say`Model: ${nameModel(models, here.model)}`,
           ...goneWords(here, say),
-          say`Choose the model of this chat, or write ${write('model', 'NAME')}. ${inlineCode(standard)} is the one of my configuration.`,
+          say`Choose the model for this chat, or write ${write('model', 'NAME')}. ${inlineCode(standard)} is the configured one.`,
         ].join('\n\n'),
         more: { buttons },
       };
@@ -108,7 +108,7 @@ export function createChatAgent(options: {
       const { persona } = await of(message.conversation);
       const shown =
         persona === '' ? say`I have no persona in this chat.` : say`My persona in this chat: ${persona}`;
-      const how = say`Write ${write('persona', 'TEXT')} to set it, ${write('persona', standard)} to use the one of my configuration.`;
+      const how = say`Write ${write('persona', 'TEXT')} to set it, or ${write('persona', standard)} to use the configured one.`;
       return { text: `${shown}\n\n${how}` };
     },
   };

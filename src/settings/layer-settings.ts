@@ -25,7 +25,7 @@ export function layerSettings(
   // Each value is fine and all together are not: that of the chat gives way, then that of config.
   const without = (given: LayeredSettings, layer: SettingLayer): LayeredSettings => ({
     ...given,
-    problems: [...above.problems, { layer, problem: fixed`its values do not go together` }],
+    problems: [...above.problems, { layer, problem: fixed`its values can’t be combined` }],
   });
   if (settings.resolve(below.values).ok) return without(below, 'chat');
   if (settings.resolve({}).ok) return without(nothing, 'config');

@@ -177,7 +177,7 @@ function oneField(field: SettingField, layered: LayeredSettings, say: Say, title
 }
 
 function usage(write: WriteHere, say: Say): string {
-  return say`Press a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
+  return say`Choose a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
 }
 
 function usageOf({ name }: Tool, write: WriteHere, say: Say): string {

@@ -76,7 +76,7 @@ function hintOf(field: SettingField, layered: LayeredSettings, hidden: boolean, 
   return [
     ...(description === undefined ? [] : [say(description)]),
     rule,
-    ...(hidden && isSet ? [say`It is set: leave this empty to keep it.`] : []),
+    ...(hidden && isSet ? [say`A value is set. Leave this empty to keep it.`] : []),
     ...(field.default === undefined ? [] : [say`Default: ${shown}.`]),
   ].join(' ');
 }

@@ -135,7 +135,7 @@ export function createSettingsTalk(options: {
       if (name === '') return show.overview(who);
       if (tool === undefined) {
         const { text, buttons } = show.overview(who);
-        return { text: `${say`I know no tool of that name with settings.`}\n\n${text}`, buttons };
+        return { text: `${say`No tool with that name has settings here.`}\n\n${text}`, buttons };
       }
       if (key === '')
         return (await show.inForm(who, tool, openForm)) ? { text: '', buttons: [] } : show.ofTool(who, tool);
@@ -162,7 +162,7 @@ export function createSettingsTalk(options: {
     if (!(await mayChange(message.sender.id))) return false;
     const removed = await removeSecret(message);
     const say = sayIn(message.sender.language);
-    const late = say`That came too late. Open the settings again.`;
+    const late = say`This form has expired. Open the settings again.`;
     await replies.answer(message, `${late} ${say(removed)}`.trimEnd());
     return true;
   }
@@ -197,7 +197,7 @@ function createRemoveSecret(options: {
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       log.info({ err: error }, 'a message with a secret could not be deleted');
-      return fixed`I can not delete your message here: please delete it yourself, it holds a secret.`;
+      return fixed`I can’t delete messages here. Please delete yours: it contains a secret.`;
     }
   };
 }

@@ -98,7 +98,7 @@ export function createShowSettings(options: {
 function askFor({ secret, placeholder }: SettingField, chatType: Message['chatType'], say: Say): string {
   const of = askings[chatType === 'private' ? 'private' : 'group'];
   const asked = placeholder === undefined ? say(of.plain) : say(of.example, inlineCode(placeholder));
-  const hidden = say`It is kept from the model, and your message is deleted where I can do that.`;
+  const hidden = say`The model never sees it, and I delete your message if I can.`;
   return secret ? `${asked} ${hidden}` : asked;
 }
 

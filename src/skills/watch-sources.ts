@@ -57,7 +57,7 @@ export async function watchSources(options: {
     log.info({ source, changes: lines.length }, 'a source of skills was looked at');
     if (lines.length > 0) {
       await replies.tellOwners(`sources:${state}`, (say) => {
-        const told = say`The skill source ${inlineCode(source)} differs from what you agreed to. Nothing changed here.`;
+        const told = say`The skill source ${inlineCode(source)} differs from what you approved. Nothing changed here.`;
         return `${told}\n\n${lines.map((line) => `- ${line(say)}`).join('\n')}`;
       });
     }
@@ -85,8 +85,8 @@ function changesOf(
     return [
       (say) =>
         names === ''
-          ? say`Nobody agreed to it yet, and it has no skill.`
-          : say`Nobody agreed to it yet, so none of its skills are used: ${names}. ${add} shows what they ask for.`,
+          ? say`Nobody has approved it yet, and it has no skills.`
+          : say`Nobody has approved it yet, so its skills are off: ${names}. ${add} shows what they ask for.`,
     ];
   }
   return [

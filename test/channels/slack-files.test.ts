@@ -62,7 +62,7 @@ const readScope = /lacks the scope files:read: its operator can add it/;
 const troubles: readonly (readonly [string, SentFile, RegExp, boolean])[] = [
   ['was deleted', { ...plain, trouble: 'deleted' }, /Slack no longer has it/, false],
   ['left a tombstone', { ...plain, trouble: 'tombstone', stub: true }, /Slack no longer has it/, false],
-  ['lies outside of Slack', { ...plain, external: true }, /it lies outside of Slack/, false],
+  ['lies outside of Slack', { ...plain, external: true }, /it is stored outside Slack/, false],
   ['is cut in the middle', { ...plain, trouble: 'cut' }, /did not arrive whole/, true],
   ['has more bytes than was said', { ...plain, trouble: 'more than said' }, /did not arrive whole/, true],
   ['has fewer bytes than was said', { ...plain, trouble: 'less than said' }, /did not arrive whole/, true],
@@ -104,7 +104,10 @@ for (const way of ['at', 'redirect'] as const)
     t.after(() => foreign.close());
     const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}/x`;
     const trouble = way === 'at' ? { at: url } : { redirect: url };
-    await assert.rejects(fetchSent(t, { ...plain, trouble }), told(/Slack does not give it out/, false));
+    await assert.rejects(
+      fetchSent(t, { ...plain, trouble }),
+      told(/Slack doesn’t let me download it/, false),
+    );
     assert.deepEqual(seen, []);
   });
 

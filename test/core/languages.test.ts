@@ -65,7 +65,10 @@ test('H14 numbers, sizes and times are written as the language and its region do
 
 test('T12 H14 why a file was not sent is told in the language of whom it was for', () => {
   const file = { id: 'f', name: 'a`b.csv', mime: 'text/csv', size: 1_234_567, language: 'de' };
-  const { markdown } = withoutFile({ markdown: '', file }, fixed`This chat lets me send no files.`);
+  const { markdown } = withoutFile(
+    { markdown: '', file },
+    fixed`I’m not allowed to send files in this chat.`,
+  );
   assert.equal(
     markdown.replace(/\u00a0/g, ' '),
     "Ich konnte die Datei `a'b.csv` (1,2 MB) nicht senden. In diesem Chat darf ich keine Dateien senden.",

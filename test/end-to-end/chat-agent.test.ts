@@ -22,7 +22,7 @@ test('M15 an owner sets the model and the persona of a chat; nobody else can, an
   assert.match(await tell(ann, '/persona rude', /./), /^Only an owner can change that\.$/);
   await tell(olga, '/persona You are a parrot.', /My persona in this chat: You are a parrot\./);
   assert.match(await tell(olga, `/persona ${'x'.repeat(2_001)}`, /./), /at most 2000 characters/);
-  await tell(olga, '/model nosuch', /I know no model nosuch\. I know these: .*fast/);
+  await tell(olga, '/model nosuch', /I don’t know the model nosuch\. I know these: .*fast/);
   olga.says('/model', { in: friends });
   const menu = await friends.nextMessage(/claude-sonnet-5-5/);
   assert.ok(menu.buttons.includes('fast'));

@@ -118,7 +118,7 @@ test('I3 A11 in private an unknown name is answered with the nearest one, a hidd
     const name = said.split(' ')[0] ?? '';
     assert.equal(
       (await ann.dm.nextMessage()).text,
-      `I know no command ${name}. ${nearest}/help lists what I know. To send it as a message, leave out the /.`,
+      `I don’t know the command ${name}. ${nearest}/help lists what I know. To send it as a message, leave out the /.`,
     );
   }
   assert.equal(set.messages.requests.length, 0);

@@ -200,7 +200,7 @@ test('T12 a limit of the platform is said to the person, and the conversation go
   const told = await ann.dm.nextMessage('could not send');
   assert.equal(
     told.text,
-    'Look\n\nI could not send the file a.txt (1 byte). Telegram takes no file of that size (1 byte).',
+    'Look\n\nI could not send the file a.txt (1 byte). Telegram doesn’t accept files this large (1 byte).',
   );
   await ann.dm.nextMessage('All done.');
 });

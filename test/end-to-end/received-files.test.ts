@@ -125,7 +125,7 @@ test('M12 a file that can not be fetched is told to the model, and alone to the 
   });
   await ann.dm.nextMessage('Sorry.');
   assert.match(textOf(lastOf(bot)), /film\.zip[^]*larger than 20 MB/, 'it knows of the first, too');
-  assert.match(textOf(lastOf(bot)), /"b\.zip", not read: it did not arrive whole from Telegram/);
+  assert.match(textOf(lastOf(bot)), /"b\.zip", not read: the download from Telegram was incomplete/);
   assert.equal(bot.telegram.downloads.length, 2, 'what may pass is tried twice');
 });
 

@@ -60,7 +60,7 @@ test('S11 X4 a plugin that works for a person who was removed can ask no model',
   assert.equal(await context.model().complete('one'), 'first');
   admitted.now = false;
   await assert.rejects(context.model().complete('two'), {
-    message: 'This person may no longer use the bot.',
+    message: 'This person no longer has access to the bot.',
   });
   assert.equal(model.requests.length, 1);
   await close();

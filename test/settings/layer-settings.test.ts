@@ -42,11 +42,11 @@ test('X3 values that do not go together give way layer by layer', () => {
   assert.deepEqual(layerSettings(settings, { from: 3 }, { to: 2 }), {
     values: { from: 3 },
     from: new Map([['from', 'config']]),
-    problems: [{ layer: 'chat', problem: 'its values do not go together' }],
+    problems: [{ layer: 'chat', problem: 'its values can’t be combined' }],
   });
   const both = layerSettings(settings, { from: 30 }, { unit: 'mi' });
   assert.deepEqual(both.values, {});
-  assert.deepEqual(both.problems, [{ layer: 'config', problem: 'its values do not go together' }]);
+  assert.deepEqual(both.problems, [{ layer: 'config', problem: 'its values can’t be combined' }]);
 });
 
 test('X3 a setting that has to be set and is not takes nothing else away', () => {

@@ -13,7 +13,7 @@ export type Sdk = typeof Anthropic;
 
 const unreachable = fixed`I can't reach the language model right now. Please try again in a few minutes.`;
 const busy = fixed`The language model is overloaded right now. Please try again in a few minutes.`;
-const refused = fixed`The language model refused the request. The operator of this bot finds the reason in the log.`;
+const refused = fixed`The language model refused the request. My operator can find the reason in the log.`;
 const tooLong = fixed`This conversation has become too long for the language model. Start a new one with the command “new”.`;
 const rateLimited = fixed`The language model has reached its rate limit. Please try again in a few minutes.`;
 const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;

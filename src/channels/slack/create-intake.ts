@@ -61,7 +61,7 @@ type IntakeOptions = Readonly<{
 const missedMessages: ChannelEvent = {
   type: 'notice',
   key: 'slack:messages',
-  markdown: fixed`Slack tells me of mentions, but not of other messages: I can follow no thread there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
+  markdown: fixed`Slack sends me mentions, but no other messages, so I can’t follow threads there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
 };
 
 type Taken = Reply | FormErrors | undefined;

@@ -27,7 +27,7 @@ const withheld = ['access_denied', 'file_not_visible', 'not_visible', 'team_acce
 
 const page = /^\s*<(!doctype\s+html|html)/i;
 
-const notGiven = fixed`Slack does not give it out`;
+const notGiven = fixed`Slack doesn’t let me download it`;
 
 type File = OutgoingFile;
 
@@ -93,7 +93,7 @@ function refusedUpload({ status, headers }: Response, size: number): SendError {
   const message = `Slack answered ${status} to an upload`;
   if (status === 413) {
     return new SendError('refused', message, {
-      sentence: (say) => say`Slack takes no file of that size (${say.bytes(size)}).`,
+      sentence: (say) => say`Slack doesn’t accept files this large (${say.bytes(size)}).`,
     });
   }
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
@@ -109,12 +109,12 @@ function fileError(error: unknown): SendError {
 }
 
 const refusals: Readonly<Record<string, Fixed>> = {
-  file_upload_size_restricted: fixed`This Slack workspace takes no file of that size.`,
-  file_uploads_disabled: fixed`This Slack workspace takes no files.`,
-  file_uploads_except_images_disabled: fixed`This Slack workspace takes no files but pictures.`,
-  file_type_not_allowed: fixed`This Slack workspace takes no files of that type.`,
+  file_upload_size_restricted: fixed`This Slack workspace doesn’t accept files this large.`,
+  file_uploads_disabled: fixed`This Slack workspace doesn’t accept files.`,
+  file_uploads_except_images_disabled: fixed`This Slack workspace accepts only pictures.`,
+  file_type_not_allowed: fixed`This Slack workspace doesn’t accept files of this type.`,
   storage_limit_reached: fixed`The storage of this Slack workspace is full.`,
-  posting_to_channel_denied: fixed`I may not post files in this channel.`,
+  posting_to_channel_denied: fixed`I’m not allowed to post files in this channel.`,
   missing_scope: fixed`My Slack app lacks the permission to send files (files:write).`,
 };
 
@@ -132,7 +132,7 @@ export function createFetchFile(
     const { file } = info.parse(await call('files.info', { file: id }));
     if (file.mode === 'tombstone') throw deleted();
     if (file.mode === 'external' || file.is_external)
-      throw refused('a file lies outside of Slack', fixed`it lies outside of Slack`);
+      throw refused('a file lies outside of Slack', fixed`it is stored outside Slack`);
     const url = file.url_private_download || file.url_private;
     if (!url || !isOfSlack(url, apiUrl)) throw refused('files.info named no address of Slack', notGiven);
     return { url, size: file.size ?? undefined };
@@ -201,7 +201,7 @@ function notServed(status: number): FetchFileError {
 function notPermitted(): FetchFileError {
   return refused(
     'the Slack app lacks the scope files:read',
-    fixed`the Slack app of this bot lacks the scope files:read: its operator can add it and install the app again`,
+    fixed`my Slack app lacks the scope files:read: my operator can add it and install the app again`,
   );
 }
 
@@ -215,7 +215,7 @@ function refused(message: string, sentence: string): FetchFileError {
 
 function passing(message: string, cause?: unknown): FetchFileError {
   return new FetchFileError(message, {
-    sentence: fixed`it did not arrive whole from Slack`,
+    sentence: fixed`the download from Slack was incomplete`,
     passing: true,
     cause,
   });

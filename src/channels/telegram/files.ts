@@ -39,7 +39,7 @@ export async function sendFile(
   if (size > largestFile) {
     throw new SendError('refused', `a file of ${size} bytes is over Telegram's limit`, {
       sentence: (say) =>
-        say`Telegram lets a bot send files of up to ${say.bytes(largestFile)}, and this one has ${say.bytes(size)}.`,
+        say`Telegram lets bots send files of up to ${say.bytes(largestFile)}. This one has ${say.bytes(size)}.`,
     });
   }
   if (isPhoto({ mime, size })) {
@@ -121,7 +121,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   if (saidBy(error, /too (large|big)/i))
     return new SendError('refused', message, {
       cause: error,
-      sentence: (say) => say`Telegram takes no file of that size (${say.bytes(size)}).`,
+      sentence: (say) => say`Telegram doesn’t accept files this large (${say.bytes(size)}).`,
     });
   if (
     saidBy(
@@ -131,7 +131,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   )
     return new SendError('refused', message, {
       cause: error,
-      sentence: fixed`This chat lets me send no files.`,
+      sentence: fixed`I’m not allowed to send files in this chat.`,
     });
   return error;
 }
@@ -188,7 +188,7 @@ export function createFetchFile({
 function inUrl(path: string): string {
   const names = path.split('/');
   if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {
-    const sentence = fixed`the Bot API server of this bot runs in --local mode, whose files the bot does not read: its operator can switch that off`;
+    const sentence = fixed`my Bot API server runs in --local mode, whose files I can’t read: my operator can turn that off`;
     throw refused('getFile named a path that is not one of downloads', sentence);
   }
   return names.map(encodeURIComponent).join('/');
@@ -199,7 +199,7 @@ function notGiven(status: number): FetchFileError {
   const message = `a download was answered with ${status}${redirect ? ', a redirect: it is not followed' : ''}`;
   return status >= 500 || status === 429
     ? passing(message)
-    : refused(message, fixed`Telegram does not give it out`);
+    : refused(message, fixed`Telegram doesn’t let me download it`);
 }
 
 function tooBig(): FetchFileError {
@@ -215,7 +215,7 @@ function refused(message: string, sentence: string): FetchFileError {
 
 function passing(message: string, cause?: unknown): FetchFileError {
   return new FetchFileError(message, {
-    sentence: fixed`it did not arrive whole from Telegram`,
+    sentence: fixed`the download from Telegram was incomplete`,
     passing: true,
     cause,
   });

@@ -128,7 +128,7 @@ export function createAdmit(deps: IntakeDeps): OnEvent {
         message,
         sayIn(
           message.sender.language,
-        )`Too many messages are waiting here, so I left this one out. Please wait for my answers, then send it again.`,
+        )`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`,
         { key: `${message.id}!full` },
       );
     }

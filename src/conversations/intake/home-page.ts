@@ -91,8 +91,8 @@ export function createHomePage(options: {
 function toStranger({ sender }: Visit, code: MessageDenial): string {
   const say = sayIn(sender.language);
   if (code === 'STRANGER')
-    return say`I don't know you yet. Write to me in a direct message: I answer with a pairing code that my operator can approve.`;
+    return say`I don't know you yet. Write to me in a direct message: I’ll reply with a pairing code that my operator can approve.`;
   if (code === 'NOT_ALLOWED')
     return say`I only talk to people my operator has listed. Your id is ${inlineCode(sender.id)}.`;
-  return say`You may not use this bot.`;
+  return say`You don’t have access to this bot.`;
 }

@@ -89,12 +89,12 @@ export function createPresses(deps: {
     if (group === undefined)
       return show(
         press,
-        say`Nothing is open on ${inlineCode(id)} any more: ${inlineCode('skillet pair list')} shows what was decided.`,
+        say`${inlineCode(id)} has nothing left to decide. ${inlineCode('skillet pair list')} shows the decisions.`,
       );
     const words =
       verdict === 'allow'
         ? say`Allowed: ${inlineCode(group.name)}, ${inlineCode(id)}. People I know may talk to me there.`
-        : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and ask no more.`;
+        : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and won’t ask again.`;
     const undo = say`${inlineCode(`skillet pair revoke ${id}`)} takes that back.`;
     return show(press, `${words} ${undo}`);
   }
@@ -199,7 +199,7 @@ export function createPresses(deps: {
         if (!may.allowed) {
           const { sender, action } = press;
           log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
-          event.tell?.(sayIn(sender.language)`You may not use this bot.`);
+          event.tell?.(sayIn(sender.language)`You don’t have access to this bot.`);
           return;
         }
         const words = await act(event, [kind ?? '', ...rest]);

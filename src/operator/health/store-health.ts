@@ -234,6 +234,6 @@ export function outageNotice(
   return {
     key: `store:${new Date(to).toISOString().slice(0, 13)}`,
     words: (say) =>
-      say`My store could not be used from ${say.time(from, zone)} to ${say.time(to, zone)}: ${inlineCode(reason)}. It works again. I continue where I stopped, and answer what was sent to me meanwhile.`,
+      say`My store was unavailable from ${say.time(from, zone)} to ${say.time(to, zone)}: ${inlineCode(reason)}. It works again. I continue where I stopped, and answer what arrived meanwhile.`,
   };
 }
