@@ -58,7 +58,7 @@ test('M12 a file on Slack that is too large is not even begun', async (t) => {
   assert.equal(slack.calls.all().filter(({ method }) => method === 'download').length, 0);
 });
 
-const readScope = /lacks the scope files:read: its operator can add it/;
+const readScope = /lacks the scope files:read: my operator can add it/;
 const troubles: readonly (readonly [string, SentFile, RegExp, boolean])[] = [
   ['was deleted', { ...plain, trouble: 'deleted' }, /Slack no longer has it/, false],
   ['left a tombstone', { ...plain, trouble: 'tombstone', stub: true }, /Slack no longer has it/, false],

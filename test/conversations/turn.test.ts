@@ -461,7 +461,7 @@ test('I3 L6 a question that the model failed on is answered by /retry, for its o
   const retry = makeMessage({ id: 'telegram:42:3', text: '/retry' });
   assert.equal(await ask(makeMessage({ text: 'what is 2+2?' })), 'It refused.');
   const theirs = makeMessage({ id: 'telegram:42:2', text: '/retry', sender: ben });
-  assert.match(await ask(theirs, { again: true }), /I know no question of yours/);
+  assert.match(await ask(theirs, { again: true }), /I found no earlier question of yours/);
   assert.deepEqual([main.requests.length, audited], [1, []]);
   await assert.rejects(ask(retry, { again: true }), /dies here/);
   assert.equal(await ask(retry, { again: true }), 'Four.');

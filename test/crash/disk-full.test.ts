@@ -114,7 +114,7 @@ async function outage(
   const { text: rolled } = await ann.dm.nextMessage(/^you rolled [1-6]$/);
   for (const n of [1, 3]) await bob.dm.nextMessage(`answer to number ${n}`);
   for (const n of [2, 4]) await cid.dm.nextMessage(`answer to number ${n}`);
-  const told = await ann.dm.nextMessage('My store could not be used from');
+  const told = await ann.dm.nextMessage('My store was unavailable from');
   assert.match(told.text, reason);
   const answers = (person: Person): readonly string[] =>
     person.dm

@@ -22,7 +22,7 @@ test('M15 an owner sets the model and the persona of a chat; nobody else can, an
   assert.match(await tell(ann, '/persona rude', /./), /^Only an owner can change that\.$/);
   await tell(olga, '/persona You are a parrot.', /My persona in this chat: You are a parrot\./);
   assert.match(await tell(olga, `/persona ${'x'.repeat(2_001)}`, /./), /at most 2000 characters/);
-  await tell(olga, '/model nosuch', /I don’t know the model nosuch\. I know these: .*fast/);
+  await tell(olga, '/model nosuch', /I don’t know the model nosuch\. You can choose .*fast/);
   olga.says('/model', { in: friends });
   const menu = await friends.nextMessage(/claude-sonnet-5-5/);
   assert.ok(menu.buttons.includes('fast'));
@@ -72,7 +72,7 @@ test('I3 /retry answers the last question of the same person again, and not whil
   const ann = telegram.person({ name: 'Ann', id: 1002 });
   const friends = telegram.group({ title: 'Friends' });
   ann.says('/retry', { in: friends });
-  await friends.nextMessage(/I know no question of yours/);
+  await friends.nextMessage(/I found no earlier question of yours/);
   ann.says('@test_bot what is 2+2?', { in: friends });
   await friends.nextMessage('Five.');
   olga.says('@test_bot hello', { in: friends });

@@ -32,7 +32,7 @@ test('A8 with [skills] enabled = false nobody has a skill, by list, by name or b
   });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('/skills');
-  assert.match((await ann.dm.nextMessage()).text, /No skill is available/);
+  assert.match((await ann.dm.nextMessage()).text, /No skills are available/);
   ann.says('/lookup Paris');
   assert.equal((await ann.dm.nextMessage()).text, 'only words');
   assert.ok(!set.messages.requests.some(({ body }) => isRun(body)));

@@ -28,7 +28,7 @@ test('D6 D7 a running bot tells its owner of a source, takes in what is agreed t
   assert.ok(first.log.lines.some(({ fields }) => fields['code'] === 'SOURCE_NOT_AGREED'));
   await first.reconfigure(`${config}true\n`);
   const { home, log } = await first.restart();
-  assert.match((await owner.dm.nextMessage(/Nobody agreed to it yet/)).text, /greet/);
+  assert.match((await owner.dm.nextMessage(/Nobody has approved it yet/)).text, /greet/);
 
   const dataDir = path.join(home, 'data');
   const { offers } = await offerSkills(t, source);

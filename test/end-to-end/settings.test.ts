@@ -100,7 +100,7 @@ test('X3 S2 a secret is deleted, masked, and in no transcript, model request, lo
   const bot = await start(t);
   const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
   olga.says('/settings lamp_state token');
-  await olga.dm.nextMessage(/kept from the model/);
+  await olga.dm.nextMessage(/never sees it/);
   const typed = olga.says('short');
   await olga.dm.nextMessage(/Please write text from 8 to .* deleted here/);
   olga.says(secret);
@@ -181,7 +181,7 @@ test('X3 settings hold for one chat, in a group a value is an answer to the bot,
   olga.says('garden', { in: team, replyTo: menu.id });
   await team.nextMessage(/Room in this chat: garden/);
   olga.says('attic', { in: team, replyTo: menu.id });
-  await team.nextMessage(/That came too late\. Open the settings again\./);
+  await team.nextMessage(/This form has expired\. Open the settings again\./);
   olga.says('/settings lamp_state');
   await olga.dm.nextMessage(/room Room: cellar \(config\)/);
   assert.equal(bot.messages.requests.length, 0);
@@ -256,7 +256,7 @@ test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied
   await slack.posted(({ text }) => /Note.*redacted/.test(text));
   await slack.people.slash(olga, dm, 'settings lamp_state');
   const opened = await slack.views.until(() => true);
-  assert.equal(JSON.stringify(opened.view).split('It is set: leave this empty to keep it').length - 1, 2);
+  assert.equal(JSON.stringify(opened.view).split('A value is set. Leave this empty to keep it').length - 1, 2);
   assert.doesNotMatch(JSON.stringify(opened.view), /SECRET/);
   await slack.people.submit(olga, opened, { Room: '' });
   const told = await slack.posted(({ text }) => text.includes('no longer set'));
@@ -379,7 +379,7 @@ test('X3 S2 in a group a secret that is waited for is taken though it is said to
   olga.says('/settings@test_bot lamp_state token', { in: team });
   await team.nextMessage(/Or write the value/);
   olga.says('hue-SECRET-0815', { in: team });
-  await team.nextMessage(/set, not shown\. I can not delete your message here: please delete it yourself/);
+  await team.nextMessage(/set, not shown\. I can’t delete messages here/);
   olga.says('@test_bot what did I say?', { in: team });
   await team.nextMessage(/Heard/);
   assert.doesNotMatch(JSON.stringify(bot.messages.requests.map(({ body }) => body)), /SECRET/);

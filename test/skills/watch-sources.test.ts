@@ -116,7 +116,7 @@ test('D6 H14 a source of config that nobody agreed to is told once, in the owner
   await pass();
   await stop();
   assert.equal(told.length, 1);
-  assert.match(told[0]?.markdown ?? '', /Nobody agreed to it yet.*`greet`/s);
+  assert.match(told[0]?.markdown ?? '', /Nobody has approved it yet.*`greet`/s);
   assert.match(told[0]?.german ?? '', /hat noch niemand zugestimmt.*`greet`/s);
 });
 
