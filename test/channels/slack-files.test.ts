@@ -63,9 +63,9 @@ const troubles: readonly (readonly [string, SentFile, RegExp, boolean])[] = [
   ['was deleted', { ...plain, trouble: 'deleted' }, /Slack no longer has it/, false],
   ['left a tombstone', { ...plain, trouble: 'tombstone', stub: true }, /Slack no longer has it/, false],
   ['lies outside of Slack', { ...plain, external: true }, /it is stored outside Slack/, false],
-  ['is cut in the middle', { ...plain, trouble: 'cut' }, /did not arrive whole/, true],
-  ['has more bytes than was said', { ...plain, trouble: 'more than said' }, /did not arrive whole/, true],
-  ['has fewer bytes than was said', { ...plain, trouble: 'less than said' }, /did not arrive whole/, true],
+  ['is cut in the middle', { ...plain, trouble: 'cut' }, /was incomplete/, true],
+  ['has more bytes than was said', { ...plain, trouble: 'more than said' }, /was incomplete/, true],
+  ['has fewer bytes than was said', { ...plain, trouble: 'less than said' }, /was incomplete/, true],
   ['has no end', { ...plain, trouble: 'endless' }, /larger than 1/, false],
 ];
 

@@ -256,7 +256,10 @@ test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied
   await slack.posted(({ text }) => /Note.*redacted/.test(text));
   await slack.people.slash(olga, dm, 'settings lamp_state');
   const opened = await slack.views.until(() => true);
-  assert.equal(JSON.stringify(opened.view).split('A value is set. Leave this empty to keep it').length - 1, 2);
+  assert.equal(
+    JSON.stringify(opened.view).split('A value is set. Leave this empty to keep it').length - 1,
+    2,
+  );
   assert.doesNotMatch(JSON.stringify(opened.view), /SECRET/);
   await slack.people.submit(olga, opened, { Room: '' });
   const told = await slack.posted(({ text }) => text.includes('no longer set'));
