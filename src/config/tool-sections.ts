@@ -109,7 +109,7 @@ export const webSearchSettings = z.object({
     .default('moderate')
     .meta({
       title: fixed`Safe search`,
-      description: fixed`How much of what is not for everybody is left out.`,
+      description: fixed`How strictly explicit results are filtered.`,
       options: { off: fixed`Off`, moderate: fixed`Moderate`, strict: fixed`Strict` },
     }),
 });
@@ -127,7 +127,7 @@ export const webFetchSettings = z.object({
     .default(longestPage)
     .meta({
       title: fixed`Longest page`,
-      description: fixed`How much of a page is read. Less costs less.`,
+      description: fixed`How much of a page is read. Shorter is cheaper.`,
       unit: fixed`characters`,
       step: 5_000,
     }),
