@@ -10,7 +10,7 @@ import type { Meter } from '../core/meter.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { Operate } from '../channels/terminal/control.ts';
+import type { Operate } from '../operator/operations.ts';
 import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';

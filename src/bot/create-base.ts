@@ -1,16 +1,14 @@
-import { createChatMigrations, type ChatMigrations } from '../access/chat-migrations.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
 import { createAccessContext, type AccessContext } from '../access/decide-skill.ts';
-import { createPairing, createWelcome, type Pairing, type PairingRequest } from '../access/pairing.ts';
-import { createUsers, type Users } from '../access/users.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
 import { createAnsweredThreads, type AnsweredThreads } from '../conversations/answered-threads.ts';
-import { createGroups, type Groups } from '../conversations/intake/groups.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
+import { createPeople, type People } from '../operator/operate.ts';
 import { createReplies, type Replies } from '../replies/replies.ts';
 import type { Host } from '../runs/work-deps.ts';
-import { createChatSettings, type ChatSettings } from '../settings/chat-settings.ts';
+import type { ChatSettings } from '../settings/chat-settings.ts';
 import type { BotParts } from './bot.ts';
 import { createModelNotices } from './model-notices.ts';
 import { cleanAudit, cleanChannel, cleanModels, cleanStore, type Clean } from './redacting-doors.ts';
@@ -19,13 +17,7 @@ export type Base = Readonly<{
   host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
   /** Secrets as config and settings have them now (S2). */
   clean: Clean;
-  people: Readonly<{
-    users: Users;
-    accessOf: AccessContext;
-    pairing: Pairing;
-    groups: Groups;
-    welcome(request: PairingRequest): Promise<void>;
-  }>;
+  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome'> & Readonly<{ accessOf: AccessContext }>;
   chat: Readonly<{
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
@@ -44,8 +36,14 @@ export function createBase(parts: BotParts): Base {
   const store = cleanStore(parts.host.store, clean);
   const audit = cleanAudit(parts.host.audit, clean);
   const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
-  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const settings = createChatSettings({ store, migrations, log });
+  const { migrations, settings, ...people } = createPeople(
+    { store, audit, clock, log },
+    {
+      access: () => now.access,
+      language: () => now.config.bot.language,
+      isHere: parts.terminals?.isHere,
+    },
+  );
   const modelNotices = createModelNotices({
     tell: (...told) => replies.tellOwners(...told),
     config: () => now.config,
@@ -62,24 +60,11 @@ export function createBase(parts: BotParts): Base {
     );
   let now = runtimeOf(parts.config);
 
-  const users = createUsers({
-    stored: store.keyed('people'),
-    access: () => now.access,
-    language: () => now.config.bot.language,
-    migrations,
-    isHere: parts.terminals?.isHere,
-  });
-  const replies = createReplies({ ...users, store, channels, redact: () => now.redact, log });
+  const replies = createReplies({ ...people.users, store, channels, redact: () => now.redact, log });
   return {
     host: { runtime: () => now, store, audit, migrations, clock, log },
     clean,
-    people: {
-      users,
-      accessOf: createAccessContext(migrations),
-      pairing: createPairing({ stored: store.keyed('pairing'), users, audit, clock }),
-      groups: createGroups({ stored: store.keyed('groups'), users, migrations, audit, clock }),
-      welcome: createWelcome(store),
-    },
+    people: { ...people, accessOf: createAccessContext(migrations) },
     chat: {
       channels,
       replies,

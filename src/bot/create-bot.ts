@@ -2,10 +2,10 @@ import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import { systemZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
-import { createForgetSomebody } from '../operator/forget-somebody.ts';
 import { outageNotice } from '../operator/health/store-health.ts';
 import { startRetention } from '../operator/kept-files.ts';
 import { createOperate } from '../operator/operate.ts';
+import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
 import { createDelivery } from '../replies/deliver.ts';
 import { cancelWork } from '../runs/tasks.ts';
@@ -18,8 +18,6 @@ import { cleanOperate } from './redacting-doors.ts';
 
 /** Most sends wait for nothing but the platform's pace. */
 const deliveryGraceMs = 2_000;
-/** For answers to a person who is to be forgotten. */
-const forgetWaitMs = 15_000;
 
 /** Puts the bot together: what it stands on, what it can do, how it talks, how it starts and stops. */
 export function createBot(parts: BotParts): Bot {
@@ -106,26 +104,17 @@ function deliveryOf({ host, chat }: Base, { files }: Features): ReturnType<typeo
 
 function operateOf({ host, people, chat, clean }: Base, features: Features): Bot['operate'] {
   const { authoring, rules, capabilities, tools, files } = features;
-  const forget = createForgetSomebody({
-    ...host,
-    ...people,
-    rules,
-    capabilities,
-    files,
-    settings: chat.settings,
-    access: () => accessSettings(host.runtime().config),
-    waitMs: forgetWaitMs,
-  });
   const operate = createOperate({
-    ...host,
-    ...people,
+    host,
+    people: { ...people, settings: chat.settings },
+    access: () => accessSettings(host.runtime().config),
     rules,
-    forget,
     approvals: authoring.approvals,
     mcp: tools.mcp.operations,
-    capabilities: capabilities.operations,
+    capabilities,
+    files,
   });
-  return cleanOperate(operate, clean);
+  return typedOperate(cleanOperate(operate, clean));
 }
 
 function startHealth({ host, chat }: Base, parts: BotParts): void {

@@ -14,7 +14,12 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { auditPlace } from '../audit/audit-files.ts';
 import { createAudit } from '../audit/create-audit.ts';
-import { controlPath, serveControl, type Control } from '../channels/terminal/control.ts';
+import {
+  controlPath,
+  serveControl,
+  type AnswerOperation,
+  type Control,
+} from '../channels/terminal/control.ts';
 import { createAnsweredThreads } from '../conversations/answered-threads.ts';
 import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
@@ -147,7 +152,7 @@ export async function openBot(options: {
   // A bot that only waits has nothing else that keeps the process alive.
   const alive = setInterval(() => undefined, 60_000);
   opening.defer(() => clearInterval(alive));
-  const control = await openControl(config, { operate: bot.operate, takeTerminal, log });
+  const control = await openControl(config, { operate: bot.operate as AnswerOperation, takeTerminal, log });
   let serving: ReturnType<typeof health.serve> | undefined;
   opening.defer(async () => {
     await Promise.all([control?.close(), bot.stop()]);

@@ -7,7 +7,7 @@ import { redactTexts } from '../lib/redaction/redact-deep.ts';
 import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './redact-data.ts';
-import type { Operate } from '../channels/terminal/control.ts';
+import type { AnswerOperation } from '../channels/terminal/control.ts';
 
 export type Clean = () => Redaction;
 
@@ -119,7 +119,7 @@ export function cleanAudit(audit: Audit, clean: Clean): Audit {
 }
 
 /** Faults included. */
-export function cleanOperate(operate: Operate, clean: Clean): Operate {
+export function cleanOperate(operate: AnswerOperation, clean: Clean): AnswerOperation {
   return async (...asked) => {
     try {
       return redactTexts(await operate(...asked), clean().text);

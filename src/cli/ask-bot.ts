@@ -1,22 +1,23 @@
-import { askControl, controlPath, type OnProgress, type Operation } from '../channels/terminal/control.ts';
+import { askControl, controlPath } from '../channels/terminal/control.ts';
+import type { Asked, OperationName, OutputOf } from '../operator/operations.ts';
 import { openOperatorConfig, openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 
-/** Has an operation carried out: by the running bot, else on the store itself (Q9). */
-export async function askBot(
-  operation: Operation,
-  argument: string,
+/** Does an operation: in the running bot, else on the store itself (Q9). `flag` is `--config`. */
+export async function askBot<Name extends OperationName>(
   flag: string | undefined,
-  onProgress?: OnProgress,
-): Promise<unknown> {
+  name: Name,
+  ...asked: Asked<Name>
+): Promise<OutputOf<Name>> {
   const { bot } = await openOperatorConfig(flag);
-  const asked = await askControl(controlPath(bot.dataDir), operation, argument, onProgress);
-  if (asked !== undefined) return asked.data;
+  const answer = await askControl(controlPath(bot.dataDir), name, ...asked);
+  // A bot of this version has this table.
+  if (answer !== undefined) return answer.data as OutputOf<Name>;
   const config = await openStoreConfig(flag);
-  const { openOperate } = await import('../operator/open-operate.ts');
+  const { openOperate } = await import('../operator/operate.ts');
   const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
   try {
-    return await operate(operation, argument, onProgress);
+    return await operate(name, ...asked);
   } finally {
     await close();
   }

@@ -1,4 +1,3 @@
-import type { AuditReport } from '../audit/seal.ts';
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
@@ -16,14 +15,14 @@ const longest = 120;
 
 /** `audit tail`: the newest lines, oldest first, with the ids that are still known (L6). With `--json` as they are in the file. */
 export async function auditTail({ config, lines, json }: ReadOptions & { lines: number }): Promise<void> {
-  const newest = (await askBot('audit tail', String(lines), config)) as readonly string[];
+  const newest = await askBot(config, 'audit tail', lines);
   if (json === true) return newest.length === 0 ? undefined : print(newest.join('\n'));
   print(auditTable(newest) || 'Nothing was recorded.');
 }
 
 /** `audit verify`: whether anything was changed or taken away (L6). Exit 1 where it was. */
 export async function auditVerify({ config, json }: ReadOptions): Promise<void> {
-  const report = (await askBot('audit verify', '', config)) as AuditReport;
+  const report = await askBot(config, 'audit verify');
   if (report.problems.length > 0) process.exitCode = 1;
   if (json === true) return printJson(report);
   for (const { file, line, problem } of report.problems)

@@ -9,7 +9,7 @@ export async function backup(file: string, { config, json }: ReadOptions): Promi
   const target = path.resolve(file);
   const onTerminal = process.stderr.isTTY;
   let shown = -1;
-  await askBot('backup', target, config, (done, total) => {
+  await askBot(config, 'backup', target, (done, total) => {
     const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
     // A log is told every tenth part.
     if (percent === shown || (!onTerminal && percent < 100 && percent - shown < 10)) return;

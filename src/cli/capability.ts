@@ -1,15 +1,12 @@
-import type { CapabilityOperations } from '../capabilities/capability-base.ts';
 import { OperatorError } from '../core/errors.ts';
 import { oneLine, printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 
-type Answer<Name extends 'list' | 'accounts'> = Awaited<ReturnType<CapabilityOperations[Name]>>;
-
 /** `capability list`: each provider of the config and what it offers, or why it does not. */
 export async function capabilityList({ config, json }: ReadOptions): Promise<void> {
-  const answer = (await askBot('capability list', '', config)) as Answer<'list'>;
+  const answer = await askBot(config, 'capability list');
   if (json === true) return printJson(answer);
   const { offered, problems } = answer;
   const lines = offered.flatMap(({ namespace, command, problem, capabilities }) => [
@@ -26,7 +23,7 @@ export async function capabilityList({ config, json }: ReadOptions): Promise<voi
 
 /** `capability accounts`: who has linked what. */
 export async function capabilityAccounts({ config, json }: ReadOptions): Promise<void> {
-  const accounts = (await askBot('capability accounts', '', config)) as Answer<'accounts'>;
+  const accounts = await askBot(config, 'capability accounts');
   if (json === true) return printJson(accounts);
   const lines = accounts.map(
     ({ sender, capability, ref, linkedAt }) =>
@@ -42,7 +39,7 @@ export async function capabilityRevoke(
   named: string | undefined,
   { config }: ReadOptions,
 ): Promise<void> {
-  const accounts = (await askBot('capability accounts', '', config)) as Answer<'accounts'>;
+  const accounts = await askBot(config, 'capability accounts');
   const theirs = accounts.filter((one) => one.sender === sender && one.capability === capability);
   const [only, ...others] = named === undefined ? theirs : theirs.filter(({ ref }) => ref === named);
   if (only === undefined)
@@ -53,7 +50,7 @@ export async function capabilityRevoke(
     throw new OperatorError(
       `Name the account: ${theirs.map(({ ref }) => printable(ref)).join(', ')} are linked to ${capability}.`,
     );
-  await askBot('capability revoke', JSON.stringify({ sender, capability, ref: only.ref }), config);
+  await askBot(config, 'capability revoke', { sender, capability, ref: only.ref });
   print(
     `The bot does not use ${printable(only.ref)} any more. What ${capability.split('.')[0]} itself keeps of it ends there.`,
   );

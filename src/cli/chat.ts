@@ -1,6 +1,13 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { controlPath, connectControl, readJsonLines, writeJsonLine } from '../channels/terminal/control.ts';
+import {
+  connectControl,
+  controlPath,
+  joinRequest,
+  readJsonLines,
+  refusalOf,
+  writeJsonLine,
+} from '../channels/terminal/control.ts';
 import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
 import { createPeer, type Answers } from '../channels/terminal/peer.ts';
 import { openConfig, openOperatorConfig } from './open-config.ts';
@@ -90,7 +97,9 @@ async function chatWithRunning(options: Options): Promise<boolean> {
   await terminal.stop();
   link.close();
   if (answered === undefined)
-    console.error('The bot has ended. What you wrote is kept, and answered when it runs again.');
+    console.error(
+      link.refusal() ?? 'The bot has ended. What you wrote is kept, and answered when it runs again.',
+    );
   if (answered !== true) process.exitCode = 1;
   return true;
 }
@@ -189,6 +198,8 @@ type TerminalLink = Readonly<{
   leave(): Promise<boolean>;
   /** Resolves when the bot has ended, or the link was closed. */
   ended: Promise<void>;
+  /** Why the bot did not take this terminal. */
+  refusal(): string | undefined;
   close(): void;
 }>;
 
@@ -215,8 +226,12 @@ async function openTerminalLink(
   const peer = createPeer(socket, answers);
   // A connection that breaks has ended: there is nothing else to do about it.
   socket.on('error', () => socket.destroy());
-  readJsonLines(socket, peer.take);
-  writeJsonLine(socket, { terminal: who });
+  let refusal: string | undefined;
+  readJsonLines(socket, (line) => {
+    refusal = refusalOf(line);
+    if (refusal === undefined) peer.take(line);
+  });
+  writeJsonLine(socket, joinRequest(who));
   return {
     names: async () => z.array(z.string()).parse(await peer.ask('names')),
     async tell(told) {
@@ -228,6 +243,7 @@ async function openTerminalLink(
     cancel: async () => z.boolean().parse(await peer.ask('cancel')),
     leave: async () => z.boolean().parse(await peer.ask('leave')),
     ended: peer.ended,
+    refusal: () => refusal,
     close: () => socket.destroy(),
   };
 }

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import type { ForgottenPerson } from '../operator/forget-somebody.ts';
 import { askBot } from './ask-bot.ts';
 import type { ForgetOptions } from './options.ts';
 import { print, printJson } from './print.ts';
@@ -16,7 +15,7 @@ export async function forget(sender: string, { config, json, yes }: ForgetOption
       return print('Nothing was removed.');
     }
   }
-  const gone = (await askBot('forget', sender, config)) as ForgottenPerson;
+  const gone = await askBot(config, 'forget', sender);
   const { known, inConfig, removed } = gone;
   const nothing = !known && Object.values(removed).every((count) => count === 0);
   if (nothing) process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
+import { skilletVersion } from '../core/version.ts';
 import type { CapabilityCheckOptions } from './capability-check.ts';
 import {
   operationInput,
@@ -51,7 +51,7 @@ export async function main(args: readonly string[]): Promise<void> {
 function program(): Command {
   const skillet = new Command('skillet')
     .description('A self-hosted chat bot for Telegram and Slack that runs skills as isolated subagents.')
-    .version(version(), '--version')
+    .version(skilletVersion(), '--version')
     .addHelpText('after', help)
     .exitOverride();
   const add = (parent: Command, name: string, description: string): Command =>
@@ -196,13 +196,13 @@ function program(): Command {
   add(pair, 'claim', 'a token that makes you the first owner').action(async (options: ReadOptions) =>
     (await import('./operator.ts')).pairClaim(options),
   );
-  for (const [name, description] of [
-    ['approve <code>', 'approve the person behind a code'],
-    ['deny <code>', 'refuse the person behind a code'],
-    ['revoke <sender>', 'remove a paired person'],
+  for (const [name, of, description] of [
+    ['approve', '<code>', 'approve the person behind a code'],
+    ['deny', '<code>', 'refuse the person behind a code'],
+    ['revoke', '<sender>', 'remove a paired person'],
   ] as const) {
-    add(pair, name, description).action(async (argument: string, options: ReadOptions) =>
-      (await import('./operator.ts')).operator(`pair ${name.split(' ')[0]}`, argument, options),
+    add(pair, `${name} ${of}`, description).action(async (argument: string, options: ReadOptions) =>
+      (await import('./operator.ts')).operator(`pair ${name}`, argument, options),
     );
   }
 
@@ -213,12 +213,12 @@ function program(): Command {
     .action(async (options: ReadOptions & { waiting?: boolean }) =>
       (await import('./operator.ts')).inboxList(options),
     );
-  for (const [name, description] of [
-    ['retry <key>', 'try to answer it again'],
-    ['drop <key>', 'leave it unanswered'],
+  for (const [name, of, description] of [
+    ['retry', '<key>', 'try to answer it again'],
+    ['drop', '<key>', 'leave it unanswered'],
   ] as const) {
-    add(inbox, name, description).action(async (argument: string, options: ReadOptions) =>
-      (await import('./operator.ts')).operator(`inbox ${name.split(' ')[0]}`, argument, options),
+    add(inbox, `${name} ${of}`, description).action(async (argument: string, options: ReadOptions) =>
+      (await import('./operator.ts')).operator(`inbox ${name}`, argument, options),
     );
   }
 
@@ -283,9 +283,4 @@ function program(): Command {
       (await import('./forget.ts')).forget(user, options),
     );
   return skillet;
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -15,7 +15,7 @@ type Mcp = Config['mcp'];
 
 /** `mcp list`: each server, how it stands with it, and its tools with their risk; what is off comes with the reason (X7). */
 export async function mcpList({ config, json }: ReadOptions): Promise<void> {
-  const servers = (await askBot('mcp list', '', config)) as readonly ListedServer[];
+  const servers = await askBot(config, 'mcp list');
   if (json === true) return printJson(servers);
   const { mcp } = await openOperatorConfig(config);
   print(servers.flatMap((server) => serverLines(server, mcp)).join('\n') || 'No MCP server was seen yet.');
@@ -27,7 +27,7 @@ export async function mcpAgree(
   tool: string | undefined,
   { config, yes = false }: ReadOptions & Readonly<{ yes?: boolean }>,
 ): Promise<void> {
-  const servers = (await askBot('mcp list', '', config)) as readonly ListedServer[];
+  const servers = await askBot(config, 'mcp list');
   const server = servers.find((one) => one.name === name);
   if (server === undefined)
     throw new OperatorError(`there is no MCP server ${printable(name)}: see \`skillet mcp list\``);
@@ -49,7 +49,7 @@ export async function mcpAgree(
   if (answer === 'unasked') throw new OperatorError('nobody can be asked here: add --yes to agree');
   if (answer === 'no') return print('Nothing was changed.');
   const tools = off.map((one) => ({ name: one.name, hash: one.seen?.hash ?? '' }));
-  await askBot('mcp agree', JSON.stringify({ server: name, tools }), config);
+  await askBot(config, 'mcp agree', { server: name, tools });
   print(`On: ${off.map((one) => mcpToolName(name, one.name)).join(', ')}`);
 }
 

@@ -1,22 +1,12 @@
-import type { Operation } from '../channels/terminal/control.ts';
-import type { PairingRequest } from '../access/pairing.ts';
-import type { AllowedGroup, Paired } from '../access/users.ts';
-import type { ListedRule } from '../approvals/standing-rules.ts';
-import type { ListedItem } from '../store/inbox.ts';
-import type { DeadPart } from '../store/outbox.ts';
+import type { AllowedGroup } from '../access/users.ts';
+import type { InputOf, OperationName, OutputOf } from '../operator/operations.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 
 /** `pair list`: owners, paired people and requests that wait for approval. */
 export async function pairList({ config, json }: ReadOptions): Promise<void> {
-  const data = (await askBot('pair list', '', config)) as {
-    pending: PairingRequest[];
-    paired: Paired[];
-    owners: string[];
-    groups: AllowedGroup[];
-    ignored: AllowedGroup[];
-  };
+  const data = await askBot(config, 'pair list');
   if (json === true) return printJson(data);
   print(
     [
@@ -40,7 +30,7 @@ function groupLine({ id, name, since }: AllowedGroup): string {
 
 /** `pair claim`: what makes the person who sends it the first owner (A10). */
 export async function pairClaim({ config }: ReadOptions): Promise<void> {
-  const { claim } = (await askBot('pair claim', '', config)) as { claim: string };
+  const { claim } = await askBot(config, 'pair claim');
   print(`Within ten minutes, send this to the bot in a direct message:
   on Telegram  /${claim}
   on Slack     ${claim}`);
@@ -52,9 +42,9 @@ export async function inboxList({
   json,
   waiting,
 }: ReadOptions & { waiting?: boolean }): Promise<void> {
-  const items = (await askBot('inbox list', waiting === true ? 'waiting' : 'dead', config)) as ListedItem[];
+  const items = await askBot(config, 'inbox list', waiting === true ? 'waiting' : 'dead');
   if (json === true) return printJson(items);
-  const line = ({ key, tries, error, takenAt, stopped }: ListedItem): string =>
+  const line = ({ key, tries, error, takenAt, stopped }: OutputOf<'inbox list'>[number]): string =>
     [
       `${key}  ${tries} tries`,
       // Nobody works on a dead letter.
@@ -72,24 +62,37 @@ export async function inboxList({
 
 /** `outbox list`: parts of answers that the platform would not take (Q6). */
 export async function outboxList({ config, json }: ReadOptions): Promise<void> {
-  const parts = (await askBot('outbox list', '', config)) as DeadPart[];
+  const parts = await askBot(config, 'outbox list');
   if (json === true) return printJson(parts);
-  const line = ({ key, lane, error, at }: DeadPart): string => `${key}  to ${lane}  ${date(at)}  ${error}`;
+  const line = ({ key, lane, error, at }: OutputOf<'outbox list'>[number]): string =>
+    `${key}  to ${lane}  ${date(at)}  ${error}`;
   print(parts.map(line).join('\n') || 'No failed deliveries.');
 }
 
 /** `policy list`: standing approvals, given by "Always" (T8). */
 export async function policyList({ config, json }: ReadOptions): Promise<void> {
-  const rules = (await askBot('policy list', '', config)) as ListedRule[];
+  const rules = await askBot(config, 'policy list');
   if (json === true) return printJson(rules);
-  const line = ({ id, tool, skill, chat, sender, by, since, counts }: ListedRule): string =>
+  const line = ({
+    id,
+    tool,
+    skill,
+    chat,
+    sender,
+    by,
+    since,
+    counts,
+  }: OutputOf<'policy list'>[number]): string =>
     `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}${counts ? '' : '  (has no effect: bash is asked for each time, and a changed tool again)'}`;
   print(rules.map(line).join('\n') || 'No standing approvals.');
 }
 
+/** Names of operations that one text tells what to act on. */
+type OfText = { [Name in OperationName]: InputOf<Name> extends string ? Name : never }[OperationName];
+
 /** An operation that changes one thing and says what it did. */
-export async function operator(operation: string, argument: string, { config }: ReadOptions): Promise<void> {
-  printJson(await askBot(operation as Operation, argument, config));
+export async function operator(operation: OfText, argument: string, { config }: ReadOptions): Promise<void> {
+  printJson(await askBot(config, operation, argument));
 }
 
 function date(at: number): string {

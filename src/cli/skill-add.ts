@@ -98,7 +98,7 @@ export async function auditInstall(
   of: Readonly<{ source: string; commit?: string | undefined; skills: readonly string[] }>,
   flag: string | undefined,
 ): Promise<void> {
-  await askBot(what, JSON.stringify(of), flag);
+  await askBot(flag, what, of);
 }
 
 function complainOfAbsent(

@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 export async function stats({ config: flag, json, days }: ReadOptions & { days: number }): Promise<void> {
   const config = await openOperatorConfig(flag);
   const first = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
-  const rows = ((await askBot('stats', first, flag)) as readonly UsageRow[]).map((row) => ({
+  const rows = (await askBot(flag, 'stats', first)).map((row) => ({
     ...row,
     usd: costOf(config, row.model, row.tokens),
   }));

@@ -28,8 +28,8 @@ export async function readWrittenSkills(
   const file = /^sqlite:(.+)$/.exec(config.store.url)?.[1];
   // Looking at skills makes no store.
   if (file !== undefined && !existsSync(file)) {
-    const asked = await askControl(controlPath(config.bot.dataDir), 'skill written', '');
+    const asked = await askControl(controlPath(config.bot.dataDir), 'skill written');
     return (asked?.data ?? []) as readonly WrittenSkill[];
   }
-  return (await askBot('skill written', '', flag)) as readonly WrittenSkill[];
+  return askBot(flag, 'skill written');
 }

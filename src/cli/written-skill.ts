@@ -1,4 +1,3 @@
-import type { ApprovalOutcome } from '../authoring/approve-skill.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
@@ -9,7 +8,7 @@ export async function decideWrittenSkill(
   name: string,
   { config, json }: ReadOptions,
 ): Promise<void> {
-  const decided = (await askBot(`skill ${verdict}`, name, config)) as ApprovalOutcome;
+  const decided = await askBot(config, `skill ${verdict}`, name);
   if (json === true) return printJson(decided);
   const said = {
     enabled: `${name} is enabled as its files are now (${decided.hash?.slice(0, 16)}). Any change of them switches it off again.`,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import { definitionHash, mcpToolName } from './mcp-tool.ts';
 import { isOn, type ServerAgreement, type Agreements } from './server-agreement.ts';
@@ -17,16 +16,13 @@ export type ListedServer = ServerAgreement &
 export type McpOperations = Readonly<{
   /** Every server that was seen or is in config, by name. */
   list(): Promise<readonly ListedServer[]>;
-  /** `argument` is JSON: the server, and of each tool its name and the hash that was shown. */
-  agree(argument: string): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
+  /** `hash` is that of the definition that was shown. */
+  agree(
+    shown: Readonly<{ server: string; tools: readonly Readonly<{ name: string; hash: string }>[] }>,
+  ): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
   /** The editions of the tools that are on, by name: see `Tool`. */
   editions(): Promise<ReadonlyMap<string, string>>;
 }>;
-
-const agreement = z.object({
-  server: z.string(),
-  tools: z.array(z.object({ name: z.string(), hash: z.string() })).min(1),
-});
 
 export function createMcpOperations(options: {
   agreements: Pick<Agreements, 'all' | 'agree'>;
@@ -47,8 +43,7 @@ export function createMcpOperations(options: {
         return { name, ...of, state: told };
       });
     },
-    async agree(argument) {
-      const { server, tools } = agreement.parse(JSON.parse(argument));
+    async agree({ server, tools }) {
       const done = await agreements.agree(server, tools);
       if (done.length < tools.length)
         throw new OperatorError(

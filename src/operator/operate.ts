@@ -1,162 +1,168 @@
 import { z } from 'zod';
+import { createChatMigrations } from '../access/chat-migrations.ts';
+import { createPairing, createWelcome } from '../access/pairing.ts';
+import { createUsers } from '../access/users.ts';
+import { createStandingRules, type StandingRules } from '../approvals/standing-rules.ts';
+import { auditPlace } from '../audit/audit-files.ts';
+import { createAudit, type Audit } from '../audit/create-audit.ts';
+import { createSkillApprovals, type SkillApprovals } from '../authoring/approve-skill.ts';
+import type { Capabilities } from '../capabilities/create-capabilities.ts';
+import { createCapabilityBase, createCapabilityOperations } from '../capabilities/capability-base.ts';
+import type { AnswerOperation } from '../channels/terminal/control.ts';
+import { accessSettings } from '../config/access-from-config.ts';
+import type { Config } from '../config/complete-config.ts';
+import { createGroups } from '../conversations/intake/groups.ts';
+import type { AccessSettings } from '../core/access-settings.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { Store, UsageRow } from '../store/store.ts';
-import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
-import type { Audit } from '../audit/create-audit.ts';
-import type { CapabilityOperations } from '../capabilities/capability-base.ts';
-import type { Operate } from '../channels/terminal/control.ts';
-import type { ForgetSomebody } from './forget-somebody.ts';
-import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
-import type { McpOperations } from '../mcp/mcp-operations.ts';
-import type { Groups } from '../conversations/intake/groups.ts';
-import type { Pairing, PairingRequest } from '../access/pairing.ts';
-import type { Users } from '../access/users.ts';
-import { removePlaceholder } from '../conversations/progress.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { createMcpOperations, type McpOperations } from '../mcp/mcp-operations.ts';
+import { createAgreements } from '../mcp/server-agreement.ts';
+import { createChatSettings } from '../settings/chat-settings.ts';
+import { writtenRoot } from '../skills/open-library.ts';
+import { createWrittenSkills } from '../skills/written-skills.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+import { createForgetSomebody } from './forget-somebody.ts';
+import { createKeptFiles, type KeptFiles } from './kept-files.ts';
+import {
+  operations,
+  typedOperate,
+  type Operate,
+  type OperateDeps,
+  type OperationName,
+} from './operations.ts';
 
-/** The operator's commands on the store, the same whether a bot runs or not (Q9). */
-export function createOperate(options: {
-  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
-  users: Users;
-  pairing: Pairing;
-  groups: Pick<Groups, 'ignored' | 'revoke'>;
-  welcome(request: PairingRequest): Promise<void>;
-  forget: ForgetSomebody;
-  approvals: SkillApprovals;
-  rules: Pick<StandingRules, 'list' | 'revoke'>;
-  mcp: McpOperations;
-  capabilities: CapabilityOperations;
-  audit: Audit;
-}): Operate {
-  const { store, users, pairing, groups, welcome, forget, approvals, rules, mcp, capabilities, audit } =
-    options;
-  const { inbox } = store;
+/** For answers to a person who is to be forgotten. */
+const forgetWaitMs = 15_000;
 
-  async function drop(key: string): Promise<boolean> {
-    const items = [...(await inbox.list('waiting')), ...(await inbox.list('dead'))];
-    const item = items.find((one) => one.key === key);
-    // Before its end: if this is cut off, it can be said again.
-    if (item !== undefined) await removePlaceholder(item, store);
-    return inbox.drop(key);
-  }
+type Host = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }>;
 
-  return async (operation, argument, onProgress) => {
-    switch (operation) {
-      case 'pair list':
-        return {
-          pending: await pairing.pending(),
-          paired: await users.paired(),
-          owners: await users.owners(),
-          groups: await users.allowedGroups(),
-          ignored: await groups.ignored(),
-        };
-      case 'pair claim':
-        if ((await users.owners()).length > 0)
-          throw new OperatorError('this bot has an owner: others are named under [bot] owner in config.toml');
-        return { claim: `start claim_${await pairing.newOwnerToken()}` };
-      case 'pair approve': {
-        const request = found(await pairing.approve(argument), argument);
-        await welcome(request);
-        return request;
-      }
-      case 'pair deny':
-        return found(await pairing.deny(argument), argument);
-      case 'pair revoke':
-        if (!(await pairing.revoke(argument)) && !(await groups.revoke(argument)))
-          throw new OperatorError(
-            `${argument} is neither paired nor a group that was decided on: see \`skillet pair list\``,
-          );
-        return { revoked: argument };
-      case 'inbox list':
-        return inbox.list(argument === 'waiting' ? 'waiting' : 'dead');
-      case 'inbox retry':
-        if (!(await inbox.retry(argument)))
-          throw new OperatorError(`there is no dead letter ${argument}: see \`skillet inbox list\``);
-        return { retried: argument };
-      case 'outbox list':
-        return store.outbox.givenUp();
-      case 'outbox retry':
-        if (!(await store.outbox.revive(argument)))
-          throw new OperatorError(`there is no failed delivery ${argument}: see \`skillet outbox list\``);
-        return { retried: argument };
-      case 'inbox drop':
-        if (!(await drop(argument)))
-          throw new OperatorError(`no message waits or failed under ${argument}: see \`skillet inbox list\``);
-        return { dropped: argument };
-      case 'backup':
-        await store.backup(argument, onProgress);
-        return { backup: argument };
-      case 'forget':
-        return forget(argument);
-      case 'stats':
-        return usageSince(store, argument);
-      case 'policy list':
-        return listRules(await rules.list(), await mcp.editions());
-      case 'policy revoke': {
-        const gone = await rules.revoke(argument);
-        if (gone === undefined)
-          throw new OperatorError(`there is no rule ${argument}: see \`skillet policy list\``);
-        return gone;
-      }
-      case 'mcp list':
-        return mcp.list();
-      case 'mcp agree':
-        return mcp.agree(argument);
-      case 'capability list':
-        return capabilities.list();
-      case 'capability accounts':
-        return capabilities.accounts();
-      case 'capability revoke':
-        await capabilities.revoke(account.parse(JSON.parse(argument)));
-        return { revoked: true };
-      case 'audit tail':
-        return audit.tail(Number(argument));
-      case 'audit verify':
-        return audit.verify();
-      case 'skills installed':
-      case 'skills removed':
-        return audit.record({
-          event: operation === 'skills installed' ? 'skills_installed' : 'skills_removed',
-          ...installed.parse(JSON.parse(argument)),
-        });
-      case 'skill written':
-        return approvals.records();
-      case 'skill enable':
-        return decided(await approvals.enable(argument));
-      case 'skill discard':
-        return decided(await approvals.discard(argument));
-    }
+export type People = ReturnType<typeof createPeople>;
+
+/** Whom a store knows, and what was decided about them: the same with a running bot and without. */
+export function createPeople(
+  { store, audit, clock, log }: Host,
+  rules: Pick<Parameters<typeof createUsers>[0], 'access' | 'language' | 'isHere'>,
+) {
+  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const users = createUsers({ ...rules, stored: store.keyed('people'), migrations });
+  return {
+    migrations,
+    users,
+    pairing: createPairing({ stored: store.keyed('pairing'), users, audit, clock }),
+    groups: createGroups({ stored: store.keyed('groups'), users, migrations, audit, clock }),
+    welcome: createWelcome(store),
+    settings: createChatSettings({ store, migrations, log }),
   };
 }
 
-/** Sums of a day (`2026-11-22`, UTC) and of those after it. */
-async function usageSince(store: Pick<Store, 'usage'>, day: string): Promise<readonly UsageRow[]> {
-  return (await store.usage({})).filter((row) => row.day >= day);
+export type OperateParts = Readonly<{
+  host: Host;
+  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'settings'>;
+  access(): AccessSettings;
+  rules: StandingRules;
+  approvals: SkillApprovals;
+  mcp: McpOperations;
+  capabilities: Pick<Capabilities, 'forget' | 'operations'>;
+  files: Pick<KeptFiles, 'forget'>;
+}>;
+
+/** Operations on the parts of a bot. `isAlone`: no bot runs, and nothing can be running for anybody. */
+export function createOperate(
+  parts: OperateParts,
+  { isRunning = true, isAlone = false }: Readonly<{ isRunning?: boolean; isAlone?: boolean }> = {},
+): AnswerOperation {
+  const { host, people, access, rules, approvals, mcp, capabilities, files } = parts;
+  const forget = createForgetSomebody({
+    ...host,
+    ...people,
+    rules,
+    capabilities,
+    files,
+    access,
+    waitMs: isAlone ? 0 : forgetWaitMs,
+  });
+  const { store, audit } = host;
+  const deps = { store, audit, people, forget, approvals, rules, mcp, capabilities: capabilities.operations };
+  return operateOn(deps, isRunning);
 }
 
-/** What the command line did with installed skills, told to the audit. */
-const installed = z.object({
-  source: z.string(),
-  commit: z.string().optional(),
-  skills: z.array(z.string()),
-});
-
-const account = z.object({ sender: z.string(), capability: z.string(), ref: z.string() });
-
-function decided(outcome: ApprovalOutcome): ApprovalOutcome {
-  const { name } = outcome;
-  if (outcome.outcome === 'unknown')
-    throw new OperatorError(
-      `${name} is no skill that the bot wrote: those are switched by [skills.${name}] enabled in the config`,
-    );
-  if (outcome.outcome === 'changed')
-    throw new OperatorError(`${name} was changed by hand since the bot wrote it: delete its folder yourself`);
-  return outcome;
+/** Checks each name and input, as they may come from outside. */
+function operateOn(deps: OperateDeps, isRunning: boolean): AnswerOperation {
+  return async (name, input, onProgress) => {
+    if (!isOperation(name))
+      throw new OperatorError(
+        `This bot knows no operation \`${name}\`. If Skillet was updated, restart the bot.`,
+      );
+    const operation: AnyOperation = operations[name];
+    if (!operation.offline && !isRunning)
+      throw new OperatorError(`\`${name}\` needs a running bot: run \`skillet start\` first.`);
+    const read = operation.input.safeParse(input);
+    if (!read.success)
+      throw new OperatorError(
+        `\`${name}\` can't be done with this input. If Skillet was updated, restart the bot.\n${z.prettifyError(read.error)}`,
+      );
+    return operation.run(read.data as never, deps, onProgress);
+  };
 }
 
-function found(request: PairingRequest | undefined, code: string): PairingRequest {
-  if (request === undefined)
-    throw new OperatorError(
-      `${code} is no valid pairing code (they last an hour): see \`skillet pair list\``,
-    );
-  return request;
+type AnyOperation = Readonly<{
+  input: z.ZodType;
+  offline: boolean;
+  run(input: never, ...rest: [OperateDeps, Parameters<AnswerOperation>[2]]): Promise<unknown>;
+}>;
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(operations, name);
+}
+
+/** Operations on the store itself, while no bot runs (Q9). Throws OperatorError, with its pid, if one does. */
+export async function openOperate(
+  config: Config,
+  log: Log,
+): Promise<Readonly<{ operate: Operate; close(): Promise<void> }>> {
+  const { url } = config.store;
+  const { dataDir, workspace } = config.bot;
+  const clock = systemClock;
+  const store = await openStore(url, { log });
+  const place = auditPlace(url, dataDir);
+  const audit = createAudit({ dataDir, place, keyed: store.keyed, clock, log });
+  const host = { store, audit, clock, log };
+  const access = () => accessSettings(config);
+  const base = createCapabilityBase({
+    config: () => config,
+    records: store.capabilities,
+    env: process.env,
+    clock,
+    log,
+  });
+  const operate = createOperate(
+    {
+      host,
+      people: createPeople(host, { access }),
+      access,
+      rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
+      approvals: createSkillApprovals({
+        root: writtenRoot(config),
+        written: createWrittenSkills(store),
+        onChange: async () => undefined,
+        log,
+      }),
+      mcp: createMcpOperations({
+        agreements: createAgreements({ stored: store.keyed('mcp'), signals: store.signals }),
+        states: () => ({}),
+        redact: (text) => text,
+        audit,
+      }),
+      capabilities: {
+        forget: store.capabilities.forget,
+        operations: createCapabilityOperations(base, audit),
+      },
+      files: createKeptFiles(workspace),
+    },
+    // On PostgreSQL another process may be running.
+    { isRunning: false, isAlone: url.startsWith('sqlite:') },
+  );
+  return { operate: typedOperate(operate), close: store.close };
 }

@@ -265,7 +265,7 @@ test('T8 Always stands for this tool, skill and files, person and chat, over a r
   bob.says('roll');
   bob.presses((await bob.dm.nextMessage(asked)).id, 'Deny');
   await bob.dm.nextMessage(/It says/);
-  const rules = (await again.bot.operate('policy list', '')) as readonly { id: string; tool: string }[];
+  const rules = await again.bot.operate('policy list');
   assert.deepEqual(
     rules.map(({ tool }) => tool),
     ['skills_run_script'],

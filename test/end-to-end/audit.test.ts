@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditReport } from '../../src/audit/seal.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
@@ -25,7 +24,7 @@ const roller: NonNullable<WholeBotOptions['script']> = (body) => {
 };
 
 async function eventsOf({ bot }: WholeBot): Promise<readonly Record<string, unknown>[]> {
-  const lines = (await bot.operate('audit tail', '100')) as readonly string[];
+  const lines = await bot.operate('audit tail', 100);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
@@ -61,7 +60,7 @@ test('L6 T8 a call, who agreed to it, its run and what was out of bounds stand i
   assert.deepEqual([rolled['approvedBy'], rolled['sender'], rolled['skill']], [sender, sender, 'dice']);
   assert.match(String(rolled['argumentsHash']), /^[0-9a-f]{64}$/);
   assert.equal(rolled['arguments'], undefined);
-  const report = (await set.bot.operate('audit verify', '')) as AuditReport;
+  const report = await set.bot.operate('audit verify');
   assert.deepEqual(report.problems, []);
 });
 

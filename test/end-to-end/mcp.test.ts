@@ -108,7 +108,7 @@ test('T8 X7 "Always" means the tool as it was: with another description that the
   await ann.dm.nextMessage(/It says: .*owls/);
   ann.says('echo owls');
   await ann.dm.nextMessage(/It says: .*owls/);
-  assert.doesNotMatch(JSON.stringify(await bot.bot.operate('policy list', '')), /"counts":false/);
+  assert.doesNotMatch(JSON.stringify(await bot.bot.operate('policy list')), /"counts":false/);
   await script.write({ tools: [listedTool('echo', { description: 'Does echo, and more.' })] });
   await ann.dm.nextMessage(/off until you agree/);
   await skillet(bot, 'mcp', 'agree', 'files', '--yes');
@@ -173,7 +173,7 @@ test('M13 X7 a server that changes its tools in the middle of a conversation tak
   assert.deepEqual(await says('one', 1), []);
   assert.deepEqual(await says('two', 3), ['thought 1']);
   await http.write({ tools: [listedTool('echo'), listedTool('read')] });
-  await until(async () => JSON.stringify(await bot.bot.operate('mcp list', '')).includes('"name":"read"'));
+  await until(async () => JSON.stringify(await bot.bot.operate('mcp list')).includes('"name":"read"'));
   assert.deepEqual(await says('three', 5), [], 'thinking went back behind other tools');
   assert.deepEqual(await says('four', 7), ['thought 3']);
   assert.deepEqual(bot.messages.refused, []);

@@ -54,7 +54,7 @@ test('H13 added to a group that is not listed, the bot asks its owners: Allow ho
   foes.setBot('member', eve);
   await refused(set, owner.says('@test_bot are you there?', { in: foes }));
   const again = await set.restart();
-  const listed = (await again.bot.operate('pair list', '')) as Record<'groups' | 'ignored', { id: string }[]>;
+  const listed = await again.bot.operate('pair list');
   assert.deepEqual(
     [listed.groups.map(({ id }) => id), listed.ignored.map(({ id }) => id)],
     [[`telegram:${friends.id}`], [`telegram:${foes.id}`]],
@@ -135,6 +135,6 @@ test('H13 S11 on Slack, too: the channel is named, and who is no owner any more 
   assert.equal(set.messages.requests.length, 1);
 
   await slack.people.removeBot(room);
-  const listed = (await set.bot.operate('pair list', '')) as { groups: readonly unknown[] };
+  const listed = await set.bot.operate('pair list');
   assert.deepEqual(listed.groups, []);
 });

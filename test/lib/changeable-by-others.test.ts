@@ -148,22 +148,15 @@ test('S10 nothing is said to a control socket that somebody else could listen on
   await new Promise<void>((resolve) => server.listen(socket, resolve));
   t.after(() => server.close());
   await chmod(socket, 0o600);
-  assert.deepEqual(await askControl(socket, 'pair list', ''), { data: 'mine' });
+  assert.deepEqual(await askControl(socket, 'pair list'), { data: 'mine' });
   await chmod(socket, 0o666);
-  await assert.rejects(
-    askControl(socket, 'pair list', ''),
-    /somebody else could answer for it.*control\.sock/,
-  );
+  await assert.rejects(askControl(socket, 'pair list'), /somebody else could answer for it.*control\.sock/);
   await chmod(socket, 0o600);
   if (process.getuid?.() === 0) {
     await chown(socket, 65_534, 65_534);
-    await assert.rejects(askControl(socket, 'pair list', ''), /control\.sock belongs to user 65534/);
+    await assert.rejects(askControl(socket, 'pair list'), /control\.sock belongs to user 65534/);
     await chown(folder, 65_534, 65_534);
-    assert.deepEqual(
-      await askControl(socket, 'pair list', ''),
-      { data: 'mine' },
-      'root asks the bot of others',
-    );
+    assert.deepEqual(await askControl(socket, 'pair list'), { data: 'mine' }, 'root asks the bot of others');
   }
   assert.equal(heard.length, process.getuid?.() === 0 ? 2 : 1);
 });

@@ -5,62 +5,46 @@ import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
+import { skilletVersion } from '../../core/version.ts';
 import { changeableByOthers } from '../../lib/files/changeable-by-others.js';
 import type { Log } from '../../lib/log.ts';
 
 /** A message with room to spare. */
 const longestLine = 4_000_000;
 
-/** For commands of the operator (Q9). */
-export const operations = [
-  'pair list',
-  'pair claim',
-  'pair approve',
-  'pair deny',
-  'pair revoke',
-  'inbox list',
-  'inbox retry',
-  'inbox drop',
-  'outbox list',
-  'outbox retry',
-  'backup',
-  'forget',
-  'stats',
-  'policy list',
-  'policy revoke',
-  'mcp list',
-  'mcp agree',
-  'capability list',
-  'capability accounts',
-  'capability revoke',
-  'audit tail',
-  'audit verify',
-  'skills installed',
-  'skills removed',
-  'skill written',
-  'skill enable',
-  'skill discard',
-] as const;
-export type Operation = (typeof operations)[number];
-
 export type OnProgress = (done: number, total: number) => void;
 
-/** `argument` is a code, a sender id, an item's key or a file. Returns plain data. */
-export type Operate = (operation: Operation, argument: string, onProgress?: OnProgress) => Promise<unknown>;
+/** Does an operation (Q9). Nothing is checked yet: not the name, nor the input. Returns plain data. */
+export type AnswerOperation = (name: string, input: unknown, onProgress?: OnProgress) => Promise<unknown>;
 
 /** Takes over a connection of a terminal (H5); returns what takes its further lines. */
 export type TakeTerminal = (socket: Socket, who: unknown) => (line: unknown) => void;
 
+const version = skilletVersion();
+
 const request = z.union([
-  z.object({ operation: z.enum(operations), argument: z.string().max(100_000) }),
-  z.object({ terminal: z.unknown() }),
+  z.object({ version: z.literal(version), operation: z.string(), input: z.unknown().optional() }),
+  z.object({ version: z.literal(version), terminal: z.unknown() }),
 ]);
 const reply = z.union([
-  z.object({ ok: z.boolean(), data: z.unknown() }),
+  z.strictObject({ ok: z.boolean(), data: z.unknown().optional() }),
   z.object({ done: z.number(), total: z.number() }),
 ]);
 
 export type Control = Readonly<{ close(): Promise<void> }>;
+
+const otherVersion = `The running bot is Skillet ${version}, and you asked it with another version. Restart the bot.`;
+
+/** The first line of a terminal. */
+export function joinRequest(who: unknown): unknown {
+  return { version, terminal: who };
+}
+
+/** Why the bot refused a terminal, if this line says so. */
+export function refusalOf(line: unknown): string | undefined {
+  const read = reply.safeParse(line).data;
+  return read !== undefined && 'ok' in read && !read.ok ? String(read.data) : undefined;
+}
 
 /** For this user alone (0600). */
 export function controlPath(dataDir: string): string {
@@ -70,7 +54,7 @@ export function controlPath(dataDir: string): string {
 /** One JSON line in, one out, and one for each step of progress before it. Or a terminal. */
 export async function serveControl(options: {
   path: string;
-  operate: Operate;
+  operate: AnswerOperation;
   takeTerminal: TakeTerminal;
   log: Log;
 }): Promise<Control> {
@@ -98,17 +82,19 @@ export async function serveControl(options: {
 
   function serve(socket: Socket): void {
     let take = (line: unknown): void => {
-      const asked = request.parse(line);
+      const { success, data: asked } = request.safeParse(line);
+      const end = (ok: boolean, data: unknown): void => void socket.end(`${JSON.stringify({ ok, data })}\n`);
+      take = () => undefined;
+      if (!success) return end(false, otherVersion);
       if ('terminal' in asked) {
         socket.on('end', () => socket.end());
         take = takeTerminal(socket, asked.terminal);
         return;
       }
-      take = () => undefined;
       const onProgress: OnProgress = (done, total) => writeJsonLine(socket, { done, total });
-      operate(asked.operation, asked.argument, onProgress).then(
-        (data) => socket.end(`${JSON.stringify({ ok: true, data })}\n`),
-        (error: unknown) => socket.end(`${JSON.stringify({ ok: false, data: messageOf(error) })}\n`),
+      operate(asked.operation, asked.input, onProgress).then(
+        (data) => end(true, data),
+        (error: unknown) => end(false, error instanceof Error ? error.message : String(error)),
       );
     };
     readJsonLines(socket, (line) => take(line));
@@ -118,21 +104,26 @@ export async function serveControl(options: {
 /** Undefined if no bot listens. Throws what it answered as an error. */
 export async function askControl(
   socketPath: string,
-  operation: Operation,
-  argument: string,
+  operation: string,
+  input?: unknown,
   onProgress?: OnProgress,
 ): Promise<{ data: unknown } | undefined> {
   const socket = await connectControl(socketPath);
   if (socket === undefined) return undefined;
   const { ok, data } = await new Promise<{ ok: boolean; data?: unknown }>((resolve, reject) => {
-    const ended = () => reject(new OperatorError(`The bot ended before it had answered \`${operation}\`.`));
+    const ended = () =>
+      reject(
+        new OperatorError(
+          `The bot ended before it had answered \`${operation}\`. If it still runs, Skillet was updated since its start: restart it.`,
+        ),
+      );
     socket.on('error', ended).on('close', ended);
     readJsonLines(socket, (line) => {
       const read = reply.parse(line);
       if ('ok' in read) resolve(read);
       else onProgress?.(read.done, read.total);
     });
-    socket.end(`${JSON.stringify({ operation, argument })}\n`);
+    socket.end(`${JSON.stringify({ version, operation, input })}\n`);
   });
   if (!ok) throw new OperatorError(String(data));
   return { data };
@@ -180,10 +171,6 @@ function untrusted(socketPath: string, us = process.getuid?.()): string | undefi
     if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Ends the connection at invalid JSON or an endless line. */

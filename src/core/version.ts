@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs';
+
+export function skilletVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

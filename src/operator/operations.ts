@@ -1,0 +1,196 @@
+import path from 'node:path';
+import { z } from 'zod';
+import type { Pairing, PairingRequest } from '../access/pairing.ts';
+import type { Users } from '../access/users.ts';
+import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
+import type { CapabilityOperations } from '../capabilities/capability-base.ts';
+import type { AnswerOperation, OnProgress } from '../channels/terminal/control.ts';
+import type { Groups } from '../conversations/intake/groups.ts';
+import { removePlaceholder } from '../conversations/progress.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { McpOperations } from '../mcp/mcp-operations.ts';
+import type { Store } from '../store/store.ts';
+import type { ForgetSomebody } from './forget-somebody.ts';
+
+/** What operations act on. */
+export type OperateDeps = Readonly<{
+  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
+  people: Readonly<{
+    users: Users;
+    pairing: Pairing;
+    groups: Pick<Groups, 'ignored' | 'revoke'>;
+    welcome(request: PairingRequest): Promise<void>;
+  }>;
+  forget: ForgetSomebody;
+  approvals: SkillApprovals;
+  rules: Pick<StandingRules, 'list' | 'revoke'>;
+  mcp: McpOperations;
+  capabilities: CapabilityOperations;
+  audit: Pick<Audit, 'record' | 'tail' | 'verify'>;
+}>;
+
+export type Operation<Input, Output> = Readonly<{
+  input: z.ZodType<Input>;
+  /** Changes nothing. */
+  readOnly: boolean;
+  /** Works on the store itself while no bot runs (Q9). */
+  offline: boolean;
+  /** Returns plain data. What it throws is shown to the operator. */
+  run(input: Input, deps: OperateDeps, onProgress?: OnProgress): Promise<Output>;
+}>;
+
+type Run<Input, Output> = Operation<Input, Output>['run'];
+
+function reads<Input, Output>(input: z.ZodType<Input>, run: Run<Input, Output>): Operation<Input, Output> {
+  return { input, readOnly: true, offline: true, run };
+}
+
+function changes<Input, Output>(input: z.ZodType<Input>, run: Run<Input, Output>): Operation<Input, Output> {
+  return { input, readOnly: false, offline: true, run };
+}
+
+const none = z.undefined();
+const text = z.string().min(1).max(10_000);
+const installed = z.object({ source: text, commit: text.optional(), skills: z.array(text).readonly() });
+const account = z.object({ sender: text, capability: text, ref: text });
+const shownTools = z.object({
+  server: text,
+  /** `hash` is that of the definition that was shown. */
+  tools: z.array(z.object({ name: text, hash: z.string() })).min(1),
+});
+
+/** What an operator can ask of a bot, or of its store: by the command line, the control socket, or a page. */
+export const operations = {
+  'pair list': reads(none, async (_, { people: { pairing, users, groups } }) => ({
+    pending: await pairing.pending(),
+    paired: await users.paired(),
+    owners: await users.owners(),
+    groups: await users.allowedGroups(),
+    ignored: await groups.ignored(),
+  })),
+  'pair claim': changes(none, async (_, { people: { users, pairing } }) => {
+    if ((await users.owners()).length > 0)
+      throw new OperatorError('this bot has an owner: others are named under [bot] owner in config.toml');
+    return { claim: `start claim_${await pairing.newOwnerToken()}` };
+  }),
+  'pair approve': changes(text, async (code, { people: { pairing, welcome } }) => {
+    const request = found(await pairing.approve(code), code);
+    await welcome(request);
+    return request;
+  }),
+  'pair deny': changes(text, async (code, { people }) => found(await people.pairing.deny(code), code)),
+  'pair revoke': changes(text, async (id, { people: { pairing, groups } }) => {
+    if (!(await pairing.revoke(id)) && !(await groups.revoke(id)))
+      throw new OperatorError(
+        `${id} is neither paired nor a group that was decided on: see \`skillet pair list\``,
+      );
+    return { revoked: id };
+  }),
+
+  'inbox list': reads(z.enum(['dead', 'waiting']), (state, { store }) => store.inbox.list(state)),
+  'inbox retry': changes(text, async (key, { store }) => {
+    if (!(await store.inbox.retry(key)))
+      throw new OperatorError(`there is no dead letter ${key}: see \`skillet inbox list\``);
+    return { retried: key };
+  }),
+  'inbox drop': changes(text, async (key, { store }) => {
+    const { inbox } = store;
+    const items = [...(await inbox.list('waiting')), ...(await inbox.list('dead'))];
+    const item = items.find((one) => one.key === key);
+    // First: if this is cut off, the operator can drop it again.
+    if (item !== undefined) await removePlaceholder(item, store);
+    if (!(await inbox.drop(key)))
+      throw new OperatorError(`no message waits or failed under ${key}: see \`skillet inbox list\``);
+    return { dropped: key };
+  }),
+  'outbox list': reads(none, (_, { store }) => store.outbox.givenUp()),
+  'outbox retry': changes(text, async (key, { store }) => {
+    if (!(await store.outbox.revive(key)))
+      throw new OperatorError(`there is no failed delivery ${key}: see \`skillet outbox list\``);
+    return { retried: key };
+  }),
+
+  backup: changes(
+    text.refine(path.isAbsolute, 'write an absolute path: the bot may run in another folder'),
+    async (file, { store }, onProgress) => {
+      await store.backup(file, onProgress);
+      return { backup: file };
+    },
+  ),
+  forget: changes(text, (sender, deps) => deps.forget(sender)),
+  /** Sums of this day (UTC) and of those after it. */
+  stats: reads(z.iso.date(), async (first, { store }) =>
+    (await store.usage({})).filter(({ day }) => day >= first),
+  ),
+
+  'policy list': reads(none, async (_, { rules, mcp }) =>
+    listRules(await rules.list(), await mcp.editions()),
+  ),
+  'policy revoke': changes(text, async (id, { rules }) => {
+    const gone = await rules.revoke(id);
+    if (gone === undefined) throw new OperatorError(`there is no rule ${id}: see \`skillet policy list\``);
+    return gone;
+  }),
+  'mcp list': reads(none, (_, { mcp }) => mcp.list()),
+  'mcp agree': changes(shownTools, (shown, { mcp }) => mcp.agree(shown)),
+  'capability list': reads(none, (_, { capabilities }) => capabilities.list()),
+  'capability accounts': reads(none, (_, { capabilities }) => capabilities.accounts()),
+  'capability revoke': changes(account, async (of, { capabilities }) => {
+    await capabilities.revoke(of);
+    return { revoked: true };
+  }),
+
+  'audit tail': reads(z.int().positive(), (lines, { audit }) => audit.tail(lines)),
+  'audit verify': reads(none, (_, { audit }) => audit.verify()),
+  /** For the audit: the command line changed the folder already. */
+  'skills installed': changes(installed, (of, { audit }) =>
+    audit.record({ event: 'skills_installed', ...of }),
+  ),
+  'skills removed': changes(installed, (of, { audit }) => audit.record({ event: 'skills_removed', ...of })),
+  'skill written': reads(none, (_, { approvals }) => approvals.records()),
+  'skill enable': changes(text, async (name, { approvals }) => decided(await approvals.enable(name))),
+  'skill discard': changes(text, async (name, { approvals }) => decided(await approvals.discard(name))),
+};
+
+type Operations = typeof operations;
+export type OperationName = keyof Operations;
+export type InputOf<Name extends OperationName> = z.output<Operations[Name]['input']>;
+export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Operations[Name]['run']>>;
+
+/** What follows a name: the input, if the operation has one. */
+export type Asked<Name extends OperationName> =
+  undefined extends InputOf<Name>
+    ? [input?: undefined, onProgress?: OnProgress]
+    : [input: InputOf<Name>, onProgress?: OnProgress];
+
+/** Does an operation. Throws OperatorError. */
+export type Operate = <Name extends OperationName>(
+  name: Name,
+  ...asked: Asked<Name>
+) => Promise<OutputOf<Name>>;
+
+/** The same with the types of the table. */
+export function typedOperate(answer: AnswerOperation): Operate {
+  return answer as Operate;
+}
+
+function decided(outcome: ApprovalOutcome): ApprovalOutcome {
+  const { name } = outcome;
+  if (outcome.outcome === 'unknown')
+    throw new OperatorError(
+      `${name} is no skill that the bot wrote: those are switched by [skills.${name}] enabled in the config`,
+    );
+  if (outcome.outcome === 'changed')
+    throw new OperatorError(`${name} was changed by hand since the bot wrote it: delete its folder yourself`);
+  return outcome;
+}
+
+function found(request: PairingRequest | undefined, code: string): PairingRequest {
+  if (request === undefined)
+    throw new OperatorError(
+      `${code} is no valid pairing code (they last an hour): see \`skillet pair list\``,
+    );
+  return request;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createAudit } from '../../src/audit/create-audit.ts';
+import {
+  askControl,
+  controlPath,
+  serveControl,
+  type AnswerOperation,
+} from '../../src/channels/terminal/control.ts';
+import { createPeople, createOperate } from '../../src/operator/operate.ts';
+import { operations } from '../../src/operator/operations.ts';
+import { createStandingRules } from '../../src/approvals/standing-rules.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const access = () => ({
+  owners: [],
+  general: {},
+  channels: new Map(),
+  chats: new Map(),
+  allowExternal: false,
+});
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-operations-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function operateHere(t: TestContext, folder: string): Promise<AnswerOperation> {
+  const store = await openStore('sqlite::memory:');
+  t.after(store.close);
+  await store.inbox.accept(makeMessage(), { now: 1 });
+  const log = quietLog();
+  const audit = createAudit({ dataDir: folder, keyed: store.keyed, clock: systemClock, log });
+  const host = { store, audit, clock: systemClock, log };
+  const nothing = async () => undefined as never;
+  return createOperate({
+    host,
+    people: createPeople(host, { access }),
+    access,
+    rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
+    approvals: { records: async () => [], enable: nothing, discard: nothing, nameOf: nothing },
+    mcp: { list: async () => [], agree: nothing, editions: async () => new Map() },
+    capabilities: {
+      forget: async () => 0,
+      operations: {
+        list: async () => ({ offered: [], problems: [] }),
+        accounts: async () => [],
+        revoke: nothing,
+      },
+    },
+    files: { forget: async () => 0 },
+  });
+}
+
+test('Q9 the control socket refuses an unknown operation, wrong input and another version, each with what to do', async (t) => {
+  const folder = await makeFolder(t);
+  const socket = controlPath(folder);
+  const operate = await operateHere(t, folder);
+  const control = await serveControl({
+    path: socket,
+    operate,
+    takeTerminal: () => () => undefined,
+    log: quietLog(),
+  });
+  t.after(control.close);
+  const ask = (name: string, input?: unknown) => askControl(socket, name, input);
+  assert.equal((await ask('inbox list', 'waiting'))?.data instanceof Array, true);
+  await assert.rejects(ask('pair everybody'), /no operation `pair everybody`.*restart the bot/s);
+  await assert.rejects(ask('toString'), /no operation `toString`/);
+  await assert.rejects(ask('inbox list', 'all'), /`inbox list` can't be done with this input.*"dead"/s);
+  await assert.rejects(ask('backup', 'here.db'), /absolute path/);
+  await assert.rejects(ask('audit tail', '20'), /expected number/);
+  await assert.rejects(ask('pair list', 'all'), /`pair list` can't be done with this input/);
+  for (const line of [
+    { operation: 'pair list', argument: '' },
+    { version: '0.0.0', operation: 'pair list' },
+    { version: '0.0.0', terminal: { user: 'ann', as: 'private', patient: false } },
+  ])
+    assert.match(await saidTo(socket, line), /"ok":false.*another version\. Restart the bot/);
+});
+
+async function saidTo(at: string, line: unknown): Promise<string> {
+  const socket = connect(at);
+  socket.end(`${JSON.stringify(line)}\n`);
+  return (await socket.setEncoding('utf8').toArray()).join('');
+}
+
+test('L1 every operation that says so works without input, twice, and changes nothing', async (t) => {
+  const folder = await makeFolder(t);
+  const operate = await operateHere(t, folder);
+  const inputs: Readonly<Record<string, unknown>> = {
+    'inbox list': 'waiting',
+    'audit tail': 20,
+    stats: '2026-01-01',
+  };
+  const names = Object.entries(operations).flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
+  assert.ok(names.length > 8);
+  const read = async () => Promise.all(names.map((name) => operate(name, inputs[name])));
+  assert.deepEqual(await read(), await read());
+});
