@@ -1,7 +1,4 @@
-import { askControl, controlPath } from '../channels/terminal/control.ts';
 import type { Asked, OperationName, OutputOf } from '../operator/operations.ts';
-import { openOperatorConfig, openStoreConfig } from './open-config.ts';
-import { openLog } from './open-log.ts';
 
 /** Does an operation: in the running bot, else on the store itself (Q9). `flag` is `--config`. */
 export async function askBot<Name extends OperationName>(
@@ -9,12 +6,19 @@ export async function askBot<Name extends OperationName>(
   name: Name,
   ...asked: Asked<Name>
 ): Promise<OutputOf<Name>> {
+  const [{ askControl, controlPath }, { openOperatorConfig, openStoreConfig }] = await Promise.all([
+    import('../channels/terminal/control.ts'),
+    import('./open-config.ts'),
+  ]);
   const { bot } = await openOperatorConfig(flag);
   const answer = await askControl(controlPath(bot.dataDir), name, ...asked);
   // A bot of this version has this table.
   if (answer !== undefined) return answer.data as OutputOf<Name>;
   const config = await openStoreConfig(flag);
-  const { openOperate } = await import('../operator/operate.ts');
+  const [{ openOperate }, { openLog }] = await Promise.all([
+    import('../operator/operate.ts'),
+    import('./open-log.ts'),
+  ]);
   const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
   try {
     return await operate(name, ...asked);

@@ -1,7 +1,7 @@
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
-import type { ReadOptions } from './options.ts';
-import { print, printJson } from './print.ts';
+import type { Shared } from './command.ts';
+import { print, printJson } from './console.ts';
 import { oneLine } from '../lib/text/text.ts';
 
 /** For programs, or said in words of their own. */
@@ -14,14 +14,14 @@ const leftOut: ReadonlySet<string> = new Set([
 const longest = 120;
 
 /** `audit tail`: the newest lines, oldest first, with the ids that are still known (L6). With `--json` as they are in the file. */
-export async function auditTail({ config, lines, json }: ReadOptions & { lines: number }): Promise<void> {
+export async function auditTail({ config, lines, json }: Shared & { lines: number }): Promise<void> {
   const newest = await askBot(config, 'audit tail', lines);
   if (json === true) return newest.length === 0 ? undefined : print(newest.join('\n'));
   print(auditTable(newest) || 'Nothing was recorded.');
 }
 
 /** `audit verify`: whether anything was changed or taken away (L6). Exit 1 where it was. */
-export async function auditVerify({ config, json }: ReadOptions): Promise<void> {
+export async function auditVerify({ config, json }: Shared): Promise<void> {
   const report = await askBot(config, 'audit verify');
   if (report.problems.length > 0) process.exitCode = 1;
   if (json === true) return printJson(report);

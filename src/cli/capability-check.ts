@@ -2,11 +2,12 @@ import type { CheckResult } from '../../providers/check/check-probe.ts';
 import { configuredProviders } from '../capabilities/configured-providers.ts';
 import { printable } from '../lib/text/text.ts';
 import { openConfig } from './open-config.ts';
-import type { ReadOptions } from './options.ts';
-import { print, printJson } from './print.ts';
+import type { Shared } from './command.ts';
+import { print, printJson } from './console.ts';
 
-export type CapabilityCheckOptions = ReadOptions &
+type CapabilityCheckOptions = Shared &
   Readonly<{
+    namespace: string;
     user?: string;
     account?: string;
     mutate?: readonly string[];
@@ -14,8 +15,8 @@ export type CapabilityCheckOptions = ReadOptions &
   }>;
 
 /** `capability check NAMESPACE`: what a provider does right and wrong. Exit 1 where something is wrong, 2 where it is not set up. */
-export async function checkCapability(namespace: string, options: CapabilityCheckOptions): Promise<void> {
-  const { json = false, user, account, mutate = [], input = {} } = options;
+export async function checkCapability(options: CapabilityCheckOptions): Promise<void> {
+  const { namespace, json = false, user, account, mutate = [], input = {} } = options;
   const { get, all, problems } = configuredProviders(await openConfig(options.config));
   const provider = get(namespace);
   if (provider === undefined) {

@@ -12,11 +12,12 @@ import { createTerminal, type Terminal } from '../channels/terminal/create-termi
 import { createPeer, type Answers } from '../channels/terminal/peer.ts';
 import { openConfig, openOperatorConfig } from './open-config.ts';
 import { openLog, type OpenLog } from './open-log.ts';
-import type { ChatOptions } from './options.ts';
-import { print } from './print.ts';
+import type { Shared } from './command.ts';
+import { print } from './console.ts';
 import { passStartChecks } from './start-checks.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ChannelEvent } from '../core/channel.ts';
+import type { ChatType } from '../core/conversation.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { terminalOwner, type TerminalRequest } from '../operator/terminals/take-terminal.ts';
@@ -65,6 +66,8 @@ export async function chat({ config: flag, once, as, user = terminalOwner }: Cha
   if (await chatWithRunning(options)) return;
   await chatHere({ ...options, config: await openConfig(flag), redactBy });
 }
+
+type ChatOptions = Shared & Readonly<{ once?: string; as: ChatType; user?: string }>;
 
 type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }> &
   Pick<OpenLog, 'writeBy'>;

@@ -9,14 +9,14 @@ import { maskedConfig, showConfig } from '../config/secrets-of-config.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
 import { loadSkills } from '../skills/load-skills.ts';
-import type { ReadOptions } from './options.ts';
+import type { Shared } from './command.ts';
 import { openConfig } from './open-config.ts';
-import { print, printJson } from './print.ts';
-import { quietLog, skillsHere } from './skills-here.ts';
+import { print, printJson } from './console.ts';
+import { quietLog, skillRootsHere } from './skills-here.ts';
 import { diagnosticLine, startChecks } from './start-checks.ts';
 
 /** `config check`: what start would say of the file, of this machine (ports, programs, folders, the sandbox), of plugins, of capability providers and of tables for skills that are not there (G2, X6, C1, S1). Exit 1 where anything is wrong. */
-export async function checkConfig({ config: flag, json }: ReadOptions): Promise<void> {
+export async function checkConfig({ config: flag, json }: Shared): Promise<void> {
   const parsed = await loadConfig({ flag, env: process.env });
   const problems = parsed.ok ? [] : parsed.problems;
   const { plugins = [], diagnostics = [], slips = [] } = parsed.ok ? await lookAround(parsed.config) : {};
@@ -44,7 +44,7 @@ export async function checkConfig({ config: flag, json }: ReadOptions): Promise<
 /** What only shows beside the file. A table for a skill that may come yet is no fault. */
 async function lookAround(config: Config) {
   const ofMachine = [...(await startChecks(config)), ...(await tryToOpen(config))];
-  const { roots, plugins, diagnostics } = await skillsHere(config);
+  const { roots, plugins, diagnostics } = await skillRootsHere(config);
   const unused = configuredProviders(config).problems.map((message): Diagnostic => ({
     level: 'warning',
     code: 'PROVIDER_UNUSED',
@@ -70,7 +70,7 @@ async function tryToOpen(config: Config): Promise<readonly Diagnostic[]> {
 }
 
 /** `config show`: every key in force, secrets masked (G5). */
-export async function showConfiguration({ config: flag, json }: ReadOptions): Promise<void> {
+export async function showConfiguration({ config: flag, json }: Shared): Promise<void> {
   const config = await openConfig(flag);
   if (json === true) printJson(maskedConfig(config));
   else print(showConfig(config));

@@ -5,16 +5,15 @@ import { oneLine, printable } from '../lib/text/text.ts';
 import { isOn, type ToolAgreement } from '../mcp/server-agreement.ts';
 import { mcpToolName, riskOfHints } from '../mcp/mcp-tool.ts';
 import type { McpDefinition } from '../mcp/read-definition.ts';
-import { agree } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { ReadOptions } from './options.ts';
-import { print, printJson } from './print.ts';
+import type { Shared } from './command.ts';
+import { agree, print, printJson } from './console.ts';
 
 type Mcp = Config['mcp'];
 
 /** `mcp list`: each server, how it stands with it, and its tools with their risk; what is off comes with the reason (X7). */
-export async function mcpList({ config, json }: ReadOptions): Promise<void> {
+export async function mcpList({ config, json }: Shared): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   if (json === true) return printJson(servers);
   const { mcp } = await openOperatorConfig(config);
@@ -22,11 +21,12 @@ export async function mcpList({ config, json }: ReadOptions): Promise<void> {
 }
 
 /** `mcp agree NAME [TOOL]`: shows what changed, and switches it on after a yes (X7). */
-export async function mcpAgree(
-  name: string,
-  tool: string | undefined,
-  { config, yes = false }: ReadOptions & Readonly<{ yes?: boolean }>,
-): Promise<void> {
+export async function mcpAgree({
+  server: name,
+  tool,
+  config,
+  yes = false,
+}: Shared & Readonly<{ server: string; tool?: string; yes?: boolean }>): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   const server = servers.find((one) => one.name === name);
   if (server === undefined)

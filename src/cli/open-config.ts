@@ -6,7 +6,7 @@ import type { ParsedConfig } from '../config/parse-config.ts';
 import { isSecretKey, secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
-import { guardOutput } from './guard-output.ts';
+import { guardOutput } from './console.ts';
 
 /** The configuration in force, whose secrets this process prints no more; all its problems in one OperatorError otherwise (G2). */
 export async function openConfig(flag: string | undefined): Promise<Config> {

@@ -3,7 +3,7 @@ import type { Config } from '../config/complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
 import type { Log } from '../lib/log.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
-import { guardOutput } from './guard-output.ts';
+import { guardOutput } from './console.ts';
 
 export type OpenLog = Readonly<{
   log: Log;

@@ -4,30 +4,25 @@ import { openSkillSandbox } from '../skills/open-library.ts';
 import { scratchFolders } from '../tools/built-in/run-folders.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
-import { nearest } from '../lib/text/text.ts';
 import type { Skill } from '../core/skill.ts';
 import type { ShellEnd, ShellRequest } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
-import { loadSkills } from '../skills/load-skills.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
-import { skillsHere } from './skills-here.ts';
+import { noSuchSkill, skillsHere } from './skills-here.ts';
 
 /**
  * `sandbox shell [SKILL]`: a person looks around in what the scripts of a skill see (R6), with their environment, hosts and
  * limits, and a scratch folder that is gone afterwards. Ends with the exit code of the shell.
  */
-export async function openSandboxShell(
-  name: string | undefined,
-  { config: flag }: Readonly<{ config?: string }>,
-): Promise<void> {
+export async function openSandboxShell(given: Readonly<{ skill?: string; config?: string }>): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new OperatorError(
       'a shell needs a terminal on its input and output; what runs without one is a script of a skill, tried by `skillet skill test NAME`',
     );
-  const config = await openConfig(flag);
-  const skill = name === undefined ? undefined : await findSkill(config, name);
+  const config = await openConfig(given.config);
+  const skill = given.skill === undefined ? undefined : await findSkill(config, given.skill);
   const { sandbox } = await openSkillSandbox(config, openLog(config, 'warn').log);
   const scratches = scratchFolders(config.bot.workspace);
   await mkdir(scratches, { recursive: true, mode: 0o700 });
@@ -55,17 +50,10 @@ const noShell = {
 } as const;
 
 async function findSkill(config: Config, name: string): Promise<Skill> {
-  const { roots } = await skillsHere(config);
-  const { skills } = await loadSkills(roots, { strict: config.skills.strict });
-  const found = skills.find((skill) => skill.name === name);
-  if (found !== undefined) return found;
-  const near = nearest(
-    name,
-    skills.map((skill) => skill.name),
-  );
-  throw new OperatorError(
-    `There is no skill "${name}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
-  );
+  const { get, names } = await skillsHere(config);
+  const found = get(name);
+  if (found === undefined) throw noSuchSkill(name, names);
+  return found;
 }
 
 /** What its scripts get; a shell opens also where something of that is not set up. */

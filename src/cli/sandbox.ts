@@ -8,10 +8,9 @@ import { aptSources, recipeHash, rootRecipe } from '../sandbox/packages/root-rec
 import { buildRoot } from '../sandbox/packages/build-root.ts';
 import { rootFolder, type RootFileSystem } from '../sandbox/packages/root-file-system.ts';
 import { findRootTool } from '../sandbox/packages/root-tool.ts';
-import { loadSkills } from '../skills/load-skills.ts';
-import type { ReadOptions } from './options.ts';
+import type { Shared } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, untilInterrupted } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 
 /** `sandbox build`: the packages of all enabled skills in a root file system of the sandbox's own, line by line on standard error (R6, L9). */
@@ -19,14 +18,12 @@ export async function buildSandbox({
   config: flag,
   json,
   fresh = false,
-}: ReadOptions & { fresh?: boolean }): Promise<void> {
+}: Shared & { fresh?: boolean }): Promise<void> {
   const config = await openOperatorConfig(flag);
   const recipe = rootRecipe(await enabledSkills(config), aptSources());
   const found = findRootTool();
   if (!found.ok) throw new OperatorError(`a root file system can't be built here: ${found.message}`);
-  const interrupted = new AbortController();
-  const stop = (): void => interrupted.abort(new OperatorError('stopped: what was in use before stays'));
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  using interrupted = untilInterrupted(new OperatorError('stopped: what was in use before stays'));
   const { status, manifest, path } = await buildRoot({
     folder: rootFolder(config.bot.dataDir),
     recipe,
@@ -39,7 +36,6 @@ export async function buildSandbox({
     },
     signal: interrupted.signal,
   });
-  process.off('SIGINT', stop).off('SIGTERM', stop);
   if (json === true) return printJson({ status, path, ...manifest });
   const asked = manifest.asked.map(({ name }) => name);
   const holds = `${manifest.suite}, ${megabytes(manifest.bytes)}, ${asked.length === 0 ? 'no skill asks for a package' : `with ${asked.join(', ')}`}`;
@@ -54,7 +50,7 @@ export async function buildSandbox({
 const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up |Err:\d)/;
 
 /** `sandbox status`: where commands run, who enforces their limits, what is installed there, and which skills miss something. Exit 1 where one does. */
-export async function sandboxStatus({ config: flag, json }: ReadOptions): Promise<void> {
+export async function sandboxStatus({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const skills = await enabledSkills(config);
   const { mode, why, limits, root, from, needs } = await skillNeeds(config, skills);
@@ -128,8 +124,7 @@ function rootLine(root: DescribedRoot | null): string {
 
 /** Skills that are on for anybody (D3, A7). */
 async function enabledSkills(config: Config): Promise<readonly Skill[]> {
-  const { roots } = await skillsHere(config);
-  const { skills } = await loadSkills(roots, { strict: config.skills.strict });
+  const { skills } = await skillsHere(config);
   const rules = skillRules(config);
   return skills.filter(
     ({ name, access }) => rules.enabled && (rules.skills.get(name)?.enabled ?? !access.optIn),

@@ -1,5 +1,4 @@
-import { createInterface } from 'node:readline/promises';
-import { progressLine } from './progress-line.ts';
+import { progressLine, untilInterrupted } from './console.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { SourceAddress } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -73,34 +72,13 @@ function replaces(now: Skill | undefined): readonly string[] {
   ];
 }
 
-/** What came of asking somebody at the terminal; `unasked`: there is nobody. */
-export type Agreed = 'yes' | 'no' | 'unasked';
-
-/** Asks a question that only a plain yes answers. `yes` stands for one that was given on the command line. */
-export async function agree(question: string, yes: boolean): Promise<Agreed> {
-  if (yes) return 'yes';
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return 'unasked';
-  const ask = createInterface({ input: process.stdin, output: process.stdout });
-  // Ended by Ctrl-C or Ctrl-D, no answer ever comes.
-  const closed = new Promise<string>((resolve) => ask.once('close', () => resolve('')));
-  try {
-    const answer = await Promise.race([ask.question(`${question} [y/N] `), closed]);
-    return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
-  } finally {
-    ask.close();
-  }
-}
-
 /** Opens a source for as long as `use` takes, showing how far it is (L9). Ctrl-C ends git and clears the quarantine; then it throws OperatorError. */
 export async function withSource<T>(
   options: Readonly<{ dataDir: string; address: SourceAddress; ref?: string }>,
   use: (snapshot: SourceSnapshot) => Promise<T>,
 ): Promise<T> {
   const { dataDir, address, ref } = options;
-  const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new OperatorError('Stopped.'));
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  using interrupted = untilInterrupted(new OperatorError('Stopped.'));
   const line = progressLine();
   let snapshot: SourceSnapshot | undefined;
   try {
@@ -109,7 +87,7 @@ export async function withSource<T>(
       ref,
       quarantine: quarantineFolder(dataDir),
       limits: installLimits,
-      signal: stopping.signal,
+      signal: interrupted.signal,
       progress: line.show,
       env: process.env,
     });
@@ -118,7 +96,5 @@ export async function withSource<T>(
   } finally {
     line.end();
     snapshot?.close();
-    process.removeListener('SIGINT', stop);
-    process.removeListener('SIGTERM', stop);
   }
 }

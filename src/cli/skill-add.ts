@@ -6,19 +6,20 @@ import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
 import { readOffers, type Offer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
-import { loadSkills } from '../skills/load-skills.ts';
-import { agree, changeLines, offerLines, refusedLines, withSource, type Agreed } from './show-offer.ts';
+import { changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { AddOptions } from './options.ts';
-import { print } from './print.ts';
+import type { Shared } from './command.ts';
+import { agree, isYes, print } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 
 /** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */
-export async function addSkills(text: string, options: AddOptions): Promise<void> {
+export async function addSkills(
+  options: Shared & Readonly<{ source: string; ref?: string; yes?: boolean; name?: readonly string[] }>,
+): Promise<void> {
   const config = await openOperatorConfig(options.config);
   const { dataDir } = config.bot;
-  const address = namedSource(text);
+  const address = namedSource(options.source);
   const source = addressText(address);
   const known = skillSources(config).find((each) => each.source === source);
   const ref = options.ref ?? known?.ref;
@@ -58,8 +59,7 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
         found.offers.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
       );
     }
-    const { roots } = await skillsHere(config);
-    const registry = await loadSkills(roots, { strict: config.skills.strict });
+    const registry = await skillsHere(config);
     print(
       `source ${source}${snapshot.commit === undefined ? '' : `\ncommit ${snapshot.commit}`}${ref === undefined ? '' : ` (${ref})`}`,
     );
@@ -75,30 +75,9 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
     const at = Date.now();
     installSkills(dataDir, { ...from, offers, at });
     const skills = offers.map(({ name }) => name);
-    await auditInstall('skills installed', { source, commit, skills }, options.config);
+    await askBot(options.config, 'skills installed', { source, commit, skills });
     print(`Installed: ${namesOf(offers)}. A running bot takes it in at once.`);
   });
-}
-
-/** Whether it was a yes; anything else is said, with its exit code. */
-export function isYes(answer: Agreed): boolean {
-  if (answer === 'unasked') {
-    process.exitCode = 2;
-    console.error('Nobody can be asked here: look at what is shown above, then say --yes.');
-  } else if (answer === 'no') {
-    process.exitCode = 1;
-    print('Nothing was changed.');
-  }
-  return answer === 'yes';
-}
-
-/** Has it recorded what was agreed to (L6), by the running bot where there is one. */
-export async function auditInstall(
-  what: 'skills installed' | 'skills removed',
-  of: Readonly<{ source: string; commit?: string | undefined; skills: readonly string[] }>,
-  flag: string | undefined,
-): Promise<void> {
-  await askBot(flag, what, of);
 }
 
 function complainOfAbsent(

@@ -6,14 +6,13 @@ import { removeSkills } from '../skills/install/install-skills.ts';
 import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder } from '../skills/install/lock-file.ts';
 import { printable } from '../lib/text/text.ts';
+import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { ReadOptions } from './options.ts';
-import { print, printJson } from './print.ts';
-import { progressLine } from './progress-line.ts';
-import { auditInstall } from './skill-add.ts';
+import type { Shared } from './command.ts';
+import { print, printJson, progressLine, untilInterrupted } from './console.ts';
 
 /** `skill sources`: where skills are installed from, what was agreed to of each, and whether it is still so. Exit 1 where something no longer matches. */
-export async function listSources({ config: flag, json }: ReadOptions): Promise<void> {
+export async function listSources({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
     source,
@@ -49,23 +48,16 @@ export async function listSources({ config: flag, json }: ReadOptions): Promise<
 }
 
 /** `skill sync`: fetches every source and says what changed there; nothing changes here (D6). Exit 1 where a source could not be had. */
-export async function syncSources({ config: flag, json }: ReadOptions): Promise<void> {
+export async function syncSources({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
-  const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new OperatorError('Stopped.'));
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  using interrupted = untilInterrupted(new OperatorError('Stopped.'));
   const line = progressLine();
   const findings = await checkSources({
     config,
-    signal: stopping.signal,
+    signal: interrupted.signal,
     progress: line.show,
     env: process.env,
-  }).finally(() => {
-    line.end();
-    process.removeListener('SIGINT', stop);
-    process.removeListener('SIGTERM', stop);
-  });
+  }).finally(line.end);
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
   if (json === true) return printJson(findings);
   for (const finding of findings) print([finding.source, ...findingLines(finding)].join('\n'));
@@ -73,7 +65,10 @@ export async function syncSources({ config: flag, json }: ReadOptions): Promise<
 }
 
 /** `skill remove NAME` or a source: takes it out of the lock and away (D6). Exit 1 where there is none such. */
-export async function removeInstalled(what: string, { config: flag }: ReadOptions): Promise<void> {
+export async function removeInstalled({
+  name: what,
+  config: flag,
+}: Shared & Readonly<{ name: string }>): Promise<void> {
   const config = await openOperatorConfig(flag);
   const { dataDir } = config.bot;
   const sources = skillSources(config).flatMap(({ locked }) => (locked === undefined ? [] : [locked]));
@@ -85,7 +80,7 @@ export async function removeInstalled(what: string, { config: flag }: ReadOption
     throw new OperatorError(`Nothing is installed under "${what}". "skillet skill sources" shows what is.`);
   const names = gone.map(({ skill }) => skill.name);
   const from = gone[0]?.source ?? what;
-  await auditInstall('skills removed', { source: from, skills: names }, flag);
+  await askBot(flag, 'skills removed', { source: from, skills: names });
   print(`Removed: ${names.join(', ')}. A running bot stops offering it at once.`);
 }
 

@@ -6,16 +6,16 @@ import { readTape, writeTape } from './skill-tests/model-tape.ts';
 import { testSkill, type CaseOutcome } from './skill-tests/test-skill.ts';
 import { printable } from '../lib/text/text.ts';
 import { openLog } from './open-log.ts';
-import type { ReadOptions } from './options.ts';
+import type { Shared } from './command.ts';
 import { openConfig } from './open-config.ts';
-import { print, printJson } from './print.ts';
-import { readWrittenSkills } from './written-approvals.ts';
+import { print, printJson } from './console.ts';
+import { readWrittenSkills } from './skills-here.ts';
 
-export type TestOptions = ReadOptions & Readonly<{ record?: string; replay?: string }>;
+type TestOptions = Shared & Readonly<{ name: string; record?: string; replay?: string }>;
 
 /** `skill test NAME`: each case of its tests, a line a case (L3). Exit 1 when one fails or can't be read. */
-export async function runSkillTests(name: string, options: TestOptions): Promise<void> {
-  const { config: flag, json, record, replay } = options;
+export async function runSkillTests(options: TestOptions): Promise<void> {
+  const { name, config: flag, json, record, replay } = options;
   if (record !== undefined && replay !== undefined)
     throw new OperatorError('Say --record or --replay, not both: a recording is made of what a model says.');
   const config = await openConfig(flag);

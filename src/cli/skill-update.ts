@@ -8,11 +8,11 @@ import { readOffers, type Offer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder, type LockedSkill } from '../skills/install/lock-file.ts';
-import { agree, changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
+import { changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
+import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { ReadOptions } from './options.ts';
-import { print } from './print.ts';
-import { auditInstall, isYes } from './skill-add.ts';
+import type { Shared } from './command.ts';
+import { agree, isYes, print } from './console.ts';
 
 /**
  * `skill update [NAME]`: fetches, shows how each installed skill differs from what was agreed to, and installs it after a
@@ -20,9 +20,9 @@ import { auditInstall, isYes } from './skill-add.ts';
  * agreed to. Exit 1 where something was not installed, 2 where nobody could be asked.
  */
 export async function updateSkills(
-  name: string | undefined,
-  options: ReadOptions & { yes?: boolean },
+  options: Shared & Readonly<{ name?: string; yes?: boolean }>,
 ): Promise<void> {
+  const { name } = options;
   const config = await openOperatorConfig(options.config);
   const sources = skillSources(config).filter(({ locked }) => locked !== undefined);
   const names = sources.flatMap(({ locked }) => locked?.skills.map((skill) => skill.name) ?? []);
@@ -43,11 +43,10 @@ async function updateSource(
   { source, address, ref }: SkillSource,
   skills: readonly LockedSkill[],
   config: Config,
-  { yes, config: flag }: ReadOptions & { yes?: boolean },
+  { yes, config: flag }: Shared & { yes?: boolean },
 ): Promise<void> {
   const { dataDir } = config.bot;
-  const at = { ref };
-  await withSource({ dataDir, address, ...at }, async (snapshot) => {
+  await withSource({ dataDir, address, ref }, async (snapshot) => {
     const { commit } = snapshot;
     const wanted = (name: string): boolean => skills.some((skill) => skill.name === name);
     const { offers, refused } = await readOffers(snapshot, {
@@ -57,10 +56,10 @@ async function updateSource(
     });
     const install = async (chosen: readonly Offer[]): Promise<void> => {
       const now = Date.now();
-      const from = { source, ...at, commit };
+      const from = { source, ref, commit };
       installSkills(dataDir, { ...from, offers: chosen, at: now });
       const installed = chosen.map((each) => each.name);
-      await auditInstall('skills installed', { source, commit, skills: installed }, flag);
+      await askBot(flag, 'skills installed', { source, commit, skills: installed });
     };
     print(`source ${source}${commit === undefined ? '' : `\ncommit ${commit}`}`);
     for (const line of refusedLines(refused)) print(line);

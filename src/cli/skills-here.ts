@@ -1,28 +1,70 @@
-import { skillRoots } from '../skills/open-library.ts';
-import { openPlugins, type Plugins } from '../plugins/plugins.ts';
+import { existsSync } from 'node:fs';
+import { askControl, controlPath } from '../channels/terminal/control.ts';
 import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Diagnostic } from '../core/codes.ts';
 import type { Log } from '../lib/log.ts';
-import type { SkillRoot } from '../skills/load-skills.ts';
+import { nearest } from '../lib/text/text.ts';
+import { openPlugins, type Plugins } from '../plugins/plugins.ts';
+import { loadSkills } from '../skills/load-skills.ts';
+import { skillRoots, writtenRoot } from '../skills/open-library.ts';
+import type { Registry } from '../skills/registry.ts';
+import { readApprovals, type IsApproved, type WrittenSkill } from '../skills/written-skills.ts';
+import { askBot } from './ask-bot.ts';
 
-/** Where this config's skills are, those of its plugins included; they are loaded for that, as at start (X1, X6). */
-export async function skillsHere(config: Config): Promise<
-  Readonly<{
-    roots: readonly SkillRoot[];
-    plugins: Plugins['loaded'];
-    diagnostics: readonly Diagnostic[];
-  }>
-> {
+export type SkillsHere = Registry & Readonly<{ plugins: Plugins['loaded'] }>;
+
+/** Where the skills of this config are, those of its plugins included (X1, X6). */
+export async function skillRootsHere(config: Config) {
   const plugins = await openPlugins(config, { clock: systemClock, log: quietLog });
   plugins.close();
   const { loaded, skillFolders, diagnostics } = plugins;
   return { roots: skillRoots(config, skillFolders), plugins: loaded, diagnostics };
 }
 
-/** What is said while parts of the bot are looked at is said again at start. */
+export async function skillsHere(config: Config, approvals?: () => Promise<IsApproved>): Promise<SkillsHere> {
+  const { roots, plugins, diagnostics } = await skillRootsHere(config);
+  const registry = await loadSkills(roots, { strict: config.skills.strict, approvals });
+  return { ...registry, diagnostics: [...diagnostics, ...registry.diagnostics], plugins };
+}
+
+/** Start says it again. */
 export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 function nothing(): void {
   return undefined;
+}
+
+export function noSuchSkill(name: string, names: readonly string[]): OperatorError {
+  const near = nearest(name, names);
+  const help = near.length === 0 ? 'See `skillet skill list`.' : `Near: ${near.join(', ')}.`;
+  return new OperatorError(`There is no skill "${name}". ${help}`);
+}
+
+/** If neither the bot nor the store can tell, no skill of the bot's own counts as approved (D9). */
+export async function writtenApprovals(config: Config, flag: string | undefined): Promise<IsApproved> {
+  const records = await readWrittenSkills(config, flag).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    console.error(
+      `What was approved of the bot's own skills can't be read, so they are shown as off: ${why}`,
+    );
+    return [];
+  });
+  return readApprovals(
+    { all: async () => new Map(records.map((one) => [one.name, one])) },
+    writtenRoot(config),
+  );
+}
+
+export async function readWrittenSkills(
+  config: Config,
+  flag: string | undefined,
+): Promise<readonly WrittenSkill[]> {
+  const file = /^sqlite:(.+)$/.exec(config.store.url)?.[1];
+  // Looking at skills makes no store.
+  if (file !== undefined && !existsSync(file)) {
+    const asked = await askControl(controlPath(config.bot.dataDir), 'skill written');
+    return (asked?.data ?? []) as readonly WrittenSkill[];
+  }
+  return askBot(flag, 'skill written');
 }

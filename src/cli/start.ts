@@ -5,14 +5,14 @@ import { openBot, type OpenBot } from '../bot/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { ReadOptions } from './options.ts';
+import type { Shared } from './command.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
-import { print } from './print.ts';
+import { print } from './console.ts';
 import { passStartChecks } from './start-checks.ts';
 
 /** `start`: connects the configured channels and runs until it is told to stop; without any, chats in this terminal. */
-export async function start({ config: flag }: ReadOptions): Promise<void> {
+export async function start({ config: flag }: Shared): Promise<void> {
   const config = await openConfig(flag);
   if (!hasChannels(config)) {
     print(connectText(config));

@@ -3,13 +3,13 @@ import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import type { UsageRow } from '../store/store.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { ReadOptions } from './options.ts';
-import { print, printJson } from './print.ts';
+import type { Shared } from './command.ts';
+import { print, printJson } from './console.ts';
 
 const dayMs = 86_400_000;
 
 /** `stats`: tokens and money of the last days by day, skill, person and model (U10, U12). Money as far as `[models]` has prices. */
-export async function stats({ config: flag, json, days }: ReadOptions & { days: number }): Promise<void> {
+export async function stats({ config: flag, json, days }: Shared & { days: number }): Promise<void> {
   const config = await openOperatorConfig(flag);
   const first = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
   const rows = (await askBot(flag, 'stats', first)).map((row) => ({

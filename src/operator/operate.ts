@@ -9,7 +9,7 @@ import { createSkillApprovals, type SkillApprovals } from '../authoring/approve-
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { createCapabilityBase, createCapabilityOperations } from '../capabilities/capability-base.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
-import { accessSettings } from '../config/access-from-config.ts';
+import { accessSettings } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
 import type { AccessSettings } from '../core/access-settings.ts';

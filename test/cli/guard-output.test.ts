@@ -25,7 +25,7 @@ test('S2 S3 a command that fails on its database tells neither the password nor 
 
 test('S2 a guard that is set again goes by what is secret now', async (t) => {
   const home = await openCliHome(t);
-  const file = pathToFileURL(path.join(import.meta.dirname, '../../src/cli/guard-output.ts')).href;
+  const file = pathToFileURL(path.join(import.meta.dirname, '../../src/cli/console.ts')).href;
   const code = `import { guardOutput } from '${file}';
     guardOutput((text) => text.replaceAll('old', '[redacted]'));
     guardOutput((text) => text.replaceAll('new', '[redacted]'));

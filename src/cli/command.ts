@@ -1,0 +1,117 @@
+import { InvalidArgumentError } from 'commander';
+
+/** An option or argument, as data: parsing, help, docs and shell completion follow from it. */
+export type Parameter<Value> = Readonly<{
+  about: string;
+  /** What stands for the value, such as `file`. A switch has none. */
+  value?: string;
+  short?: string;
+  choices?: readonly string[];
+  preset?: Value;
+  /** May be given again: `before` is the value so far. */
+  read?(text: string, before: Value | undefined): Value;
+  /** Of an argument. */
+  required?: true;
+}>;
+
+type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+type Values<Of extends Parameters> = {
+  readonly [Name in keyof Of]: Of[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+/** Options that more than one command has. */
+export type Shared = Readonly<{
+  /** `--config`: the path of the configuration. */
+  config?: string;
+  json?: boolean;
+}>;
+
+export type Command = Readonly<{
+  /** All words, such as `pair list`. */
+  name: string;
+  about: string;
+  args: Parameters;
+  options: Parameters;
+  examples: readonly string[];
+  /** `bot`: asks the running bot, or the store itself if none runs. */
+  needs: 'bot' | 'config' | 'nothing';
+  /** Has `--json`. */
+  json: boolean;
+  run(given: never): Promise<void>;
+}>;
+
+/**
+ * Declares a command. `run` gets arguments and options by name. Import what is slow to load inside of `run`: all
+ * declarations are loaded at each start.
+ */
+export function command<Args extends Parameters, Options extends Parameters>(
+  declared: Readonly<{
+    name: string;
+    about: string;
+    args?: Args;
+    options?: Options;
+    examples?: readonly string[];
+    needs?: Command['needs'];
+    json?: true;
+    run(given: Values<Args> & Values<Options> & Shared): Promise<void>;
+  }>,
+): Command {
+  const { args = {}, options = {}, examples = [], needs = 'config', json = false } = declared;
+  return { ...declared, args, options, examples, needs, json };
+}
+
+export function flag(about: string): Parameter<boolean | undefined> {
+  return { about };
+}
+
+export function option(value: string, about: string): Parameter<string | undefined>;
+export function option<Value>(
+  value: string,
+  about: string,
+  how: Pick<Parameter<Value>, 'short' | 'choices' | 'preset' | 'read'>,
+): Parameter<Value>;
+export function option(value: string, about: string, how: object = {}): Parameter<never> {
+  return { value, about, ...how };
+}
+
+export function argument(about: string, read?: (text: string) => string): Parameter<string> {
+  return { about, read, required: true };
+}
+
+export function optional(about: string): Parameter<string | undefined> {
+  return { about };
+}
+
+export function count(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a number from 1 to 999999.');
+}
+
+/** Of an option that may be given again. */
+export function gather(one: string, all: readonly string[] | undefined): readonly string[] {
+  return [...(all ?? []), one];
+}
+
+export function senderId(text: string): string {
+  if (/^[a-z]+:.+$/.test(text)) return text;
+  throw new InvalidArgumentError('Write the whole id, such as telegram:42 or slack:U024BE7LH.');
+}
+
+export function filled(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('Write something between the quotes.');
+}
+
+/** `notes.book:add={"text":"x"}` */
+export function operationInput(
+  text: string,
+  before: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined,
+): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  const [, operation = '', json = ''] = /^([^=:]+:[^=]+)=(\{.*\})$/s.exec(text) ?? [];
+  try {
+    return { ...before, [operation]: JSON.parse(json) as Readonly<Record<string, unknown>> };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new InvalidArgumentError('Write the operation and a JSON object: \'notes.book:add={"text":"x"}\'.');
+  }
+}

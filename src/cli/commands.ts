@@ -1,0 +1,27 @@
+import type { Command } from './command.ts';
+import { botCommands } from './commands/bot.ts';
+import { outsideCommands } from './commands/outside.ts';
+import { peopleCommands } from './commands/people.ts';
+import { skillCommands } from './commands/skills.ts';
+
+/** First words of commands that have more than one. */
+export const groups: Readonly<Record<string, string>> = {
+  config: 'look at the configuration',
+  skill: 'look at skills, check and begin them',
+  sandbox: 'where the scripts of skills run',
+  capability: 'programs behind sensitive systems',
+  pair: 'who may talk to the bot',
+  inbox: 'messages without an answer',
+  outbox: 'failed deliveries',
+  policy: 'standing approvals, given by "Always"',
+  mcp: 'servers of further tools',
+  audit: 'the record of what was done',
+};
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  ...botCommands,
+  ...skillCommands,
+  ...outsideCommands,
+  ...peopleCommands,
+];

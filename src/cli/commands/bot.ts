@@ -1,0 +1,95 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { chatTypes, type ChatType } from '../../core/conversation.ts';
+import { askBot } from '../ask-bot.ts';
+import { argument, command, count, filled, option } from '../command.ts';
+import { print, printJson } from '../console.ts';
+
+/** The bot itself: to run it, talk to it, look after it. */
+export const botCommands = [
+  command({
+    name: 'start',
+    about: 'run the bot; without a channel configured, chat in this terminal',
+    run: async (given) => (await import('../start.ts')).start(given),
+  }),
+  command({
+    name: 'chat',
+    about: 'talk to the bot in this terminal',
+    options: {
+      once: option<string | undefined>('text', 'send one message, print the answer, leave', { read: filled }),
+      as: option<ChatType>('chat type', 'pretend to be in such a chat', {
+        choices: chatTypes,
+        preset: 'private',
+      }),
+      user: option<string | undefined>('name', 'be somebody else than the owner', { read: filled }),
+    },
+    run: async (given) => (await import('../chat.ts')).chat(given),
+  }),
+  command({
+    name: 'config check',
+    about: 'say what start would say',
+    json: true,
+    run: async (given) => (await import('../config.ts')).checkConfig(given),
+  }),
+  command({
+    name: 'config show',
+    about: 'the configuration in force, secrets masked',
+    json: true,
+    run: async (given) => (await import('../config.ts')).showConfiguration(given),
+  }),
+  command({
+    name: 'stats',
+    about: 'tokens and money by day, skill, person and model',
+    options: {
+      days: option<number>('count', 'of so many days, today included', { read: count, preset: 7 }),
+    },
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../stats.ts')).stats(given),
+  }),
+  command({
+    name: 'audit tail',
+    about:
+      'the newest lines: who had what done, who approved it, what was refused; --json prints them as recorded',
+    options: { lines: option<number>('count', 'how many', { short: 'n', read: count, preset: 20 }) },
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../audit.ts')).auditTail(given),
+  }),
+  command({
+    name: 'audit verify',
+    about: 'say whether anything in it was changed, moved or taken away',
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../audit.ts')).auditVerify(given),
+  }),
+  command({
+    name: 'backup',
+    about: 'write a consistent copy of the store to a new file, while the bot runs or not',
+    args: { file: argument('a new file') },
+    examples: ['skillet backup /backups/monday.db'],
+    needs: 'bot',
+    json: true,
+    run: backup,
+  }),
+];
+
+/** Progress goes to standard error (Q10, L9). */
+async function backup(given: Readonly<{ file: string; config?: string; json?: boolean }>): Promise<void> {
+  const file = path.resolve(given.file);
+  const onTerminal = process.stderr.isTTY;
+  let shown = -1;
+  await askBot(given.config, 'backup', file, (done, total) => {
+    const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
+    // A log gets every tenth part.
+    if (percent === shown || (!onTerminal && percent < 100 && percent - shown < 10)) return;
+    shown = percent;
+    process.stderr.write(onTerminal ? `\r${percent} %` : `${percent} %\n`);
+  });
+  if (onTerminal && shown >= 0) process.stderr.write('\n');
+  const { size: bytes } = statSync(file);
+  if (given.json === true) return printJson({ file, bytes });
+  print(
+    `${file} is written (${Math.ceil(bytes / 1024)} KB). To restore it, stop the bot, remove the store's file with its -wal and -shm, and put the copy in its place.`,
+  );
+}

@@ -1,0 +1,155 @@
+import type { AllowedGroup } from '../../access/users.ts';
+import type { InputOf, OperationName, OutputOf } from '../../operator/operations.ts';
+import { askBot } from '../ask-bot.ts';
+import { argument, command, flag, senderId, type Shared } from '../command.ts';
+import { agree, inMinutes, isYes, print, printJson } from '../console.ts';
+
+/** Who may talk to the bot, and what waits for them. */
+export const peopleCommands = [
+  command({
+    name: 'pair list',
+    about: 'owners, paired people and requests',
+    needs: 'bot',
+    json: true,
+    run: listPairs,
+  }),
+  command({
+    name: 'pair claim',
+    about: 'a token that makes you the first owner',
+    needs: 'bot',
+    async run({ config }) {
+      const { claim } = await askBot(config, 'pair claim');
+      print(`Within ten minutes, send this to the bot in a direct message:
+  on Telegram  /${claim}
+  on Slack     ${claim}`);
+    },
+  }),
+  change('pair approve', 'approve the person behind a code', 'code', 'as the bot told them'),
+  change('pair deny', 'refuse the person behind a code', 'code', 'as the bot told them'),
+  change('pair revoke', 'remove a paired person', 'sender', 'their id, or that of a group'),
+  command({
+    name: 'inbox list',
+    about: 'dead letters: messages that failed three times',
+    options: { waiting: flag('messages not answered yet, instead') },
+    needs: 'bot',
+    json: true,
+    run: listInbox,
+  }),
+  change('inbox retry', 'try to answer it again', 'key', 'as `inbox list` shows it'),
+  change('inbox drop', 'leave it unanswered', 'key', 'as `inbox list` shows it'),
+  command({
+    name: 'outbox list',
+    about: 'parts of answers that the platform refused',
+    needs: 'bot',
+    json: true,
+    async run({ config, json }) {
+      const parts = await askBot(config, 'outbox list');
+      if (json === true) return printJson(parts);
+      const lines = parts.map(({ key, lane, error, at }) => `${key}  to ${lane}  ${inMinutes(at)}  ${error}`);
+      print(lines.join('\n') || 'No failed deliveries.');
+    },
+  }),
+  change('outbox retry', 'send it again', 'key', 'as `outbox list` shows it'),
+  command({
+    name: 'policy list',
+    about: 'every such rule',
+    needs: 'bot',
+    json: true,
+    async run({ config, json }) {
+      const rules = await askBot(config, 'policy list');
+      if (json === true) return printJson(rules);
+      print(rules.map(ruleLine).join('\n') || 'No standing approvals.');
+    },
+  }),
+  change('policy revoke', 'ask again before such calls', 'id', 'as `policy list` shows it'),
+  command({
+    name: 'forget',
+    about: 'remove what is stored of a person',
+    args: { user: argument('their id, such as telegram:42', senderId) },
+    options: { yes: flag('do not ask first') },
+    examples: ['skillet forget telegram:42'],
+    needs: 'bot',
+    json: true,
+    run: forget,
+  }),
+];
+
+/** Names of operations whose input is one text. */
+type TextOperation = { [Name in OperationName]: InputOf<Name> extends string ? Name : never }[OperationName];
+
+/** An operation that changes one thing and prints what it did. */
+function change(name: TextOperation, about: string, what: string, aboutIt: string) {
+  return command({
+    name,
+    about,
+    args: { [what]: argument(aboutIt) },
+    needs: 'bot',
+    run: async (given) => printJson(await askBot(given.config, name, given[what] ?? '')),
+  });
+}
+
+async function listPairs({ config, json }: Shared): Promise<void> {
+  const all = await askBot(config, 'pair list');
+  if (json === true) return printJson(all);
+  const group = ({ id, name, since }: AllowedGroup): string =>
+    `${id}  ${JSON.stringify(name)}  since ${inMinutes(since)}`;
+  const lines = [
+    ...all.owners.map((owner) => `owner    ${owner}`),
+    ...all.paired.map(
+      ({ sender, name, since }) => `paired   ${sender}  ${JSON.stringify(name)}  since ${inMinutes(since)}`,
+    ),
+    ...all.groups.map((one) => `allowed  ${group(one)}`),
+    ...all.ignored.map((one) => `ignored  ${group(one)}`),
+    ...all.pending.map(
+      ({ code, sender, name, expiresAt }) =>
+        `pending  ${code}  ${sender}  ${JSON.stringify(name)}  until ${inMinutes(expiresAt)}`,
+    ),
+  ];
+  print(lines.join('\n') || 'Nobody is paired, and nobody is waiting for approval.');
+}
+
+async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?: boolean }>): Promise<void> {
+  const items = await askBot(config, 'inbox list', waiting === true ? 'waiting' : 'dead');
+  if (json === true) return printJson(items);
+  const lines = items.map(({ key, tries, error, takenAt, stopped }) =>
+    [
+      `${key}  ${tries} tries`,
+      // Nobody works on a dead letter.
+      ...(waiting === true && takenAt !== undefined ? [`in work since ${inMinutes(takenAt)}`] : []),
+      ...(stopped === true ? ['to be stopped'] : []),
+      ...(error === undefined ? [] : [error]),
+    ].join('  '),
+  );
+  const none =
+    waiting === true
+      ? 'Nothing waits.'
+      : 'No dead letters. --waiting lists messages that are not answered yet.';
+  print(lines.join('\n') || none);
+}
+
+function ruleLine(rule: OutputOf<'policy list'>[number]): string {
+  const { id, tool, skill, chat, sender, by, since, counts } = rule;
+  const of = skill === undefined ? '' : ` of ${skill}`;
+  const effect = counts ? '' : '  (has no effect: bash is asked for each time, and a changed tool again)';
+  return `${id}  ${tool}${of}  for ${sender} in ${chat}  by ${by} since ${inMinutes(since)}${effect}`;
+}
+
+/** Exit 1 when nothing was stored of them, or the answer was no (Q12). */
+async function forget(given: Shared & Readonly<{ user: string; yes?: boolean }>): Promise<void> {
+  const { user, config, json, yes } = given;
+  const warning = `This deletes for good: the direct messages of ${user} with answers and files; in groups their messages, the answers to them and quotes of them; their waiting messages, pairing and usage. Running work for them stops. Backups are not touched.\n`;
+  const answer = await agree(`${warning}Forget ${user}?`, yes === true);
+  if (!isYes(answer, { unasked: 'Nobody can be asked here: say --yes.', no: 'Nothing was removed.' })) return;
+  const gone = await askBot(config, 'forget', user);
+  const { known, inConfig, removed } = gone;
+  const nothing = !known && Object.values(removed).every((count) => count === 0);
+  if (nothing) process.exitCode = 1;
+  if (json === true) return printJson(gone);
+  const { messages, entries, outbox, usage, asks, files } = removed;
+  print(
+    nothing
+      ? `Nothing was stored of ${user}.`
+      : `${user} is forgotten: ${entries} entries of conversations, ${messages} messages, ${outbox} answers, ${asks} questions, ${files} folders or files, ${usage} usage records.`,
+  );
+  if (inConfig) print(`The config names ${user}: remove the id there, or they can still talk to the bot.`);
+}

@@ -1,0 +1,186 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import { askBot } from '../ask-bot.ts';
+import { argument, command, flag, gather, option, optional, type Shared } from '../command.ts';
+import { print, printJson } from '../console.ts';
+
+const skill = argument('its name');
+
+/** Skills, and where their scripts run. */
+export const skillCommands = [
+  command({
+    name: 'skill list',
+    about: 'every skill, where it may be used, and what is wrong with it',
+    json: true,
+    run: async (given) => (await import('../skill-list.ts')).listSkills(given),
+  }),
+  command({
+    name: 'skill show',
+    about: 'one skill with its effective access, files and text',
+    args: { name: skill },
+    json: true,
+    run: async (given) => (await import('../skill-list.ts')).showSkill(given),
+  }),
+  command({
+    name: 'skill validate',
+    about: 'check a file, a skill folder or a tree against the open specification',
+    args: { path: argument('a SKILL.md, its folder, or a folder of skills') },
+    options: { strict: flag("exactly the reference validator's verdict") },
+    needs: 'nothing',
+    json: true,
+    run: validate,
+  }),
+  command({
+    name: 'skill new',
+    about: 'begin a skill in the workspace',
+    args: { name: argument('lower-case letters, digits and single hyphens') },
+    options: { description: option('text', 'what it does and when to use it') },
+    run: writeNew,
+  }),
+  command({
+    name: 'skill add',
+    about: 'look at the skills of owner/name, a git URL or a folder, and install them',
+    args: { source: argument('owner/name, a git URL or a folder') },
+    options: {
+      ref: option('name', 'a branch, tag or commit'),
+      name: option<readonly string[] | undefined>('skill', 'only this one; may be given again', {
+        read: gather,
+      }),
+      yes: flag('agree to what is shown'),
+    },
+    examples: ['skillet skill add owner/name --name dice'],
+    run: async (given) => (await import('../skill-add.ts')).addSkills(given),
+  }),
+  command({
+    name: 'skill sources',
+    about: 'where skills are installed from, and what was agreed to',
+    json: true,
+    run: async (given) => (await import('../skill-sources.ts')).listSources(given),
+  }),
+  command({
+    name: 'skill sync',
+    about: 'fetch every source and say what changed; nothing changes here',
+    json: true,
+    run: async (given) => (await import('../skill-sources.ts')).syncSources(given),
+  }),
+  command({
+    name: 'skill update',
+    about: 'show what changed in the source of installed skills, and install it',
+    args: { name: optional('only this one') },
+    options: { yes: flag('agree to what is shown') },
+    run: async (given) => (await import('../skill-update.ts')).updateSkills(given),
+  }),
+  command({
+    name: 'skill remove',
+    about: 'take away an installed skill, or all of a source',
+    args: { name: argument('its name, or the source') },
+    run: async (given) => (await import('../skill-sources.ts')).removeInstalled(given),
+  }),
+  command({
+    name: 'skill test',
+    about: 'carry out the cases in its tests folder, by the configured model or a recording',
+    args: { name: skill },
+    options: {
+      record: option('file', 'write what the model said'),
+      replay: option('file', 'ask no model: take what it said then'),
+    },
+    json: true,
+    run: async (given) => (await import('../skill-test.ts')).runSkillTests(given),
+  }),
+  command({
+    name: 'skill enable',
+    about: 'enable a skill that the bot wrote, as its files are now: look at it with `skill show` first',
+    args: { name: skill },
+    needs: 'bot',
+    json: true,
+    run: async (given) => decide('skill enable', given),
+  }),
+  command({
+    name: 'skill discard',
+    about: 'remove a skill that the bot wrote',
+    args: { name: skill },
+    needs: 'bot',
+    json: true,
+    run: async (given) => decide('skill discard', given),
+  }),
+  command({
+    name: 'sandbox build',
+    about: 'install the Debian packages that skills ask for into the sandbox',
+    options: { fresh: flag('build again though nothing changed: for newer versions') },
+    json: true,
+    run: async (given) => (await import('../sandbox.ts')).buildSandbox(given),
+  }),
+  command({
+    name: 'sandbox status',
+    about: 'which sandbox is in use, what is installed in it, and what skills miss',
+    json: true,
+    run: async (given) => (await import('../sandbox.ts')).sandboxStatus(given),
+  }),
+  command({
+    name: 'sandbox shell',
+    about: 'look around in what the scripts of a skill see, at this terminal',
+    args: { skill: optional('absent: what every script sees') },
+    run: async (given) => (await import('../sandbox-shell.ts')).openSandboxShell(given),
+  }),
+];
+
+/** All problems at once; exit 1 on any error (F5). */
+async function validate(given: Shared & Readonly<{ path: string; strict?: boolean }>): Promise<void> {
+  const { validateTree } = await import('../../skills/parse/validate-skill.ts');
+  const found = validateTree(path.resolve(given.path), {
+    strict: given.strict === true,
+  });
+  if (found.length === 0)
+    throw new OperatorError(
+      `There is no skill at ${given.path}: name a SKILL.md, its folder, or a folder of skills.`,
+    );
+  if (found.some(({ valid }) => !valid)) process.exitCode = 1;
+  if (given.json === true) return printJson(found);
+  for (const { path: file, valid, problems } of found) {
+    print(`${valid ? 'valid  ' : 'invalid'}  ${file}`);
+    for (const { level, code, message, line } of problems) {
+      print(`  ${level} ${code}${line === undefined ? '' : ` line ${line}`}: ${message}`);
+    }
+  }
+}
+
+/** Never over a skill that is there. */
+async function writeNew(given: Shared & Readonly<{ name: string; description?: string }>): Promise<void> {
+  const { name, description = 'Say what this skill does and when to use it.' } = given;
+  const [{ openOperatorConfig }, { newSkillText }] = await Promise.all([
+    import('../open-config.ts'),
+    import('../../skills/parse/skill-definition.ts'),
+  ]);
+  const config = await openOperatorConfig(given.config);
+  const folder = path.join(config.bot.workspace, 'skills', name);
+  const file = path.join(folder, 'SKILL.md');
+  if (!/^[\p{Ll}\p{Lo}\p{N}]+(-[\p{Ll}\p{Lo}\p{N}]+)*$/u.test(name) || [...name].length > 64)
+    throw new OperatorError(
+      `"${name}" can't be a skill's name: write lower-case letters, digits and single hyphens, 64 at most.`,
+    );
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, newSkillText(name, description), { flag: 'wx' }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
+      throw new OperatorError(`${file} is there already: edit it, or take another name.`);
+    throw error;
+  });
+  print(`${file} is written. Edit it; a running bot takes it in at once.`);
+}
+
+/** The operator's decision on a skill that the bot wrote, as its files are now (D9). */
+async function decide(
+  operation: 'skill enable' | 'skill discard',
+  { name, config, json }: Shared & Readonly<{ name: string }>,
+): Promise<void> {
+  const decided = await askBot(config, operation, name);
+  if (json === true) return printJson(decided);
+  const said = {
+    enabled: `${name} is enabled as its files are now (${decided.hash?.slice(0, 16)}). Any change of them switches it off again.`,
+    discarded: `${name} is removed.`,
+    restored: `The change of ${name} is removed; the version enabled before is back in use.`,
+    unknown: '',
+    changed: '',
+  };
+  print(said[decided.outcome]);
+}

@@ -1,0 +1,112 @@
+import { createInterface } from 'node:readline/promises';
+import { inspect } from 'node:util';
+
+export function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** For `--json`. */
+export function printJson(data: unknown): void {
+  process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
+}
+
+/** `2026-11-24 04:05 UTC` */
+export function inMinutes(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Progress on standard error: one line that changes on a terminal; elsewhere each step once, without percentages. */
+export function progressLine(): Readonly<{ show(text: string): void; end(): void }> {
+  const isTerminal = process.stderr.isTTY;
+  let shown = '';
+  return {
+    show(text) {
+      const now = isTerminal ? text : text.replace(/:? *\d+%$/, '');
+      if (now === shown) return;
+      shown = now;
+      process.stderr.write(isTerminal ? `\r\u001b[K${now}` : `${now}\n`);
+    },
+    end() {
+      if (isTerminal && shown !== '') process.stderr.write('\r\u001b[K');
+      shown = '';
+    },
+  };
+}
+
+/** Aborted by Ctrl-C or SIGTERM until it is disposed. */
+export function untilInterrupted(why: Error): Disposable & Readonly<{ signal: AbortSignal }> {
+  const interrupted = new AbortController();
+  const stop = (): void => interrupted.abort(why);
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  return {
+    signal: interrupted.signal,
+    [Symbol.dispose]: () => void process.off('SIGINT', stop).off('SIGTERM', stop),
+  };
+}
+
+/** `unasked`: nobody is at the terminal. */
+export type Agreed = 'yes' | 'no' | 'unasked';
+
+/** Asks a question that only a plain yes answers. `yes`: it was given on the command line. */
+export async function agree(question: string, yes: boolean): Promise<Agreed> {
+  if (yes) return 'yes';
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return 'unasked';
+  const ask = createInterface({ input: process.stdin, output: process.stdout });
+  // After Ctrl-C or Ctrl-D no answer ever comes.
+  const closed = new Promise<string>((resolve) => ask.once('close', () => resolve('')));
+  try {
+    const answer = await Promise.race([ask.question(`${question} [y/N] `), closed]);
+    return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
+  } finally {
+    ask.close();
+  }
+}
+
+/** If it was no yes, says so, with its exit code. */
+export function isYes(
+  answer: Agreed,
+  words: Readonly<{ unasked: string; no: string }> = {
+    unasked: 'Nobody can be asked here: look at what is shown above, then say --yes.',
+    no: 'Nothing was changed.',
+  },
+): boolean {
+  if (answer === 'unasked') {
+    process.exitCode = 2;
+    console.error(words.unasked);
+  } else if (answer === 'no') {
+    process.exitCode = 1;
+    print(words.no);
+  }
+  return answer === 'yes';
+}
+
+type Redact = (text: string) => string;
+type Guarded = NodeJS.WriteStream['write'] & { redactBy?: (redact: Redact) => void };
+
+/** From now on this process prints no secret (S2, S3), not even when it crashes. A later call replaces `redact`. */
+export function guardOutput(redact: Redact): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write: Guarded = stream.write;
+    if (write.redactBy === undefined) stream.write = guarded(stream, redact);
+    else write.redactBy(redact);
+  }
+  // Node would print the error by itself, past everything.
+  if (process.listenerCount('uncaughtException') === 0)
+    process.on('uncaughtException', (error) => {
+      process.stderr.write(`${inspect(error)}\n`);
+      process.exit(1);
+    });
+}
+
+function guarded(stream: NodeJS.WriteStream, first: Redact): Guarded {
+  const plain = stream.write.bind(stream);
+  let redact = first;
+  const write: Guarded = (given: string | Uint8Array, ...rest: unknown[]): boolean => {
+    const clean = typeof given === 'string' ? redact(given) : given;
+    return Reflect.apply(plain, stream, [clean, ...rest]) as boolean;
+  };
+  write.redactBy = (next) => {
+    redact = next;
+  };
+  return write;
+}

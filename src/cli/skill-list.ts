@@ -1,0 +1,233 @@
+import path from 'node:path';
+import { createModels } from '../agent/models/create-models.ts';
+import { hostDiagnostics } from '../conversations/host-diagnostics.ts';
+import { listedToolDiagnostics } from '../tools/list-tools.ts';
+import { skillNeeds, type SkillNeed } from '../runs/requirements.ts';
+import { skillRules } from '../config/runtime-config.ts';
+import { allowedChats, allowedChatTypes, isSensitive } from '../access/decide-skill.ts';
+import { bashKnowsEnv } from '../tools/allowed-tools.ts';
+import { sourceDiagnostics } from '../skills/skill-sources.ts';
+import type { Config } from '../config/complete-config.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import { OperatorError } from '../core/errors.ts';
+import { oneLine, printable } from '../lib/text/text.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Registry } from '../skills/registry.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
+import { openLog } from './open-log.ts';
+import type { Shared } from './command.ts';
+import { openOperatorConfig } from './open-config.ts';
+import { print, printJson } from './console.ts';
+import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
+
+/** `skill list`: each skill with its origin and its effective access, then every diagnostic (F5). Exit 1 when a skill did not load. */
+export async function listSkills({ config: flag, json }: Shared): Promise<void> {
+  const config = await openOperatorConfig(flag);
+  const registry = await skillsHere(config, () => writtenApprovals(config, flag));
+  const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
+  const { needs } = await skillNeeds(config, registry.skills);
+  const ofHost = [
+    ...sourceDiagnostics(config),
+    ...hostDiagnostics(registry.skills, config, models),
+    ...listedTools(registry.skills, registry, config),
+  ];
+  const diagnostics = [...registry.diagnostics, ...ofHost];
+  const rows = registry.skills.map((skill) => ({
+    ...describe(skill, config),
+    description: skill.description,
+    ...lackingOf(skill, needs),
+  }));
+  if (diagnostics.some(({ level }) => level === 'error')) process.exitCode = 1;
+  if (json === true) return printJson({ skills: rows, diagnostics });
+  const width = Math.max(0, ...rows.map(({ name }) => name.length));
+  const noteWidth = Math.max(0, ...rows.map((row) => noteOf(row).length));
+  for (const row of rows) {
+    const { name, origin, enabled, chatTypes, description } = row;
+    const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
+    const note = noteWidth === 0 ? '' : ` ${noteOf(row).padEnd(noteWidth)}`;
+    print(
+      `${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)}${note} ${oneLine(description, 60)}`,
+    );
+    for (const line of linesBelow(row)) print(`${' '.repeat(width)}  ${line}`);
+  }
+  if (rows.length === 0) print('There are no skills.');
+  printDiagnostics(diagnostics);
+}
+
+/** `skill show NAME`: everything that is known of one skill. */
+export async function showSkill({
+  name,
+  config: flag,
+  json,
+}: Shared & Readonly<{ name: string }>): Promise<void> {
+  const config = await openOperatorConfig(flag);
+  const registry = await skillsHere(config, () => writtenApprovals(config, flag));
+  const skill = registry.get(name);
+  if (skill === undefined) throw whyNoSkill(name, registry);
+  const body = await registry.body(name, undefined);
+  const { files, cut } = listSkillFiles(skill);
+  const lacks = lackingOf(skill, (await skillNeeds(config, [skill])).needs);
+  const row = { ...describe(skill, config), ...lacks };
+  const text = body.ok ? body.text : undefined;
+  if (json === true) return printJson({ ...skill, ...row, files, filesCut: cut, body: text });
+  const { origin, enabled, chatTypes } = row;
+  print(`${skill.name} (${origin}) ${skill.path}\n${skill.description}\n`);
+  print(
+    `works in: ${enabled ? chatTypes.join(', ') || 'no chat' : 'nothing: it is off'}${skill.access.sensitive ? ' (sensitive)' : ''}`,
+  );
+  for (const line of linesBelow(row)) print(line);
+  if (noteOf(row) !== '') print(noteOf(row));
+  for (const [what, text] of fieldsOf(skill, config)) print(`${what}: ${text}`);
+  const { pin } = skill;
+  if (pin !== undefined)
+    print(`installed from: ${pin.source}${pin.commit === undefined ? '' : ` at ${pin.commit}`}`);
+  for (const { origin: from, path: other } of skill.shadows) print(`shadows: ${other} (${from})`);
+  if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
+  print(`\n${text ?? (body.ok ? '' : body.message)}`);
+  const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
+  const ofHost = hostDiagnostics([skill], config, models).filter(({ path: file }) => file === skill.path);
+  printDiagnostics([...skill.diagnostics, ...ofHost, ...listedTools([skill], registry, config)]);
+}
+
+/** What is wrong with the file that would be it, else what may have been meant. */
+function whyNoSkill(name: string, { names, diagnostics }: Registry): OperatorError {
+  const isOf = (file: string): boolean =>
+    [path.basename(path.dirname(file)), path.parse(file).name].includes(name);
+  const ofIt = diagnostics.filter(
+    ({ path: file, level }) => level === 'error' && file !== undefined && isOf(file),
+  );
+  if (ofIt.length === 0) return noSuchSkill(name, names);
+  return new OperatorError([`The skill "${name}" is not loaded:`, ...ofIt.map(asLine)].join('\n'));
+}
+
+function listedTools(
+  skills: readonly Skill[],
+  { plugins }: SkillsHere,
+  { mcp }: Config,
+): readonly Diagnostic[] {
+  const ofPlugins = plugins.flatMap(({ tools }) => tools);
+  return listedToolDiagnostics(skills, { plugins: ofPlugins, hasServers: Object.keys(mcp).length > 0 });
+}
+
+function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
+  for (const diagnostic of diagnostics) print(asLine(diagnostic));
+}
+
+function asLine({ level, code, message, path: file, line }: Diagnostic): string {
+  return `${level} ${code} ${file ?? ''}${line === undefined ? '' : `:${line}`}: ${message}`;
+}
+
+/** What `skill list` and `skill show` say of a skill beside its file: the rule in force, people and chats included (D3, A8), and its env (U3). */
+function describe(skill: Skill, config: Config) {
+  const rules = skillRules(config);
+  const settings = config.skills.byName[skill.name];
+  const givenEnv = Object.keys(settings?.env ?? {});
+  return {
+    name: skill.name,
+    origin: skill.origin,
+    path: skill.path,
+    approved: skill.access.approved,
+    enabled: rules.enabled && skill.access.approved && (settings?.enabled ?? !skill.access.optIn),
+    chatTypes: allowedChatTypes(skill, rules),
+    /** Absent: every one of those types. */
+    chats: allowedChats(skill.name, rules),
+    /** Absent: everybody. */
+    users: settings?.allowUsers,
+    sensitive: isSensitive(skill, rules),
+    why: skill.access.why,
+    givenEnv,
+    envInBash:
+      skill.env.length + givenEnv.length > 0 && bashKnowsEnv(skill.allowedTools, settings?.envInBash),
+  };
+}
+
+/** What keeps a skill, or some script of it, from working on this system (R6, U3). */
+type Lacking = Readonly<{
+  missing?: readonly string[];
+  missingPython?: readonly string[];
+  missingEnv?: readonly string[];
+  command?: string;
+}>;
+
+/** Only what there is to say. */
+function lackingOf({ name }: Skill, needs: readonly SkillNeed[]): Lacking {
+  const need = needs.find(({ skill }) => skill === name);
+  if (need === undefined) return {};
+  const { missing, python, env, command } = need;
+  return {
+    missing: missing.length === 0 ? undefined : missing,
+    missingPython: python.length === 0 ? undefined : python,
+    missingEnv: env.length === 0 ? undefined : env,
+    command,
+  };
+}
+
+type Row = ReturnType<typeof describe> & Lacking;
+
+/** `needs PERPLEXITY_API_KEY`, in short; empty where nothing is missing. */
+function noteOf({ missing = [], missingPython = [], missingEnv = [] }: Lacking): string {
+  const all = [...missingEnv, ...missing, ...missingPython];
+  return all.length === 0 ? '' : `needs ${all.slice(0, 3).join(', ')}${all.length > 3 ? ', …' : ''}`;
+}
+
+/** The lines below a skill: whom the rule in force leaves out and why, where its keys go, how to get what is missing. */
+function linesBelow(row: Row): readonly string[] {
+  const { name, chats, users, why, envInBash, missing, missingEnv, command } = row;
+  const lacks = [...(missing ?? []), ...(row.missingPython ?? [])].join(', ');
+  return [
+    ...(chats === undefined ? [] : [`only in these chats: ${chats.join(', ')}`]),
+    ...(users === undefined ? [] : [`only for these people: ${users.join(', ') || 'nobody'}`]),
+    ...why,
+    ...(envInBash ? ['its env reaches commands that the model writes, too (bash)'] : []),
+    ...(missingEnv === undefined
+      ? []
+      : [`not set up: write ${missingEnv.join(', ')} below [skills.${name}] in config.toml`]),
+    ...(command === undefined
+      ? []
+      : [
+          `${missing === undefined ? 'some scripts fail' : 'unavailable'}: lacks ${lacks}; do this: ${command}`,
+        ]),
+  ];
+}
+
+/** What its front matter says, as `skill show` prints it. */
+function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: string, text: string])[] {
+  const settings = config.skills.byName[skill.name];
+  const given = Object.keys(settings?.env ?? {});
+  const env = [...new Set([...skill.env, ...given])].map((name) =>
+    skill.env.includes(name) ? name : `${name} (given by the operator)`,
+  );
+  const { access } = skill;
+  const started = [
+    ...(access.disableModelInvocation ? ['not by the model'] : []),
+    ...(access.userInvocable ? [] : ['not by people']),
+  ];
+  const iterations = settings?.maxIterations ?? skill.maxIterations;
+  const texts: readonly (readonly [string, string | undefined])[] = [
+    ['version', skill.version],
+    ['tags', skill.tags.join(', ')],
+    ['authors', skill.authors.join(', ')],
+    ['rationale', skill.rationale],
+    ['license', skill.license],
+    ['compatibility', skill.compatibility],
+    ['model', settings?.model ?? skill.model],
+    ['limits', `${iterations} model calls, ${skill.timeoutSeconds} s`],
+    ['context', skill.context === 'inline' ? 'inline' : undefined],
+    ['agent', skill.agent === 'general' ? undefined : skill.agent],
+    ['background', skill.background ? 'yes' : undefined],
+    ['started', started.join(', ')],
+    ['env', env.join(', ')],
+    ['packages', skill.packages.join(', ')],
+    ['programs', skill.programs.join(', ')],
+    ['Python packages', skill.python.join(', ')],
+    ['capabilities', skill.capabilities.join(', ')],
+    ['network', [...new Set([...skill.network, ...(settings?.network ?? [])])].join(', ')],
+    ['tools', skill.allowedTools?.join(', ')],
+    ...Object.entries(skill.metadata).map(([key, text]) => [`metadata ${key}`, text] as const),
+    ...Object.entries(skill.others).map(([key, text]) => [`${key} (no meaning here)`, text] as const),
+  ];
+  return texts.flatMap(([what, text = '']) =>
+    text === '' ? [] : [[what, printable(oneLine(text, 400))] as const],
+  );
+}
