@@ -9,7 +9,7 @@ import { createPluginCalls } from '../plugins/plugin-calls.ts';
 import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { createChatAgent, type ChatAgent } from '../settings/chat-agent.ts';
-import { createSettings, type Settings } from '../settings/create-settings.ts';
+import { createSettings, type Settings } from '../settings/settings-talk.ts';
 import { createListTools, type ListTools } from '../tools/list-tools.ts';
 import { createOutsideTools, type OutsideTools } from '../tools/outside-tools.ts';
 import { createWebTools } from '../tools/web/create-web-tools.ts';
@@ -96,7 +96,7 @@ function createToolbox({ host, people, chat, process }: Base, parts: BotParts, b
     web,
     outside,
     mcp,
-    settings: createSettings({ ...host, ...chat, users, chats: chat.settings, web, outside }),
+    settings: createSettings({ chats: chat.settings, web, outside, users }, { ...host, ...chat }),
     listTools: createListTools({ ...host, library, accessOf, sandbox, outside }),
   };
 }

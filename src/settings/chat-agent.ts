@@ -4,26 +4,26 @@ import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Button } from '../core/channel.ts';
-import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import { resolveModel } from '../core/model.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { toolSettings } from '../core/tool-settings.ts';
 import { oneLine, inlineCode } from '../lib/text/text.ts';
-import { placeOf } from './change-setting.ts';
 import type { ChatSettings } from './chat-settings.ts';
+import { storeSetting } from './settings-in-force.ts';
 
-/** The main agent as it is in a chat. */
+/** The main agent in one chat. */
 export type AgentHere = Readonly<{
   /** Alias of its model. */
   model: string;
-  /** The alias that was set here and that config no longer has: `model` is the one of config. */
+  /** The alias that was set here but is no longer in config: `model` is that of config instead. */
   gone?: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   persona: string;
 }>;
 
-/** What owners set of the main agent in a chat, by a command: its model and its persona. */
+/** The main agent's model and persona in a chat, which owners set by commands. */
 export type ChatAgent = Readonly<{
   of(conversation: Conversation): Promise<AgentHere>;
   /** The answer to `/model` and `/model NAME`. */
@@ -36,7 +36,7 @@ type Write = (name: string, args?: string) => string;
 type Answer = Readonly<{ text: string; more?: Readonly<{ buttons: readonly Button[] }> }>;
 
 const longestPersona = 2_000;
-/** Takes a chat's setting away. */
+/** Removes a chat's setting. */
 const standard = 'default';
 
 export function createChatAgent(options: {
@@ -57,20 +57,13 @@ export function createChatAgent(options: {
     return known ? { model, persona } : { model: standing.model, gone: model, persona };
   }
 
-  async function set(message: Message, key: 'model' | 'persona', value: string | undefined): Promise<void> {
+  async function set(message: Message, key: 'model' | 'persona', value: string): Promise<void> {
     const { conversation, chatType, sender } = message;
     const field = agent.settings.fields.find((one) => one.key === key);
     if (field === undefined) throw new Error(`the main agent has no setting ${key}`);
-    const { person } = placeOf({ conversation, chatType, sender: sender.id });
-    await chats.set(conversation, agent.name, field, value, person);
-    await audit.record({
-      event: 'setting_changed',
-      verdict: value === undefined ? 'unset' : 'set',
-      tool: agent.name,
-      key,
-      conversation: conversationKey(conversation),
-      by: sender.id,
-    });
+    const who = { conversation, chatType, sender: sender.id };
+    const of = { tool: agent.name, field, value: value === standard ? undefined : value };
+    await storeSetting({ chats, audit }, who, of);
   }
 
   return {
@@ -84,7 +77,7 @@ export function createChatAgent(options: {
         const unknown = say`I don’t know the model ${inlineCode(oneLine(name, 64))}.`;
         return { text: `${unknown} ${say`You can choose ${names.map(inlineCode).join(', ')}.`}` };
       }
-      if (name !== '') await set(message, 'model', name === standard ? undefined : name);
+      if (name !== '') await set(message, 'model', name);
       const here = await of(message.conversation);
       const others = [standard, ...names.filter((each) => each !== standard)];
       const buttons = others
@@ -104,7 +97,7 @@ export function createChatAgent(options: {
       if (!(await users.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
       if (text.length > longestPersona)
         return { text: say`That is too long: a persona has at most ${longestPersona} characters.` };
-      if (text !== '') await set(message, 'persona', text === standard ? undefined : text);
+      if (text !== '') await set(message, 'persona', text);
       const { persona } = await of(message.conversation);
       const shown =
         persona === '' ? say`I have no persona in this chat.` : say`My persona in this chat: ${persona}`;
@@ -114,7 +107,6 @@ export function createChatAgent(options: {
   };
 }
 
-/** Said where the model that was chosen for a chat is no longer configured. */
 export function goneWords({ gone }: AgentHere, say: ReturnType<typeof sayIn>): readonly string[] {
   return gone === undefined
     ? []

@@ -5,32 +5,32 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** A setting whose value somebody was asked to write as their next message. */
+/** A setting whose value somebody was asked to write as their next message, in time (`until`). */
 export type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;
 
 type From = Readonly<{ conversation: Message['conversation']; sender: string }>;
 
-/** What the bot waits to be written in people's next messages: none of these reaches a model. */
+/** Values that people were asked to write: none of these messages may reach a model. */
 export type SettingEntries = Readonly<{
   begin(from: From, of: Pick<SettingEntry, 'tool' | 'key' | 'secret'>): Promise<void>;
-  /** What this message is the value of; `again` where it was taken as one before. Its own time counts, so that it is the same when it is delivered again. */
+  /** The setting that this message is a value of; `again` if it was taken before. The message's time counts, so a redelivery changes nothing. */
   meant(message: Message): Promise<SettingEntry | 'again' | undefined>;
-  /** This message was taken; `over`: none is waited for any more. */
+  /** `over`: no further value is expected. */
   took(message: Message, over: boolean): Promise<void>;
   end(from: From): Promise<void>;
-  /** Reads what is waited for: at the start, before messages arrive. */
+  /** Call it before messages arrive. */
   load(): Promise<void>;
 }>;
 
 /** Namespace of the store. */
 export const settingEntries = 'setting-entries';
 
-/** So long the next message is taken for a value. */
+/** How long the next message counts as a value. */
 export const entryMs = 10 * 60_000;
-/** Longer than any message that was sent in time may take to arrive. */
+/** Longer than a message that was sent in time takes to arrive. */
 const keptMs = 24 * 3_600_000;
 
-/** `stored`: of the namespace `settingEntries`. Most messages cost no look into the store: few people are ever waited for. */
+/** `stored`: of the namespace `settingEntries`. The keys are in memory, so most messages cost no read of the store. */
 export function createSettingEntries(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
@@ -68,7 +68,7 @@ export function createSettingEntries(options: {
       if (entry === undefined) return void waited.delete(key);
       if (entry.took.includes(message.id)) return 'again';
       if (sentAt > entry.until) return undefined;
-      // In a group only what is said to the bot, but where a secret is waited for none may slip by.
+      // In a group only what is said to the bot; but no secret may slip by.
       return chatType === 'private' || addressed || entry.secret ? entry : undefined;
     },
     async took({ conversation, sender, id }, over) {
@@ -86,10 +86,10 @@ export function createSettingEntries(options: {
   };
 }
 
-/** What other processes are told: that a key is waited for from now on. */
+/** The signal to other processes that a key is waited for. */
 const entrySign = 'entry ';
 
-/** Ids of taken messages that are kept, should they be delivered again. */
+/** Ids of taken messages that are kept, in case they are delivered again. */
 const mostTaken = 20;
 
 const storedEntry = z.object({
@@ -101,12 +101,12 @@ const storedEntry = z.object({
 });
 type Stored = z.output<typeof storedEntry>;
 
-/** Whether a key of the namespace is that of this person (Q12). */
+/** Whether a key of the namespace belongs to this person (Q12). */
 export function isEntryOf(key: string, sender: string): boolean {
   return key.endsWith(` ${sender}`);
 }
 
-/** Of the chat, whatever the thread: an answer to a message need not be in its thread. */
+/** Without the thread: an answer need not be in the thread of the question. */
 function keyOf({ conversation: { channel, chat }, sender }: From): string {
   return `${conversationKey({ channel, chat })} ${sender}`;
 }

@@ -1,116 +1,180 @@
-import type { Button } from '../core/channel.ts';
-import type { SettingField, SettingValue } from '../core/setting-field.ts';
-import { fixed, sayIn, type Say } from '../core/texts/say.ts';
+import { createHash } from 'node:crypto';
+import type { Act, Button, Form, WriteCommand } from '../core/channel.ts';
+import { chatIdOf, type Conversation } from '../core/conversation.ts';
+import type { SettingField } from '../core/setting-field.ts';
+import { fixed, sayIn, type Fixed, type Say } from '../core/texts/say.ts';
 import { whatToEnter } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
-import type { LayeredSettings } from './layer-settings.ts';
-import { nameOf, writeAction, type SettingAction } from './setting-actions.ts';
 import { toolTitle } from '../tools/tool-title.ts';
+import { optionsOf, sayProblem, showSetting, stepped, valueOf, type HoldsSecret } from './setting-values.ts';
+import type { LayeredSettings, Who } from './settings-in-force.ts';
 
-const words: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['on', true],
-  ['yes', true],
-  ['false', false],
-  ['off', false],
-  ['no', false],
-]);
-
-const noneWords: ReadonlySet<string> = new Set(['none', '-']);
-
-/** What stands in a message, and the buttons under it. */
+/** A message and the buttons under it. */
 export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>;
 
-/** How a command is written in the chat. */
-export type WriteHere = (name: string, args?: string) => string;
+/** What a button does. Tool, field and option are `nameOf` names, which survive a restart. */
+export type SettingAction = Readonly<{
+  view: keyof typeof layouts;
+  tool?: string;
+  field?: string;
+  option?: string;
+  page?: number;
+}>;
 
-/** Who reads a view: their menu, and their language. */
-export type Reader = Readonly<{ menu: string; say: Say }>;
+/** What stands in a button: the letter of its view, then these parts. */
+const layouts = {
+  tools: ['m', 'page'],
+  tool: ['t', 'tool', 'page'],
+  field: ['f', 'tool', 'field', 'page'],
+  choose: ['c', 'tool', 'field', 'option', 'page'],
+  up: ['u', 'tool', 'field'],
+  down: ['d', 'tool', 'field'],
+  reset: ['r', 'tool', 'field'],
+  done: ['x'],
+} as const;
 
-/** How many things one message lets choose from; the rest is a page further. */
-const pageSize = 20;
+/** First part of every such action. */
+export const settingPrefix = 'set';
+
+/** At most 44 bytes. */
+export function writeAction(menu: string, action: SettingAction): string {
+  const [letter, ...parts] = layouts[action.view];
+  return [settingPrefix, menu, letter, ...parts.map((part) => action[part] ?? 0)].join(':');
+}
+
+/** Undefined if a button is no such action. Anybody may have written it. */
+export function readAction(action: string): Readonly<{ menu: string; does: SettingAction }> | undefined {
+  const [prefix, menu, letter, ...rest] = action.split(':');
+  const views = Object.keys(layouts) as readonly SettingAction['view'][];
+  const view = views.find((one) => layouts[one][0] === letter);
+  if (prefix !== settingPrefix || menu === undefined || view === undefined) return undefined;
+  const [, ...parts] = layouts[view];
+  const page = Math.max(0, Math.min(1_000, Number.parseInt(rest.at(-1) ?? '', 10) || 0));
+  const does = parts.map((part, index) => [part, part === 'page' ? page : (rest[index] ?? '')] as const);
+  return { menu, does: { view, ...Object.fromEntries(does) } };
+}
+
+/** A short name of a tool, key or option: an action has room for 64 bytes, and so may have a tool's own name. */
+export function nameOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
+}
+
+/** The menu of this person in this chat. It grants nothing: each press is judged. */
+export function menuOf(conversation: Conversation, sender: string): string {
+  return nameOf(JSON.stringify([chatIdOf(conversation), sender]));
+}
+
+/** The answer to somebody who uses another person's menu, or one of another chat; undefined if it is their own. */
+export function othersMenu(
+  menu: string | undefined,
+  { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
+): Fixed | undefined {
+  return menu === menuOf(conversation, sender.id)
+    ? undefined
+    : fixed`Somebody else opened this. Open the settings yourself to change them.`;
+}
+
+/** Who reads a view. */
+export type Reader = Readonly<{
+  menu: string;
+  say: Say;
+  conversation: Conversation;
+  /** How a command is written in the chat. */
+  write: (name: string, args?: string) => string;
+}>;
+
+export function readerOf({ conversation, sender, language }: Who, writeCommand: WriteCommand): Reader {
+  return {
+    menu: menuOf(conversation, sender),
+    say: sayIn(language),
+    conversation,
+    write: (name, args) => writeCommand(conversation, name, args),
+  };
+}
 
 /** The tools that have settings. */
-export function toolsView(
-  tools: readonly Tool[],
-  { menu, say }: Reader,
-  write: WriteHere,
-  page = 0,
-): SettingView {
+export function toolsView(tools: readonly Tool[], reader: Reader, page = 0): SettingView {
+  const { say, write } = reader;
   if (tools.length === 0) return { text: say`No tool here has settings.`, buttons: [] };
-  const lines = pageOf(tools, page).map(
-    (tool) => `- \`${tool.name}\` ${toolTitle(tool, say)}: ${keysOf(tool).join(', ')}`,
-  );
+  const shown = pageOf(tools, page);
+  const keysOf = ({ settings }: Tool) => (settings?.fields ?? []).map(({ key }) => `\`${key}\``).join(', ');
+  const usage = say`Choose a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
   return {
-    text: [say`Settings of tools in this chat:`, '', ...lines, '', usage(write, say)].join('\n'),
+    text: [
+      say`Settings of tools in this chat:`,
+      '',
+      ...shown.map((tool) => `- \`${tool.name}\` ${toolTitle(tool, say)}: ${keysOf(tool)}`),
+      '',
+      usage,
+    ].join('\n'),
     buttons: [
-      ...pageOf(tools, page).map((tool) =>
-        button(menu, toolTitle(tool, say), { view: 'tool', tool: nameOf(tool.name), page: 0 }),
-      ),
-      ...turning({ menu, say }, tools.length, page, (to) => ({ view: 'tools', page: to })),
-      button(menu, say`Done`, { view: 'done' }),
+      ...shown.map((tool) => button(reader, toolTitle(tool, say), { view: 'tool', tool: nameOf(tool.name) })),
+      ...turning(reader, tools.length, { view: 'tools', page }),
+      button(reader, say`Done`, { view: 'done' }),
     ],
   };
 }
 
-/** One tool: what its settings are here. */
-export function toolView(
-  tool: Tool,
-  layered: LayeredSettings,
-  { menu, say }: Reader,
-  write: WriteHere,
-  page = 0,
-): SettingView {
+/** One tool and its settings here. */
+export function toolView(tool: Tool, layered: LayeredSettings, reader: Reader, page = 0): SettingView {
+  const { say, write } = reader;
   const fields = tool.settings?.fields ?? [];
   const name = nameOf(tool.name);
-  const lines = pageOf(fields, page).map((field) => `- \`${field.key}\` ${oneField(field, layered, say)}`);
-  const problems = layered.problems.map(({ key, layer, problem }) => {
-    const found = fields.find((field) => field.key === key);
-    const why = sayProblem(found, problem, say);
-    const table = inlineCode(`[tools.${tool.name}]`);
-    if (key === undefined)
-      return layer === 'chat'
-        ? say`What is set in this chat can't be used: ${why}.`
-        : say`${table} in the config can't be used: ${why}.`;
-    return layer === 'chat'
-      ? say`What is set in this chat can't be used for ${inlineCode(key)}: ${why}.`
-      : say`${table} in the config can't be used for ${inlineCode(key)}: ${why}.`;
-  });
+  const shown = pageOf(fields, page);
+  const usage = say`${write('settings', `${tool.name} KEY VALUE`)} sets one in this chat. The value \`default\` removes what this chat has set.`;
   return {
     text: [
       say`**${toolTitle(tool, say)}** in this chat:`,
       '',
-      ...lines,
+      ...shown.map((field) => `- \`${field.key}\` ${say(field.title)}: ${whatHolds(field, layered, say)}`),
       '',
-      ...problems,
-      usageOf(tool, write, say),
+      ...layered.problems.map((one) => problemOf(tool, one, say)),
+      '',
+      usage,
     ].join('\n'),
     buttons: [
-      ...pageOf(fields, page).map((field) =>
-        button(menu, say(field.title), { view: 'field', tool: name, field: nameOf(field.key), page: 0 }),
+      ...shown.map((field) =>
+        button(reader, say(field.title), { view: 'field', tool: name, field: nameOf(field.key) }),
       ),
-      ...turning({ menu, say }, fields.length, page, (to) => ({ view: 'tool', tool: name, page: to })),
-      button(menu, say`All tools`, { view: 'tools', page: 0 }),
-      button(menu, say`Done`, { view: 'done' }),
+      ...turning(reader, fields.length, { view: 'tool', tool: name, page }),
+      button(reader, say`All tools`, { view: 'tools' }),
+      button(reader, say`Done`, { view: 'done' }),
     ],
   };
 }
 
-/** One setting: what it is, and how it is changed. `typing`: a value may come as a message. */
+function problemOf(
+  { name, settings }: Tool,
+  { key, layer, problem }: LayeredSettings['problems'][number],
+  say: Say,
+): string {
+  const field = settings?.fields.find((one) => one.key === key);
+  const why = sayProblem(field, problem, say);
+  const table = inlineCode(`[tools.${name}]`);
+  if (key === undefined)
+    return layer === 'chat'
+      ? say`What is set in this chat can't be used: ${why}.`
+      : say`${table} in the config can't be used: ${why}.`;
+  return layer === 'chat'
+    ? say`What is set in this chat can't be used for ${inlineCode(key)}: ${why}.`
+    : say`${table} in the config can't be used for ${inlineCode(key)}: ${why}.`;
+}
+
+/** One setting. `typing`: how a value is sent as a message. */
 export function fieldView(
   tool: Tool,
   field: SettingField,
   layered: LayeredSettings,
-  { menu, say }: Reader,
-  more: Readonly<{ page?: number; typing?: string }> = {},
+  reader: Reader,
+  { page = 0, typing }: Readonly<{ page?: number; typing?: string }> = {},
 ): SettingView {
-  const { page = 0, typing } = more;
+  const { say } = reader;
   const of = { tool: nameOf(tool.name), field: nameOf(field.key) };
   const value = valueOf(field, layered);
   const chosen = new Set(Array.isArray(value) ? value : [value]);
   const options = optionsOf(field).map(({ value: option, label }) =>
-    button(menu, `${chosen.has(option) ? '✓ ' : ''}${say(label)}`, {
+    button(reader, `${chosen.has(option) ? '✓ ' : ''}${say(label)}`, {
       view: 'choose',
       ...of,
       option: nameOf(String(option)),
@@ -119,153 +183,88 @@ export function fieldView(
   );
   const steps = (['down', 'up'] as const).flatMap((view) => {
     const to = stepped(field, value, view);
-    return to === undefined ? [] : [button(menu, `${view === 'up' ? '+' : '−'} → ${to}`, { view, ...of })];
+    return to === undefined ? [] : [button(reader, `${view === 'up' ? '+' : '−'} → ${to}`, { view, ...of })];
   });
+  const isSetHere = layered.from.get(field.key) === 'chat';
   return {
     text: [
-      say`${`**${toolTitle(tool, say)}: ${say(field.title)}**`} in this chat: ${oneField(field, layered, say, false)}`,
+      say`${`**${toolTitle(tool, say)}: ${say(field.title)}**`} in this chat: ${whatHolds(field, layered, say)}`,
       ...(field.description === undefined ? [] : ['', oneLine(say(field.description), 300)]),
       ...(typing === undefined ? [] : ['', typing]),
     ].join('\n'),
     buttons: [
       ...pageOf(options, page),
-      ...turning({ menu, say }, options.length, page, (to) => ({ view: 'field', ...of, page: to })),
+      ...turning(reader, options.length, { view: 'field', ...of, page }),
       ...steps,
-      ...(layered.from.get(field.key) === 'chat'
-        ? [button(menu, say`Unset in this chat`, { view: 'reset', ...of })]
-        : []),
-      button(menu, say`Back`, { view: 'tool', tool: of.tool, page: 0 }),
+      ...(isSetHere ? [button(reader, say`Unset in this chat`, { view: 'reset', ...of })] : []),
+      button(reader, say`Back`, { view: 'tool', tool: of.tool }),
     ],
   };
 }
 
-/** What holds: what is set, else the default. */
-export function valueOf(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
-  return (values[field.key] ?? field.default) as SettingValue | undefined;
-}
-
-/** What can be chosen by a button. */
-export function optionsOf(
-  field: SettingField,
-): readonly Readonly<{ value: string | boolean; label: string }>[] {
-  if (field.kind !== 'boolean') return field.options;
-  return [
-    { value: true, label: fixed`On` },
-    { value: false, label: fixed`Off` },
-  ];
-}
-
-/** The number one step further, inside its bounds; undefined if there is none. */
-export function stepped(
-  { kind, step, min = -Infinity, max = Infinity }: SettingField,
-  value: SettingValue | undefined,
-  way: 'up' | 'down',
-): number | undefined {
-  if (kind !== 'number' || step === undefined || typeof value !== 'number') return undefined;
-  // Steps of 0.1 would leave tails of binary fractions.
-  const next = Number((way === 'up' ? value + step : value - step).toFixed(6));
-  const to = Math.min(max, Math.max(min, next));
-  return to === value ? undefined : to;
-}
-
-function oneField(field: SettingField, layered: LayeredSettings, say: Say, titled = true): string {
-  const from = layered.from.get(field.key);
-  const where = from === undefined ? say`default` : from === 'chat' ? say`this chat` : say`config`;
-  const value = layered.values[field.key] ?? field.default;
+/** A value and who set it: `on (this chat)`. */
+function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): string {
+  const value = valueOf(field, layered);
   const shown = showSetting(field, value, say);
-  return `${titled ? `${say(field.title)}: ` : ''}${shown}${value === undefined ? '' : ` (${where})`}`;
+  if (value === undefined) return shown;
+  const from = layered.from.get(field.key);
+  return `${shown} (${from === undefined ? say`default` : from === 'chat' ? say`this chat` : say`config`})`;
 }
 
-function usage(write: WriteHere, say: Say): string {
-  return say`Choose a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
+/** All settings of a tool as a form, for channels that have forms (X3). It holds no secret. */
+export function settingsForm(
+  tool: Tool,
+  layered: LayeredSettings,
+  { conversation, menu, say }: Reader,
+  holdsSecret: HoldsSecret,
+): Form {
+  return {
+    title: toolTitle(tool, say),
+    text: say`These settings apply to this chat. Leave a field empty to use the default.`,
+    action: writeAction(menu, { view: 'tool', tool: nameOf(tool.name) }),
+    conversation,
+    fields: (tool.settings?.fields ?? []).map((field) => {
+      const value = valueOf(field, layered);
+      const hidden = field.secret || holdsSecret(value);
+      const options = field.options.map((option) => ({ ...option, label: say(option.label) }));
+      return {
+        field: { ...field, title: say(field.title), options },
+        value: hidden ? undefined : value,
+        hint: hintOf(field, hidden && layered.values[field.key] !== undefined, say),
+      };
+    }),
+  };
 }
 
-function usageOf({ name }: Tool, write: WriteHere, say: Say): string {
-  return `\n${say`${write('settings', `${name} KEY VALUE`)} sets one in this chat. The value \`default\` removes what this chat has set.`}`;
+function hintOf(field: SettingField, isHidden: boolean, say: Say): string {
+  const { description, unit } = field;
+  const rule = whatToEnter(field, say);
+  const shown = showSetting(field, field.default, say).replaceAll('`', '');
+  return [
+    ...(description === undefined ? [] : [say(description)]),
+    `${rule.charAt(0).toUpperCase()}${rule.slice(1)}${unit === undefined ? '' : ` (${say(unit)})`}.`,
+    ...(isHidden ? [say`A value is set. Leave this empty to keep it.`] : []),
+    ...(field.default === undefined ? [] : [say`Default: ${shown}.`]),
+  ].join(' ');
 }
 
-function keysOf({ settings }: Tool): readonly string[] {
-  return (settings?.fields ?? []).map(({ key }) => `\`${key}\``);
-}
-
-function button(menu: string, label: string, action: SettingAction): Button {
+function button({ menu }: Reader, label: string, action: SettingAction): Button {
   return { label: oneLine(label, 60), action: writeAction(menu, action) };
 }
+
+/** How many things a page offers. */
+const pageSize = 20;
 
 function pageOf<Item>(items: readonly Item[], page: number): readonly Item[] {
   return items.slice(page * pageSize, (page + 1) * pageSize);
 }
 
-function turning(
-  { menu, say }: Reader,
-  count: number,
-  page: number,
-  to: (page: number) => SettingAction,
-): readonly Button[] {
+/** Buttons to the pages before and behind this one. */
+function turning(reader: Reader, count: number, here: SettingAction & { page: number }): readonly Button[] {
+  const { page } = here;
+  const { say } = reader;
   return [
-    ...(page > 0 ? [button(menu, `‹ ${say`Before`}`, to(page - 1))] : []),
-    ...((page + 1) * pageSize < count ? [button(menu, `${say`More`} ›`, to(page + 1))] : []),
+    ...(page > 0 ? [button(reader, `‹ ${say`Before`}`, { ...here, page: page - 1 })] : []),
+    ...((page + 1) * pageSize < count ? [button(reader, `${say`More`} ›`, { ...here, page: page + 1 })] : []),
   ];
-}
-
-/** What a person typed as a value of this setting; whether the tool takes it is for its check to say. */
-export function readSetting(field: SettingField, typed: string, say: Say): SettingValue {
-  const text = typed.trim();
-  const word = text.toLowerCase();
-  switch (field.kind) {
-    case 'boolean':
-      return words.get(word) ?? onOrOff(word, say) ?? text;
-    case 'number':
-      return /^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : text;
-    case 'select':
-      return choiceOf(field, text, say);
-    case 'multiselect':
-      return noneWords.has(word) || word === say`none`.toLowerCase()
-        ? []
-        : [...new Set(text.split(',').map((one) => choiceOf(field, one.trim(), say)))];
-    case 'text':
-    case 'code':
-      return typed;
-    case 'string':
-    case 'secret':
-    case 'path':
-    case 'url':
-      return text;
-  }
-}
-
-/** A value for people, as one line of Markdown. Of a secret only that it is set. */
-export function showSetting(field: SettingField, value: unknown, say: Say): string {
-  if (value === undefined) return field.required ? `**${say`not set, has to be`}**` : say`not set`;
-  if (field.secret) return say`set, not shown`;
-  if (typeof value === 'boolean') return value ? say`on` : say`off`;
-  if (typeof value === 'number') return `${value}${field.unit === undefined ? '' : ` ${say(field.unit)}`}`;
-  const labels = new Map(field.options.map((option) => [option.value, say(option.label)]));
-  if (Array.isArray(value)) {
-    const shown = value.map((one) => oneLine(labels.get(String(one)) ?? String(one), 60));
-    return shown.length === 0 ? say`none` : shown.map(inlineCode).join(', ');
-  }
-  const text = typeof value === 'string' ? value : '';
-  return text === '' ? say`empty` : inlineCode(labels.get(text) ?? text);
-}
-
-/** What is wrong with a value, as its tool's check says in English, for a person. */
-export function sayProblem(field: SettingField | undefined, problem: string, say: Say): string {
-  return field !== undefined && problem === whatToEnter(field, sayIn(undefined))
-    ? whatToEnter(field, say)
-    : say(problem);
-}
-
-function onOrOff(word: string, say: Say): boolean | undefined {
-  if (word === say`on`.toLowerCase()) return true;
-  return word === say`off`.toLowerCase() ? false : undefined;
-}
-
-/** By its value or its label, in any case. */
-function choiceOf({ options }: SettingField, text: string, say: Say): string {
-  const word = text.toLowerCase();
-  const found = options.find(({ value, label }) =>
-    [value, label, say(label)].some((each) => each.toLowerCase() === word),
-  );
-  return found?.value ?? text;
 }

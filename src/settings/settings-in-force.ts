@@ -1,39 +1,65 @@
+import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
-import type { Conversation } from '../core/conversation.ts';
-import type { Log } from '../lib/log.ts';
-import type { SettingValues } from '../core/tool-settings.ts';
+import { conversationKey, type Conversation, type SeenChatType } from '../core/conversation.ts';
+import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import { fixed } from '../core/texts/say.ts';
+import type { SettingProblem, SettingValues, ToolSettings } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
-import { layerSettings, type LayeredSettings } from './layer-settings.ts';
+import type { Log } from '../lib/log.ts';
 import type { ChatSettings } from './chat-settings.ts';
 
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
 
-/** A tool's settings as they hold in a chat: defaults, over them `[tools.NAME]`, over that what the chat says (X3). */
+/** What sets a value; without one the default holds (X3). */
+export type SettingLayer = 'config' | 'chat';
+
+/** A tool's settings as they hold in one chat. */
+export type LayeredSettings = Readonly<{
+  /** By key, as they were written, without defaults. */
+  values: SettingValues;
+  from: ReadonlyMap<string, SettingLayer>;
+  /** Unusable values: the layer below holds instead. They name no value. */
+  problems: readonly Readonly<SettingProblem & { layer: SettingLayer }>[];
+}>;
+
+/** A person in a chat. */
+export type Who = Readonly<{
+  conversation: Conversation;
+  chatType: SeenChatType;
+  sender: string;
+  language?: string | undefined;
+}>;
+
+/** A tool's settings in a chat: defaults, over them `[tools.NAME]`, over that what the chat sets (X3). */
 export type SettingsInForce = Readonly<{
   of(conversation: Conversation, tool: NamedTool): Promise<LayeredSettings>;
-  /** What a call of it is given. A value that can't be used is told in the log, once. */
+  /** For a call of a tool. An unusable value is logged, once. */
   forCall(conversation: Conversation): (tool: NamedTool) => Promise<SettingValues>;
+  /** Sets a value in a chat, or unsets it; returns what is wrong with it instead. The audit gets no value. */
+  change(
+    who: Who,
+    tool: NamedTool,
+    field: SettingField,
+    value: SettingValue | undefined,
+  ): Promise<string | undefined>;
 }>;
 
 export function createSettingsInForce(options: {
   config: () => Pick<Config, 'tools'>;
-  chats: Pick<ChatSettings, 'of' | 'know'>;
+  chats: Pick<ChatSettings, 'of' | 'set' | 'know'>;
+  audit: Pick<Audit, 'record'>;
   log: Log;
 }): SettingsInForce {
-  const { config, chats, log } = options;
+  const { config, chats, audit, log } = options;
   const reported = new Set<string>();
 
   async function of(conversation: Conversation, tool: NamedTool): Promise<LayeredSettings> {
-    if (tool.settings === undefined) return { values: {}, from: new Map(), problems: [] };
-    const layered = layerSettings(
-      tool.settings,
-      tableOf(config(), tool.name),
-      await chats.of(conversation, tool),
-    );
-    // Config may hold a secret under a name that speaks of none: only its tool tells.
-    for (const { key, secret } of tool.settings.fields)
-      if (secret && layered.from.get(key) === 'config')
-        chats.know(tool.name, key, String(layered.values[key]));
+    if (tool.settings === undefined) return nothing;
+    const { settings, name } = tool;
+    const layered = layerSettings(settings, tableOf(config(), name), await chats.of(conversation, tool));
+    // A secret in config may have a harmless name: only its tool tells.
+    for (const { key, secret } of settings.fields)
+      if (secret && layered.from.get(key) === 'config') chats.know(name, key, String(layered.values[key]));
     return layered;
   }
 
@@ -52,10 +78,90 @@ export function createSettingsInForce(options: {
       }
       return values;
     },
+    async change(who, tool, field, value) {
+      const problem = value === undefined ? undefined : await problemOf(who.conversation, tool, field, value);
+      if (problem !== undefined) return problem;
+      await storeSetting({ chats, audit }, who, { tool: tool.name, field, value });
+      return undefined;
+    },
   };
+
+  async function problemOf(
+    conversation: Conversation,
+    tool: NamedTool,
+    { key }: SettingField,
+    value: SettingValue,
+  ): Promise<string | undefined> {
+    if (tool.settings === undefined) return fixed`choose another tool: this one has no settings`;
+    const checked = tool.settings.check(key, value);
+    if (!checked.ok) return checked.problem;
+    const chat = { ...(await chats.of(conversation, tool)), [key]: checked.value };
+    const { problems } = layerSettings(tool.settings, tableOf(config(), tool.name), chat);
+    return problems.some((one) => one.layer === 'chat' && one.key === undefined)
+      ? fixed`choose another value: this one can’t be combined with the other settings`
+      : undefined;
+  }
 }
 
-/** `[tools.NAME]` as it stands in config. */
-export function tableOf({ tools }: Pick<Config, 'tools'>, name: string): SettingValues {
+/** Stores a value that was checked. */
+export async function storeSetting(
+  { chats, audit }: Readonly<{ chats: Pick<ChatSettings, 'set'>; audit: Pick<Audit, 'record'> }>,
+  { conversation, chatType, sender }: Who,
+  { tool, field, value }: Readonly<{ tool: string; field: SettingField; value: SettingValue | undefined }>,
+): Promise<void> {
+  await chats.set(conversation, tool, field, value, chatType === 'private' ? sender : undefined);
+  await audit.record({
+    event: 'setting_changed',
+    verdict: value === undefined ? 'unset' : 'set',
+    tool,
+    key: field.key,
+    conversation: conversationKey(conversation),
+    by: sender,
+  });
+}
+
+function tableOf({ tools }: Pick<Config, 'tools'>, name: string): SettingValues {
   return Object.hasOwn(tools, name) ? { ...tools[name] } : {};
+}
+
+/** Lays what a chat sets over what config sets (X3). A value that its tool refuses is left out. */
+export function layerSettings(
+  settings: ToolSettings,
+  config: SettingValues,
+  chat: SettingValues,
+): LayeredSettings {
+  const below = lay(settings, 'config', config, nothing);
+  const above = lay(settings, 'chat', chat, below);
+  if (settings.resolve(above.values).ok) return above;
+  // Each value is fine, but not together: the chat's give way first, then those of config.
+  const without = (given: LayeredSettings, layer: SettingLayer): LayeredSettings => ({
+    ...given,
+    problems: [...above.problems, { layer, problem: fixed`its values can’t be combined` }],
+  });
+  if (settings.resolve(below.values).ok) return without(below, 'chat');
+  if (settings.resolve({}).ok) return without(nothing, 'config');
+  // A required one is missing: the tool says which when it is called.
+  return above;
+}
+
+const nothing: LayeredSettings = { values: {}, from: new Map(), problems: [] };
+
+function lay(
+  settings: ToolSettings,
+  layer: SettingLayer,
+  given: SettingValues,
+  below: LayeredSettings,
+): LayeredSettings {
+  const values: Record<string, unknown> = { ...below.values };
+  const from = new Map(below.from);
+  const problems = [...below.problems];
+  for (const { key } of settings.fields) {
+    if (given[key] === undefined) continue;
+    const checked = settings.check(key, given[key]);
+    if (checked.ok) {
+      values[key] = checked.value;
+      from.set(key, layer);
+    } else problems.push({ layer, key, problem: checked.problem });
+  }
+  return { values, from, problems };
 }

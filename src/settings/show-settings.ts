@@ -1,98 +1,109 @@
-import type { WriteCommand, OpenForm, Press } from '../core/channel.ts';
+import type { Act, Filled, OpenForm, Press, WriteCommand } from '../core/channel.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import { fixed, inEveryLanguage, sayIn, type Say } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import { placeOf, type Who, type ChangeSetting } from './change-setting.ts';
-import {
-  menuOf,
-  nameOf,
-  mayNotChange,
-  othersMenu,
-  readAction,
-  type SettingAction,
-} from './setting-actions.ts';
+import type { Replies } from '../replies/replies.ts';
+import { toolTitle } from '../tools/tool-title.ts';
 import type { SettingEntries } from './setting-entries.ts';
 import {
-  fieldView,
-  toolsView,
-  toolView,
-  sayProblem,
   optionsOf,
+  readSetting,
+  sayProblem,
+  showSetting,
   stepped,
   valueOf,
+  withOption,
+  type HoldsSecret,
+} from './setting-values.ts';
+import {
+  fieldView,
+  nameOf,
+  othersMenu,
+  readAction,
+  readerOf,
+  settingsForm,
+  toolsView,
+  toolView,
+  type SettingAction,
   type SettingView,
-  type Reader,
-  type WriteHere,
 } from './setting-views.ts';
-import { settingsForm, type HoldsSecret } from './settings-form.ts';
-import type { SettingsInForce } from './settings-in-force.ts';
+import type { LayeredSettings, SettingsInForce, Who } from './settings-in-force.ts';
 
-/** Settings as they stand before a person: each view with what is in force in their chat (X3). */
-export type ShowSettings = Readonly<{
-  /** A tool and a field of it by name, or by the short name that buttons carry. */
-  find(tool: string, field?: string): Readonly<{ tool?: Tool; field?: SettingField }>;
-  overview(who: Who, page?: number): SettingView;
-  ofTool(who: Who, tool: Tool, page?: number): Promise<SettingView>;
-  /** Where a value has to be written, it is waited for from here on. */
-  ofField(who: Who, tool: Tool, field: SettingField, page?: number): Promise<SettingView>;
-  /** Whether a form of this tool stands before the person: where it can't be shown there are still buttons and text. */
-  inForm(who: Who, tool: Tool, openForm: OpenForm | undefined): Promise<boolean>;
-}>;
-
-export function createShowSettings(options: {
-  tools(): readonly Tool[];
-  inForce: Pick<SettingsInForce, 'of'>;
-  entries: Pick<SettingEntries, 'begin'>;
+export type ShowDeps = Readonly<{
+  /** Every tool that has settings, sorted by name. */
+  tools: () => readonly Tool[];
+  inForce: Pick<SettingsInForce, 'of' | 'change'>;
+  entries: SettingEntries;
+  mayChange: (sender: string) => Promise<boolean>;
   holdsSecret: HoldsSecret;
   writeCommand: WriteCommand;
+  replies: Pick<Replies, 'answer' | 'say'>;
   log: Log;
-}): ShowSettings {
-  const { tools, inForce, entries, holdsSecret, writeCommand, log } = options;
-  const writeIn =
-    ({ conversation }: Who): WriteHere =>
-    (name, args) =>
-      writeCommand(conversation, name, args);
+}>;
 
-  const readerOf = ({ conversation, sender, language }: Who): Reader => ({
-    menu: menuOf(conversation, sender),
-    say: sayIn(language),
-  });
+export const mayNotChange = fixed`Only an owner or an approver can change settings.`;
 
-  return {
-    find(tool, field = '') {
-      const found = tools().find(({ name }) => name === tool || nameOf(name) === tool);
-      const of = found?.settings?.fields.find(({ key }) => key === field || nameOf(key) === field);
-      return { tool: found, field: of };
-    },
-    overview: (who, page = 0) => toolsView(tools(), readerOf(who), writeIn(who), page),
-    async ofTool(who, tool, page = 0) {
-      const layered = await inForce.of(who.conversation, tool);
-      return toolView(tool, layered, readerOf(who), writeIn(who), page);
-    },
-    async ofField(who, tool, field, page = 0) {
-      const types = !['boolean', 'select', 'multiselect'].includes(field.kind);
-      if (types) await entries.begin(who, { tool: tool.name, key: field.key, secret: field.secret });
-      const layered = await inForce.of(who.conversation, tool);
-      const typing = types ? { typing: askFor(field, who.chatType, sayIn(who.language)) } : {};
-      return fieldView(tool, field, layered, readerOf(who), { page, ...typing });
-    },
-    async inForm(who, tool, openForm) {
-      if (openForm === undefined) return false;
-      try {
-        const layered = await inForce.of(who.conversation, tool);
-        await openForm(
-          settingsForm(tool, layered, { ...readerOf(who), conversation: who.conversation, holdsSecret }),
-        );
-        return true;
-      } catch (error) {
-        log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
-        return false;
-      }
-    },
-  };
+export function whoOf({
+  conversation,
+  chatType,
+  sender,
+}: Pick<Act, 'conversation' | 'chatType' | 'sender'>): Who {
+  return { conversation, chatType, sender: sender.id, language: sender.language };
+}
+
+/** A tool and a field of it, by name or by the short name that buttons carry. */
+export function findSetting(
+  tools: readonly Tool[],
+  tool: string,
+  field = '',
+): Readonly<{ tool?: Tool; field?: SettingField }> {
+  const found = tools.find(({ name }) => name === tool || nameOf(name) === tool);
+  const of = found?.settings?.fields.find(({ key }) => key === field || nameOf(key) === field);
+  return { tool: found, field: of };
+}
+
+export function showTools(who: Who, deps: ShowDeps, page = 0): SettingView {
+  return toolsView(deps.tools(), readerOf(who, deps.writeCommand), page);
+}
+
+export async function showTool(who: Who, tool: Tool, deps: ShowDeps, page = 0): Promise<SettingView> {
+  const layered = await deps.inForce.of(who.conversation, tool);
+  return toolView(tool, layered, readerOf(who, deps.writeCommand), page);
+}
+
+/** A value that has to be written is expected from here on. */
+export async function showField(
+  who: Who,
+  { tool, field }: Readonly<{ tool: Tool; field: SettingField }>,
+  { inForce, entries, writeCommand }: ShowDeps,
+  page = 0,
+): Promise<SettingView> {
+  const isTyped = !['boolean', 'select', 'multiselect'].includes(field.kind);
+  if (isTyped) await entries.begin(who, { tool: tool.name, key: field.key, secret: field.secret });
+  const layered = await inForce.of(who.conversation, tool);
+  const typing = isTyped ? askFor(field, who.chatType, sayIn(who.language)) : undefined;
+  return fieldView(tool, field, layered, readerOf(who, writeCommand), { page, typing });
+}
+
+/** False if no form could be opened: there are still buttons and text. */
+export async function openedForm(
+  who: Who,
+  tool: Tool,
+  openForm: OpenForm | undefined,
+  { inForce, holdsSecret, writeCommand, log }: ShowDeps,
+): Promise<boolean> {
+  if (openForm === undefined) return false;
+  try {
+    const layered = await inForce.of(who.conversation, tool);
+    await openForm(settingsForm(tool, layered, readerOf(who, writeCommand), holdsSecret));
+    return true;
+  } catch (error) {
+    log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
+    return false;
+  }
 }
 
 function askFor({ secret, placeholder }: SettingField, chatType: Message['chatType'], say: Say): string {
@@ -102,7 +113,6 @@ function askFor({ secret, placeholder }: SettingField, chatType: Message['chatTy
   return secret ? `${asked} ${hidden}` : asked;
 }
 
-/** What a value is asked for by. */
 const askings = {
   private: {
     plain: fixed`Or write the value as your next message, within 10 minutes.`,
@@ -114,7 +124,7 @@ const askings = {
   },
 };
 
-/** Whether a message answers one that asked for a value, in whatever language: it is a value, whenever it comes. */
+/** Whether a message replies to one that asked for a value, in any language: it is a value, however late. */
 export function answersAsking({ replyTo }: Message): boolean {
   if (replyTo?.own !== true) return false;
   const lines = replyTo.text.split('\n');
@@ -127,71 +137,113 @@ export function answersAsking({ replyTo }: Message): boolean {
     });
 }
 
-/** What becomes of the message whose button was pressed, or why nothing does; undefined if a form was opened instead. */
-export type PressSettings = (
-  press: Press,
-  openForm?: OpenForm,
-) => Promise<SettingView | Readonly<{ refused: string }> | undefined>;
-
-/** Buttons under settings: each sets or shows something else in the same message (X3). */
-export function createPressSettings(options: {
-  show: ShowSettings;
-  inForce: Pick<SettingsInForce, 'of'>;
-  change: ChangeSetting;
-  entries: Pick<SettingEntries, 'end'>;
-  mayChange(sender: string): Promise<boolean>;
-  log: Log;
-}): PressSettings {
-  const { show, inForce, change, entries, mayChange, log } = options;
-
-  async function act(who: Who, does: SettingAction): Promise<SettingView> {
-    const say = sayIn(who.language);
-    if (does.view === 'tools') return show.overview(who, does.page);
-    if (does.view === 'done') return { text: say`Settings closed.`, buttons: [] };
-    const { tool, field } = show.find(does.tool, 'field' in does ? does.field : '');
-    if (tool === undefined) return show.overview(who);
-    if (does.view === 'tool') return show.ofTool(who, tool, does.page);
-    if (field === undefined) return show.ofTool(who, tool);
-    if (does.view === 'field') return show.ofField(who, tool, field, does.page);
-    const layered = await inForce.of(who.conversation, tool);
-    const value = valueOf(field, layered);
-    const next = does.view === 'reset' ? undefined : nextValue(field, value, does);
-    if (does.view !== 'reset' && next === undefined) return show.ofField(who, tool, field);
-    const problem = await change(placeOf(who), tool, field, next);
-    const view = await show.ofField(who, tool, field, does.view === 'choose' ? does.page : 0);
-    if (problem === undefined) return view;
-    const why = say`Not changed: ${sayProblem(field, problem, say)}.`;
-    return { ...view, text: `${view.text}\n\n${why}` };
+/** A button of settings: what its message shows from now on, or why not; undefined if a form was opened instead. */
+export async function pressSettings(
+  pressed: Press,
+  openForm: OpenForm | undefined,
+  deps: ShowDeps,
+): Promise<SettingView | Readonly<{ refused: string }> | undefined> {
+  const { action, sender } = pressed;
+  const who = whoOf(pressed);
+  const read = readAction(action);
+  const refused = (await deps.mayChange(sender.id)) ? othersMenu(read?.menu, pressed) : mayNotChange;
+  if (refused !== undefined || read === undefined) {
+    deps.log.warn({ sender: sender.id }, 'somebody pressed a button of settings that is not theirs');
+    return refused === undefined ? undefined : { refused: sayIn(sender.language)(refused) };
   }
-
-  return async (pressed, openForm) => {
-    const { conversation, chatType, sender } = pressed;
-    const who = { conversation, chatType, sender: sender.id, language: sender.language };
-    const read = readAction(pressed.action);
-    const refused = (await mayChange(sender.id)) ? othersMenu(read?.menu, pressed) : mayNotChange;
-    if (refused !== undefined || read === undefined) {
-      log.warn({ sender: sender.id }, 'somebody pressed a button of settings that is not theirs');
-      return refused === undefined ? undefined : { refused: sayIn(sender.language)(refused) };
-    }
-    await entries.end(who);
-    const { does } = read;
-    const { tool } = does.view === 'tool' ? show.find(does.tool) : {};
-    if (tool !== undefined && (await show.inForm(who, tool, openForm))) return undefined;
-    return act(who, does);
-  };
+  await deps.entries.end(who);
+  const { tool } = read.does.view === 'tool' ? findSetting(deps.tools(), read.does.tool ?? '') : {};
+  if (tool !== undefined && (await openedForm(who, tool, openForm, deps))) return undefined;
+  return act(who, read.does, deps);
 }
 
-/** What a press makes of a value; undefined if it means none any more. */
+async function act(who: Who, does: SettingAction, deps: ShowDeps): Promise<SettingView> {
+  const { view, page } = does;
+  const say = sayIn(who.language);
+  if (view === 'tools') return showTools(who, deps, page);
+  if (view === 'done') return { text: say`Settings closed.`, buttons: [] };
+  const { tool, field } = findSetting(deps.tools(), does.tool ?? '', does.field);
+  if (tool === undefined) return showTools(who, deps);
+  if (view === 'tool') return showTool(who, tool, deps, page);
+  if (field === undefined) return showTool(who, tool, deps);
+  if (view === 'field') return showField(who, { tool, field }, deps, page);
+  const next = nextValue(field, await deps.inForce.of(who.conversation, tool), does);
+  if (view !== 'reset' && next === undefined) return showField(who, { tool, field }, deps);
+  const problem = await deps.inForce.change(who, tool, field, next);
+  const shown = await showField(who, { tool, field }, deps, page);
+  if (problem === undefined) return shown;
+  const why = say`Not changed: ${sayProblem(field, problem, say)}.`;
+  return { ...shown, text: `${shown.text}\n\n${why}` };
+}
+
+/** The value after a press; undefined if there is none (any more). */
 function nextValue(
   field: SettingField,
-  value: SettingValue | undefined,
-  does: Extract<SettingAction, { field: string }>,
+  layered: LayeredSettings,
+  { view, option }: SettingAction,
 ): SettingValue | undefined {
-  if (does.view === 'up' || does.view === 'down') return stepped(field, value, does.view);
-  if (does.view !== 'choose') return undefined;
-  const option = optionsOf(field).find((one) => nameOf(String(one.value)) === does.option)?.value;
-  if (option === undefined || field.kind !== 'multiselect') return option;
-  const chosen = Array.isArray(value) ? value.map(String) : [];
-  const without = chosen.filter((one) => one !== option);
-  return without.length < chosen.length ? without : [...chosen, String(option)];
+  const value = valueOf(field, layered);
+  if (view === 'up' || view === 'down') return stepped(field, value, view);
+  if (view !== 'choose') return undefined;
+  const chosen = optionsOf(field).find((one) => nameOf(String(one.value)) === option);
+  return chosen === undefined ? undefined : withOption(field, value, chosen.value);
+}
+
+/** Sets what a form says and tells the chat; else returns problems by key. If one value is wrong by itself, none is set. */
+export async function takeForm(
+  filled: Filled,
+  deps: ShowDeps,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const { action, conversation, sender, values } = filled;
+  const { inForce } = deps;
+  const say = sayIn(sender.language);
+  const sent = readAction(action);
+  const { tool } = sent?.does.view === 'tool' ? findSetting(deps.tools(), sent.does.tool ?? '') : {};
+  const [first] = Object.keys(values);
+  if (tool === undefined)
+    return first === undefined ? undefined : { [first]: say`This tool no longer exists.` };
+  const refused = (await deps.mayChange(sender.id)) ? othersMenu(sent?.menu, filled) : mayNotChange;
+  if (refused !== undefined) {
+    deps.log.warn({ sender: sender.id }, 'somebody sent a form of settings that is not theirs');
+    return { [tool.settings?.fields[0]?.key ?? '']: say(refused) };
+  }
+  const changes = formChanges(tool, await inForce.of(conversation, tool), filled, deps.holdsSecret);
+  const problems = changes.flatMap(([field, value]) => {
+    const checked = value === undefined ? undefined : tool.settings?.check(field.key, value);
+    if (checked?.ok !== false) return [];
+    return [[field.key, say`Please ${sayProblem(field, checked.problem, say)}.`] as const];
+  });
+  if (problems.length > 0) return Object.fromEntries(problems);
+  const done: string[] = [];
+  for (const [field, value] of changes) {
+    const problem = await inForce.change(whoOf(filled), tool, field, value);
+    if (problem !== undefined) return { [field.key]: say`Please ${sayProblem(field, problem, say)}.` };
+    const now = showSetting(field, valueOf(field, await inForce.of(conversation, tool)), say);
+    const unset = value === undefined ? `, ${say`no longer set in this chat`}` : '';
+    done.push(`- ${say(field.title)}: ${now}${unset}`);
+  }
+  if (done.length === 0) return undefined;
+  const text = [say`${toolTitle(tool, say)}, set in this chat by ${inlineCode(sender.name)}:`, '', ...done];
+  await deps.replies.say(conversation, filled.id, text.join('\n'));
+  return undefined;
+}
+
+/** The fields that a form changes, without a value where it was emptied. A hidden value that is left empty stays. */
+function formChanges(
+  { settings }: Tool,
+  layered: LayeredSettings,
+  { values, sender }: Filled,
+  holdsSecret: HoldsSecret,
+): readonly (readonly [SettingField, SettingValue | undefined])[] {
+  const all = settings?.fields ?? [];
+  return all.flatMap((field): ReturnType<typeof formChanges> => {
+    const before = valueOf(field, layered);
+    const entered = values[field.key];
+    if (entered === undefined) {
+      const stays = field.secret || holdsSecret(before) || layered.from.get(field.key) !== 'chat';
+      return stays ? [] : [[field, undefined]];
+    }
+    const after = typeof entered === 'string' ? readSetting(field, entered, sayIn(sender.language)) : entered;
+    return JSON.stringify(after) === JSON.stringify(before) ? [] : [[field, after]];
+  });
 }

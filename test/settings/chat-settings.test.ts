@@ -46,7 +46,12 @@ async function open(url: string) {
 test('X3 defaults < config < chat, kept for each chat with its threads, given up again by a reset', async () => {
   const { chats, log } = await open('sqlite::memory:');
   const config = { tools: { weather: { days: 5, units: 'parsec' } } };
-  const inForce = createSettingsInForce({ config: () => config, chats, log });
+  const inForce = createSettingsInForce({
+    config: () => config,
+    chats,
+    audit: { record: async () => undefined },
+    log,
+  });
   const days = async (place: typeof ann) => (await inForce.forCall(place)(weather))['days'];
   assert.equal(await days(ann), 5);
   await chats.set(group, 'weather', field('days'), 9);

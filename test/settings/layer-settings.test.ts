@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { toolSettings } from '../../src/core/tool-settings.ts';
-import { layerSettings } from '../../src/settings/layer-settings.ts';
+import { layerSettings } from '../../src/settings/settings-in-force.ts';
 
 const settings = toolSettings(
   z

@@ -6,7 +6,7 @@ import {
   readAction,
   writeAction,
   type SettingAction,
-} from '../../src/settings/setting-actions.ts';
+} from '../../src/settings/setting-views.ts';
 
 const tool = nameOf('mcp_a_server_whose_tools_have_names_as_long_as_the_api_takes_them');
 const [field, option] = [nameOf('a_key_of_forty_characters_at_the_most___'), nameOf('an option')];

@@ -20,9 +20,11 @@ test('H12 settings name their command as the chat writes it', () => {
   });
   const layered = { values: {}, from: new Map(), problems: [] } as const;
   const write = (name: string, args?: string) => writeCommand({ command: '/ask' }, {}, name, args);
-  const all = toolsView([lamp], { menu: 'menu', say: sayIn(undefined) }, write).text;
+  const conversation = { channel: 'slack', chat: 'D1' };
+  const reader = { menu: 'menu', say: sayIn(undefined), conversation, write };
+  const all = toolsView([lamp], reader).text;
   assert.match(all, /write `\/ask settings TOOL`\. To set a value, write `\/ask settings TOOL KEY VALUE`\.$/);
-  const one = toolView(lamp, layered, { menu: 'menu', say: sayIn(undefined) }, write).text;
+  const one = toolView(lamp, layered, reader).text;
   assert.match(one, /`\/ask settings lamp KEY VALUE` sets one in this chat\./);
 });
 

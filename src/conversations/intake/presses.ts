@@ -11,7 +11,7 @@ import type { Groups } from './groups.ts';
 import type { Pairing, PairingRequest } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
 import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
-import { settingPrefix } from '../../settings/setting-actions.ts';
+import { settingPrefix } from '../../settings/setting-views.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { stopOwnRun } from '../stop-work.ts';
 import { onlyToSender, partKey, type Replies, type ReplyOptions } from '../../replies/replies.ts';
