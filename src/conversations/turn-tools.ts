@@ -4,11 +4,8 @@ import type { Tool } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
-import { listFilesTool } from '../tools/built-in/list-files.ts';
-import { readFileTool } from '../tools/built-in/read-file.ts';
+import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
 import { turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
-import { sendFileTool } from '../tools/built-in/send-file.ts';
-import { writeFileTool } from '../tools/built-in/write-file.ts';
 
 const timeoutMs = 120_000;
 

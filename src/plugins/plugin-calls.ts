@@ -22,15 +22,19 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../store/store.ts';
-import { absent, findInScope, openIn, readOfSkill, type FileScopes } from '../tools/built-in/file-scopes.ts';
 import {
+  absent,
   chatFolder,
+  findInScope,
   makeRunFolders,
+  openIn,
+  readOfSkill,
   runScopes,
   scratchFolders,
   turnScopes,
+  type FileScopes,
 } from '../tools/built-in/run-folders.ts';
-import { writeIn } from '../tools/built-in/write-file.ts';
+import { writeIn } from '../tools/built-in/file-tools.ts';
 
 /** Bytes of a file that is read or written. */
 const largest = 20_000_000;

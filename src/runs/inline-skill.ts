@@ -4,8 +4,7 @@ import type { Skill } from '../core/skill.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { namedElsewhere } from '../tools/allowed-tools.ts';
-import type { ToolRestriction } from '../tools/tool-restriction.ts';
-import { skillInstructions } from '../tools/skill-instructions.ts';
+import { skillInstructions, type ToolRestriction } from '../tools/tool-restriction.ts';
 import type { InlineSkill, SkillRequest } from './use-skill.ts';
 
 /** The instructions of a `context: inline` skill for the main agent, or why it is a run after all (U8, I5). */

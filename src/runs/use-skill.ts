@@ -14,7 +14,7 @@ import { shownIdLength } from '../core/message.ts';
 import type { SkillResult, Skill } from '../core/skill.ts';
 import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import { nearest } from '../lib/text/text.ts';
-import { instructionsLimit } from '../tools/skill-instructions.ts';
+import { instructionsLimit } from '../tools/tool-restriction.ts';
 
 /** What a skill lacks here, if anything (U1). */
 export type Requirements = (

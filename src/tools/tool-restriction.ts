@@ -3,7 +3,10 @@ import type { ActiveSkill } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Log } from '../lib/log.ts';
-import { escapeLabels } from '../lib/text/escape-labels.ts';
+import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
+import { truncate } from '../lib/text/text.ts';
+import { bodyLimit } from '../skills/read-body.ts';
+import type { FilledBody } from '../skills/registry.ts';
 import {
   limitAllowedTools,
   knownTools,
@@ -11,33 +14,32 @@ import {
   type AllowedToolsResult,
 } from './allowed-tools.ts';
 
-/** What following a skill makes of the main agent's tools. */
-export type Judged =
+type Judged =
   | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
 /**
- * The main agent's ceiling in one turn (T6): every tool, until it is given the instructions of a skill to follow itself;
- * from then on, to the end of the turn, what every such skill's `allowed_tools` lets through. Nothing widens it.
+ * What the main agent may call in one turn (T6): every tool, until it gets the instructions of a skill to follow itself; then,
+ * to the end of the turn, only what the `allowed_tools` of every such skill allow. Nothing widens it.
  */
 export type ToolRestriction = Readonly<
   Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
-    /** What the turn follows so far. */
+    /** The skills that the turn follows so far. */
     followed(): readonly ActiveSkill[];
-    /** Decides over a skill whose instructions were read. Binds nothing yet: `follow` does, once the entry is stored. */
+    /** Judges a skill whose instructions were read. Only `follow` binds the turn, once the entry is stored. */
     judge(skill: Pick<Skill, 'name' | 'allowedTools'>): Judged;
-    /** Binds the turn from the next call on; in any order, any number of times. */
+    /** Binds the turn from the next call on. */
     follow(followed: ActiveSkill): void;
   }
 >;
 
 export function createToolRestriction(options: {
-  /** Names of everything the main agent has in this turn. */
+  /** Everything the main agent has in this turn. */
   tools(): readonly string[];
-  /** Names of tools that exist, though not for this turn. */
+  /** Tools that exist, though not for this turn. */
   elsewhere(): readonly string[];
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
-  /** What a skill's definition allows by now: an edit that tightens counts at once (D7). */
+  /** What a skill allows now: an edit that tightens applies at once (D7). */
   allowedNow(skill: string): readonly string[] | undefined;
   log: Log;
 }): ToolRestriction {
@@ -53,7 +55,7 @@ export function createToolRestriction(options: {
       invalid,
       whom: 'the main agent',
     });
-  /** A list that was enforced and names nothing any more leaves the baseline; one that an edit brought is judged as at a load. */
+  /** If an enforced list names no tool any more, the baseline is left. */
   const ceilings = (): readonly AllowedTools[] => {
     const { enforcement, invalid } = settings();
     if (enforcement === 'off') return [];
@@ -124,4 +126,47 @@ export function createToolRestriction(options: {
 
 function isList(list: readonly string[] | undefined): list is readonly string[] {
   return list !== undefined && list.length > 0;
+}
+
+/** Characters of an answer with instructions: the longest body, and what is around it. */
+export const instructionsLimit = bodyLimit + 40_000;
+
+export type Instructions =
+  | Readonly<{
+      ok: true;
+      /** In a label that its content cannot close. */
+      text: string;
+      truncated: boolean;
+      follows: ActiveSkill;
+      warnings: Envelope['warnings'];
+    }>
+  | Readonly<{ ok: false; envelope: Envelope }>;
+
+/** A skill's instructions for the main agent to follow itself, and which tools it keeps then (U8, T6). `change` edits the text. */
+export async function skillInstructions(
+  skill: Skill,
+  given: Readonly<{
+    body: Promise<FilledBody>;
+    change?: (body: Extract<FilledBody, { ok: true }>) => string;
+    contraction: Pick<ToolRestriction, 'judge'>;
+  }>,
+): Promise<Instructions> {
+  const body = await given.body;
+  if (!body.ok) return { ok: false, envelope: fail(body.code, body.message) };
+  const judged = given.contraction.judge(skill);
+  if (!judged.ok) return judged;
+  const cut = truncate(escapeLabels(given.change?.(body) ?? body.text), bodyLimit);
+  const truncated = body.truncated || cut.truncated;
+  const message = `the instructions of ${skill.name} are longer than ${bodyLimit} bytes and were cut`;
+  return {
+    ok: true,
+    text: labelled('instruction', cut.text, { skill: skill.name }),
+    truncated,
+    follows: judged.follows,
+    warnings: [
+      ...(truncated ? [{ code: 'CONTENT_TRUNCATED', message } as const] : []),
+      // They hold words of the skill, and are not escaped later.
+      ...judged.warnings.map((warning) => ({ ...warning, message: escapeLabels(warning.message) })),
+    ],
+  };
 }

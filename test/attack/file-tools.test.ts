@@ -22,12 +22,14 @@ import type { ToolOutcome } from '../../src/core/tool-call.ts';
 import type { Tool } from '../../src/core/tool.ts';
 import { openInside, type Way } from '../../src/lib/files/open-inside.ts';
 import { listInside } from '../../src/lib/files/list-inside.ts';
-import type { FileScopes } from '../../src/tools/built-in/file-scopes.ts';
+import type { FileScopes } from '../../src/tools/built-in/run-folders.ts';
 import { writeInside } from '../../src/lib/files/write-inside.ts';
-import { listFilesTool } from '../../src/tools/built-in/list-files.ts';
-import { readFileTool } from '../../src/tools/built-in/read-file.ts';
-import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
-import { writeFileTool } from '../../src/tools/built-in/write-file.ts';
+import {
+  listFilesTool,
+  readFileTool,
+  sendFileTool,
+  writeFileTool,
+} from '../../src/tools/built-in/file-tools.ts';
 import { callOneTool } from '../support/call-one-tool.ts';
 
 const secret = 'canary-77b1c0';

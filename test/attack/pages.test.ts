@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { HostAddress } from '../../src/lib/net/connect-checked.ts';
-import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
+import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { callOneTool } from '../support/call-one-tool.ts';
 import { startWebSite } from '../servers/web-site.ts';
 

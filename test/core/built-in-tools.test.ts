@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
-import { listFilesTool } from '../../src/tools/built-in/list-files.ts';
-import { readFileTool } from '../../src/tools/built-in/read-file.ts';
-import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
-import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
-import { writeFileTool } from '../../src/tools/built-in/write-file.ts';
+import {
+  listFilesTool,
+  readFileTool,
+  sendFileTool,
+  writeFileTool,
+} from '../../src/tools/built-in/file-tools.ts';
+import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 
 test('T2 T5 the table offers each tool to somebody, and says of no other that it is built in', () => {

@@ -20,7 +20,7 @@ export const sandboxMutations = [
     ['commands keep capabilities', ", '--cap-drop', 'ALL'", ''],
     ['a skill decides where programs are found', '    ...declared,\n    PATH:', '    PATH:'],
   ]),
-  ...changesOf('tools/built-in/tool-packages.ts', 'tools/packaged-scripts.test.ts', [
+  ...changesOf('tools/built-in/skills-run-script.ts', 'tools/packaged-scripts.test.ts', [
     ['a model chooses what is fetched', "called.filter((tool) => named.has(tool.join(' ')))", 'called'],
   ]),
   ...changesOf('sandbox/packages/script-packages.ts', 'tools/packaged-scripts.test.ts', [

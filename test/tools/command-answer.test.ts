@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderEnvelope } from '../../src/core/envelope.ts';
 import { makeRoot } from '../skills/make-root.ts';
-import { answerCommand } from '../../src/tools/built-in/command-answer.ts';
+import { answerCommand } from '../../src/tools/built-in/run-command.ts';
 
 const said = (stderr: string, network: readonly string[]): string => {
   const outcome = { status: 'exited', exitCode: 6, stdout: '', stderr, truncated: false } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { after, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
+import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { callOneTool, openDoor } from '../support/call-one-tool.ts';
 import { startWebSite } from '../servers/web-site.ts';

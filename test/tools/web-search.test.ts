@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { webSearchTool } from '../../src/tools/built-in/web-search.ts';
-import type { Search } from '../../src/tools/web/ask-service.ts';
-import { braveSearch } from '../../src/tools/web/brave-search.ts';
-import { searxngSearch } from '../../src/tools/web/create-web-tools.ts';
+import { webSearchTool } from '../../src/tools/web/web-search.ts';
+import { braveSearch, searxngSearch, type Search } from '../../src/tools/web/search-services.ts';
 import type { SettingValues } from '../../src/core/tool-settings.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';

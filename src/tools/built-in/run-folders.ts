@@ -3,32 +3,69 @@ import { chmod, mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Skill } from '../../core/skill.ts';
-import type { FileScope, FileScopes } from './file-scopes.ts';
+import { openInside } from '../../lib/files/open-inside.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { readSkillBytes } from '../../skills/skill-files.ts';
 
 /** Folders of the host that the tools of one run see. */
 export type RunFolders = Readonly<{
-  /** Of this run alone, gone when it ends. */
+  /** Of this run alone, deleted when it ends. */
   scratch: string;
   /** Of its conversation: kept between runs, never another's (T10). */
   chat: string;
 }>;
 
-/** Where the folders of all conversations, and of all runs, are. */
 export const chatFolders = (workspace: string): string => path.join(workspace, 'chats');
 export const scratchFolders = (workspace: string): string => path.join(workspace, 'runs');
 
-/** Where a run's folders are. `conversation` is the one under its chat's first id (A6). */
+/** `conversation` is the one under its chat's first id (A6). */
 export function runFolders(workspace: string, conversation: Conversation, runId: string): RunFolders {
   return { scratch: path.join(scratchFolders(workspace), runId), chat: chatFolder(workspace, conversation) };
 }
 
-/** The folder of a conversation (T10); its name tells nothing of the chat. */
+/** The folder of a conversation (T10); its name reveals nothing about the chat. */
 export function chatFolder(workspace: string, conversation: Conversation): string {
   return path.join(chatFolders(workspace), chatFolderName(conversationKey(conversation)));
 }
 
-/** What the file tools of a run see, under the names that its commands know and under the usual ones (T13). */
+/** By the conversation's key. A thread's name begins with its chat's and a dash. */
+export function chatFolderName(key: string): string {
+  const [room = '', thread] = key.split('/');
+  const name = digest(room);
+  return thread === undefined ? name : `${name}-${digest(thread).slice(0, 16)}`;
+}
+
+function digest(text: string): string {
+  return hash('sha256', text).slice(0, 32);
+}
+
+/** Makes missing folders (0700), and marks the conversation's as in use. */
+export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
+  for (const folder of [scratch, chat]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // An earlier command may have changed its mode.
+    await chmod(folder, 0o700);
+  }
+  await utimes(chat, new Date(), new Date());
+}
+
+/** A folder that file tools see; they see nothing outside of their scopes (T13). */
+export type FileScope = Readonly<
+  | {
+      kind: 'scratch' | 'chat';
+      /** Paths that lead here, as commands and models know them; messages use the first. */
+      seen: readonly [string, ...string[]];
+      /** Absolute path on the host; the folder may not exist yet. */
+      host: string;
+    }
+  | { kind: 'skill'; seen: readonly [string, ...string[]]; skill: Pick<Skill, 'directory' | 'pin'> }
+>;
+
+/** Relative paths begin in the first. */
+export type FileScopes = readonly [FileScope, ...FileScope[]];
+
+/** The scopes of a run, under the names that its commands know and the usual ones (T13). */
 export function runScopes(
   { scratch, chat }: RunFolders,
   skill: Skill,
@@ -43,7 +80,7 @@ export function runScopes(
   ];
 }
 
-/** What those of the main agent see: there is no run, so only the conversation's folder. */
+/** The main agent's: it has no run, so it sees only the conversation's folder. */
 export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>): FileScopes {
   return [{ kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat }];
 }
@@ -57,23 +94,57 @@ function namesOf(
   return name === `/${folder}` ? [name] : [name, `/${folder}`];
 }
 
-/** By the conversation's key. Those of a chat's threads begin with that of the chat and a dash. */
-export function chatFolderName(key: string): string {
-  const [room = '', thread] = key.split('/');
-  const name = digest(room);
-  return thread === undefined ? name : `${name}-${digest(thread).slice(0, 16)}`;
-}
+/** A scope and the names from there on; no names: the scope itself. */
+type Found = Readonly<{ ok: true; place: FileScope; names: readonly string[] } | NotFound>;
+type NotFound = Readonly<{ ok: false; code: 'INVALID_PATH' | 'FILE_NOT_FOUND'; message: string }>;
 
-/** Makes the folders (0700) where they are not there, and notes that the conversation's is in use. */
-export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
-  for (const folder of [scratch, chat]) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    // A command before may have closed it to everybody.
-    await chmod(folder, 0o700);
+/** Resolves a path that a model wrote. Outside of all scopes looks the same as absent (R4). */
+export function findInScope(places: FileScopes, path: string): Found {
+  const problem = malformed(path);
+  if (problem !== undefined) return { ok: false, code: 'INVALID_PATH', message: problem };
+  const names = (below: string): readonly string[] =>
+    below.split('/').filter((name) => name !== '' && name !== '.');
+  if (!path.startsWith('/')) return { ok: true, place: places[0], names: names(path) };
+  for (const place of places) {
+    const seen = place.seen.find((each) => path === each || path.startsWith(`${each}/`));
+    if (seen !== undefined) return { ok: true, place, names: names(path.slice(seen.length)) };
   }
-  await utimes(chat, new Date(), new Date());
+  return absent(places, path);
 }
 
-function digest(text: string): string {
-  return hash('sha256', text).slice(0, 32);
+function malformed(path: string): string | undefined {
+  if (path.trim() === '' || path.length > 1024) return 'give the path of a file';
+  if (path.includes('\0')) return 'the path holds a NUL';
+  if (path.includes('\\')) return 'write "/" between folders, no "\\"';
+  if (path.split('/').includes('..')) return 'the path must not hold ".."';
+  return undefined;
+}
+
+/** The one answer for a file that is missing, is a link, or is outside. */
+export function absent(places: FileScopes, path: string): NotFound {
+  const written = JSON.stringify(oneLine(path, 200));
+  const message = `there is no file ${written}; files are in ${nameScopes(places)}`;
+  return { ok: false, code: 'FILE_NOT_FOUND', message };
+}
+
+/** As models read them: `/scratch, /chat`. */
+export function nameScopes(places: readonly FileScope[]): string {
+  return places.map(({ seen: [name] }) => name).join(', ');
+}
+
+/** A descriptor of the file in a folder of the run or conversation; undefined if it is `absent`. */
+export function openIn(
+  place: Exclude<FileScope, { kind: 'skill' }>,
+  names: readonly string[],
+): number | undefined {
+  return openInside({ root: place.host, names }, { alone: true });
+}
+
+/** All of a skill's file, at most `limit` bytes. */
+export function readOfSkill(
+  { skill }: Extract<FileScope, { kind: 'skill' }>,
+  names: readonly string[],
+  limit: number,
+): ReturnType<typeof readSkillBytes> {
+  return readSkillBytes(skill, names.join('/'), limit);
 }

@@ -7,15 +7,14 @@ import { escapeLabels } from '../../lib/text/escape-labels.ts';
 import { nearest, oneLine } from '../../lib/text/text.ts';
 import type { FilledBody } from '../../skills/registry.ts';
 import { listSkillFiles, readSkillFile } from '../../skills/skill-files.ts';
-import type { ToolRestriction } from '../tool-restriction.ts';
-import { instructionsLimit, skillInstructions } from '../skill-instructions.ts';
-import { offsetInput, pageOf } from '../web/page-of.ts';
+import { instructionsLimit, skillInstructions, type ToolRestriction } from '../tool-restriction.ts';
+import { offsetInput, pageOf } from './file-tools.ts';
 
 const filePath = z.string().describe('relative to the skill, such as references/api.md');
 
 const ownFile = z.object({ path: filePath, offset: offsetInput });
 
-/** What a list or a search says of a skill (R1). */
+/** A skill in a list or search (R1). */
 export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   const { name, version, description, tags, authors } = skill;
   return {
@@ -27,7 +26,7 @@ export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The one answer for a skill that is unknown or hidden here (A11). `visible`: those that may be named. */
+/** The one answer for an unknown or hidden skill (A11). `visible`: those that may be named. */
 export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   const written = JSON.stringify(oneLine(name, 100));
   const names = visible.map((skill) => skill.name);
@@ -36,7 +35,7 @@ export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
 }
 
-/** `skills_list {}`: every skill that is visible here (R1). Made for each turn; `visible` is asked again for each call. */
+/** `skills_list {}`: every visible skill (R1). Made for each turn; `visible` is asked at each call. */
 export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
   const make = prepareTool({
     name: 'skills_list',
@@ -51,7 +50,7 @@ export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
     });
 }
 
-/** `skills_search {query}`: visible skills that fit, best first (R1, R2). Made for each turn. */
+/** `skills_search {query}`: matching visible skills, best first (R1, R2). Made for each turn. */
 export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool {
   const memory: SearchMemory = new WeakMap();
   const make = prepareTool({
@@ -68,20 +67,20 @@ export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool 
 }
 
 /**
- * `skills_load {skill}`: a skill's instructions, its path as tools see it, its scripts and file index (R1, R3). A hidden
- * skill is answered like an unknown one (A11). Made for each turn, which it narrows (T6).
+ * `skills_load {skill}`: a skill's instructions, path, scripts and files (R1, R3). A hidden skill looks unknown (A11). Made for
+ * each turn, which it narrows (T6).
  */
 export function createSkillsLoad(): (options: {
-  /** A visible skill, after a re-scan where the name is unknown (D7). */
+  /** A visible skill; an unknown name causes a re-scan (D7). */
   find(name: string): Promise<Skill | undefined>;
-  /** Those whose names may be told where one is unknown. */
+  /** Those whose names may be told. */
   visible(): readonly Skill[];
-  /** Its instructions as the file holds them now, the places for arguments left as they are. */
+  /** Its instructions as the file has them now, without arguments filled in. */
   body(skill: Skill): Promise<FilledBody>;
   /** Its folder as tools see it. */
   pathOf(directory: string): string;
   contraction: Pick<ToolRestriction, 'judge'>;
-  /** Whether what comes of following it is private (S7). */
+  /** Whether its results are private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {
   const input = z.object({ skill: z.string() });
@@ -91,7 +90,7 @@ export function createSkillsLoad(): (options: {
       'Loads the instructions of a skill for you to follow yourself in this turn, with the list of its files. ' +
       'From then on you may use only the tools it allows.',
     input,
-    // What may be called next hangs on it, so it never runs beside other calls (T6).
+    // It decides what may be called next, so it never runs beside other calls (T6).
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
@@ -127,10 +126,10 @@ export function createSkillsLoad(): (options: {
   });
 }
 
-/** `skills_read_file {skill, path}` for the main agent, made for each turn. A hidden skill gets the answer of an unknown one (A11, R4). */
+/** `skills_read_file {skill, path}` for the main agent, made for each turn. A hidden skill looks unknown (A11, R4). */
 export function createSkillsReadFile(): (
   visible: () => readonly Skill[],
-  /** Whether what its files say is private (S7). */
+  /** Whether its files are private (S7). */
   isSensitive: (skill: Skill) => boolean,
 ) => Tool {
   const input = z.object({ skill: z.string(), path: filePath, offset: offsetInput });
@@ -155,7 +154,7 @@ export function createSkillsReadFile(): (
   };
 }
 
-/** `skills_read_file {path}` in a run: its own skill's files and no other's (R1). */
+/** `skills_read_file {path}` in a run: only its own skill's files (R1). */
 export function ownSkillReadFileTool(skill: Skill): Tool {
   return defineTool({
     name: 'skills_read_file',

@@ -2,24 +2,30 @@ import { z } from 'zod';
 import { fail, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { defineTool, type Tool, type ToolContext } from '../../core/tool.ts';
+import {
+  fetchedTools,
+  fetchTools,
+  type PackagedCommand,
+  type PackagedOutcome,
+  type ScriptPackages,
+} from '../../sandbox/packages/script-packages.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.ts';
-import type { PackagedOutcome, ScriptPackages } from '../../sandbox/packages/script-packages.ts';
+import { hashSkill } from '../../skills/install/hash-skill.ts';
 import { readSkillFile } from '../../skills/skill-files.ts';
 import { reachesOutside, riskInSandbox } from '../policy.ts';
-import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
-import { packagesFor, unpackaged } from './tool-packages.ts';
+import { runCommand, type CapOf } from './run-command.ts';
 
 /** Bytes of an argument: Linux takes none of more than 128 KiB. */
 const argumentLimit = 100_000;
 
-/** A file of the skill that is to be run, by its path in there. */
+/** Runs a file of the skill by its path in there. */
 export type RunScript = (
   script: Readonly<{ path: string; args: readonly string[] }>,
   context: Pick<ToolContext, 'signal' | 'progress' | 'toolUseId' | 'mark'>,
 ) => Promise<Envelope>;
 
-/** `chat` is the conversation's folder, `scratch` the run's: both exist already. `env` is what `skillEnvironment` gave. */
+/** `chat` is the conversation's folder, `scratch` the run's: both exist already. `env` comes from `skillEnvironment`. */
 export type RunScriptOptions = Readonly<{
   skill: Skill;
   sandbox: Sandbox;
@@ -28,7 +34,7 @@ export type RunScriptOptions = Readonly<{
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   packages: ScriptPackages;
-  /** Where the skill has capabilities. */
+  /** If the skill has capabilities. */
   cap?: CapOf;
 }>;
 
@@ -56,77 +62,99 @@ export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   });
 }
 
-/** What `skills_run_script` does, for a call that passed the door under another name: `bash` of such a script. */
-export function createRunScript({
-  skill,
-  sandbox,
-  scratch,
-  chat,
-  env,
-  timeoutMs,
-  packages,
-  cap,
-}: RunScriptOptions): RunScript {
+/** What `skills_run_script` does; also for a `bash` call that passed the door and starts such a script. */
+export function createRunScript(options: RunScriptOptions): RunScript {
+  const { skill, sandbox, scratch, chat, env, timeoutMs, cap } = options;
   return async ({ path, args }, context) => {
     const { signal, progress } = context;
     const script = readSkillFile(skill, path);
     if (!script.ok) return fail(script.code, script.message);
-    if (skill.directory === undefined) return fail('FILE_NOT_FOUND', `${skill.name} has no files`);
+    const { directory } = skill;
+    if (directory === undefined) return fail('FILE_NOT_FOUND', `${skill.name} has no files`);
     const command = scriptCommand(path, script.text);
-    if (command === undefined) {
-      return fail(
-        'ARGUMENTS_INVALID',
-        `${path} can't be run: it has no #! line and does not end in .sh, .py, .js, .mjs or .ts`,
-      );
-    }
-    if (args.some((each) => each.includes('\0'))) return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
-    if (args.some((each) => Buffer.byteLength(each) > argumentLimit))
-      return fail(
-        'ARGUMENTS_INVALID',
-        `an argument has more than ${argumentLimit} bytes: put it into a file with write_file and name that`,
-      );
-    const place = `${sandbox.seen('skill', skill.directory)}/${path}`;
-    const packaged = await packagesOf(command, {
-      path,
-      place,
-      directory: skill.directory,
-      signal,
-      progress,
-    });
-    if (packaged !== undefined && !packaged.ok) return unpackaged(path, packaged);
-    progress(`running ${path}`);
+    const problem = command === undefined ? notRunnable(path) : problemOf(args);
+    if (command === undefined || problem !== undefined) return fail('ARGUMENTS_INVALID', problem ?? '');
+    const place = `${sandbox.seen('skill', directory)}/${path}`;
+    const packaged = await packagesOf(command, { path, place, directory, signal, progress }, options);
+    if (packaged?.ok !== false) progress(`running ${path}`);
     const argv = [command.program, ...command.options, place, ...args] as const;
-    const outcome = await sandbox.run({
-      argv: packaged?.wrap(argv) ?? argv,
-      ...packaged?.request,
-      skillDirectory: skill.directory,
-      scratch,
-      chat,
-      network: skill.network,
-      cap: cap === undefined ? undefined : cap(context),
-      env: { ...env, ...packaged?.env },
-      secrets: secretsIn(env),
-      timeoutMs,
-      outputCap: commandOutputLimit,
-      signal,
-    });
-    return answerCommand(path, outcome, timeoutMs, skill);
-  };
-
-  /** What a script that lists its packages needs to have them (R7); nothing for any other. */
-  async function packagesOf(
-    { fetch }: ScriptCommand,
-    at: Readonly<{ path: string; place: string; directory: string; signal: AbortSignal }> &
-      Pick<ToolContext, 'progress'>,
-  ): Promise<PackagedOutcome | undefined> {
-    if (fetch === undefined) return undefined;
-    return packagesFor(packages, {
-      skill: { name: skill.name, directory: at.directory },
+    return runCommand(
+      { what: path, argv, packaged, skill, env },
+      { scratch, chat, timeoutMs, cap: cap?.(context), signal },
       sandbox,
-      scratch,
-      fetch: fetch.takesScript ? [...fetch.argv, at.place] : fetch.argv,
-      signal: at.signal,
-      onFetch: () => at.progress(`fetching the packages of ${at.path}`),
-    });
-  }
+    );
+  };
+}
+
+function notRunnable(path: string): string {
+  return `${path} can't be run: it has no #! line and does not end in .sh, .py, .js, .mjs or .ts`;
+}
+
+function problemOf(args: readonly string[]): string | undefined {
+  if (args.some((each) => each.includes('\0'))) return 'an argument holds a NUL';
+  if (args.some((each) => Buffer.byteLength(each) > argumentLimit))
+    return `an argument has more than ${argumentLimit} bytes: put it into a file with write_file and name that`;
+  return undefined;
+}
+
+/** Fetches the packages that a script lists (R7); undefined for a script that lists none. */
+async function packagesOf(
+  { fetch }: ScriptCommand,
+  at: Readonly<{ path: string; place: string; directory: string }> & Pick<ToolContext, 'signal' | 'progress'>,
+  { skill, sandbox, scratch, packages }: RunScriptOptions,
+): Promise<PackagedOutcome | undefined> {
+  if (fetch === undefined) return undefined;
+  return packagesFor(packages, {
+    skill: { name: skill.name, directory: at.directory },
+    sandbox,
+    scratch,
+    fetch: fetch.takesScript ? [...fetch.argv, at.place] : fetch.argv,
+    signal: at.signal,
+    onFetch: () => at.progress(`fetching the packages of ${at.path}`),
+  });
+}
+
+/** Fetches packages for this content of the skill (R7). */
+async function packagesFor(
+  packages: ScriptPackages,
+  {
+    skill: { name, directory },
+    ...command
+  }: Omit<PackagedCommand, 'content' | 'skillDirectory'> &
+    Readonly<{ skill: Pick<Skill, 'name'> & Readonly<{ directory: string }> }>,
+): Promise<PackagedOutcome> {
+  const hashed = hashSkill(directory);
+  if (hashed === undefined)
+    return { ok: false, status: 'absent', message: 'the skill is too large for that' };
+  return packages({ ...command, content: `${name} ${hashed.hash}`, skillDirectory: directory });
+}
+
+/** Fetches the tools of PyPI that a command calls; undefined if it calls none. */
+export type ToolPackages = (
+  command: string,
+  call: Readonly<{ scratch: string; signal: AbortSignal; onFetch(): void }>,
+) => Promise<PackagedOutcome | undefined>;
+
+/**
+ * `uvx TOOL` in commands of a run (R7). Only what the SKILL.md calls in the same words is fetched: the author chooses which
+ * packages are asked of an index, not the model. So a command can't run what somebody uploaded under a similar name, and
+ * can't leak anything by the names it asks for (S7).
+ */
+export function toolPackages({
+  skill,
+  sandbox,
+  packages,
+}: Readonly<{ skill: Skill; sandbox: Sandbox; packages: ScriptPackages }>): ToolPackages {
+  return async (command, call) => {
+    const { name, directory } = skill;
+    const called = fetchedTools(command);
+    if (called.length === 0 || directory === undefined) return undefined;
+    const text = readSkillFile(skill, 'SKILL.md');
+    const named = new Set(text.ok ? fetchedTools(text.text).map((tool) => tool.join(' ')) : []);
+    const tools = called.filter((tool) => named.has(tool.join(' ')));
+    if (tools.length === 0) return undefined;
+    const found = { ...call, skill: { name, directory }, sandbox, fetch: fetchTools(tools) };
+    const packaged = await packagesFor(packages, found);
+    return packaged.ok ? { ...packaged, env: { ...packaged.env, UV_OFFLINE: '1' } } : packaged;
+  };
 }

@@ -24,7 +24,7 @@ import { slugOf } from '../../../src/skills/parse/skill-definition.ts';
 import { readFrontMatter } from '../../../src/skills/parse/front-matter.ts';
 import { isAccessLine, splitTools } from '../../../src/skills/parse/read-values.ts';
 import { validateSkill } from '../../../src/skills/parse/validate-skill.ts';
-import { answerCommand, aboutMissing } from '../../../src/tools/built-in/command-answer.ts';
+import { answerCommand, aboutMissing } from '../../../src/tools/built-in/run-command.ts';
 import { readAllowedEntry } from '../../../src/tools/allowed-entry.ts';
 import { matchesGlob } from '../../../src/tools/policy.ts';
 import { mcpToolName } from '../../../src/mcp/mcp-tool.ts';

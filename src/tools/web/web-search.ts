@@ -5,7 +5,7 @@ import { escapeLabels, labelled } from '../../lib/text/escape-labels.ts';
 import type { Log } from '../../lib/log.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import type { Search, SearchResult } from '../web/ask-service.ts';
+import type { Search, SearchResult } from './search-services.ts';
 
 /** `web_search {query}`: titles, addresses and snippets, best first, labelled as data (T2, M11). */
 export function webSearchTool({ search, log }: Readonly<{ search: Search; log: Log }>): Tool {

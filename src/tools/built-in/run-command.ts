@@ -3,46 +3,86 @@ import path from 'node:path';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import type { ToolContext } from '../../core/tool.ts';
-import type { Secret } from '../../lib/redaction/redact.ts';
 import { capOutput, wholeEnd } from '../../sandbox/limits/cap-output.ts';
 import { packageOf, pythonPackageOf } from '../../sandbox/packages/debian-packages.ts';
-import type { SandboxOutcome, SandboxOutput, ServeCap } from '../../sandbox/sandbox.ts';
-
-/** What skills of other systems have a tool of PyPI fetched and run by. */
-const fetches: ReadonlySet<string> = new Set(['uvx', 'uv', 'pipx']);
-
-const byUv =
-  'A Python script gets what comes from PyPI where a "# /// script" header lists it in dependencies and the operator has installed uv';
+import type { PackagedOutcome } from '../../sandbox/packages/script-packages.ts';
+import type {
+  Sandbox,
+  SandboxOutcome,
+  SandboxOutput,
+  SandboxRequest,
+  ServeCap,
+} from '../../sandbox/sandbox.ts';
 
 /** `skillet-cap` for the commands of one call (C4). */
 export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
 
-/** Characters of a command's output that are shown, and of each stream's end where it failed. */
-export const commandOutputLimit = 28_000;
+/** The skill that a command runs for; absent for the main agent. */
+type Runner = Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>;
+
+/** Characters of a command's output that are shown, and of the end of each stream if it failed. */
+const commandOutputLimit = 28_000;
 const tailLimit = 4_000;
 
-/** What a model is told of a command that ran in the sandbox for a skill, or for the main agent; `what` is what messages call it (R5). */
+/** Runs a command in the sandbox and says what came of it; `what` is its name in messages (R5). `env` holds secrets (U3). */
+export async function runCommand(
+  {
+    what,
+    argv,
+    packaged,
+    skill,
+    env,
+  }: Readonly<{
+    what: string;
+    argv: SandboxRequest['argv'];
+    packaged: PackagedOutcome | undefined;
+    skill?: Runner;
+    env: Readonly<Record<string, string>>;
+  }>,
+  request: Pick<SandboxRequest, 'scratch' | 'chat' | 'cap' | 'timeoutMs' | 'signal'>,
+  sandbox: Pick<Sandbox, 'run'>,
+): Promise<Envelope> {
+  if (packaged?.ok === false) return unpackaged(what, packaged);
+  const outcome = await sandbox.run({
+    argv: packaged?.wrap(argv) ?? argv,
+    ...packaged?.request,
+    ...request,
+    skillDirectory: skill?.directory,
+    network: skill?.network ?? [],
+    env: { ...env, ...packaged?.env },
+    secrets: Object.entries(env).map(([name, value]) => ({ name, value })),
+    outputCap: commandOutputLimit,
+  });
+  return answerCommand(what, outcome, request.timeoutMs, skill);
+}
+
+/** Why a command without its packages does not run. */
+function unpackaged(what: string, packaged: Exclude<PackagedOutcome, { ok: true }>): Envelope {
+  if (packaged.status === 'absent') return fail('SKILL_UNAVAILABLE', `${what}: ${packaged.message}`);
+  const { outcome } = packaged;
+  if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${what}: ${outcome.message}`);
+  if (outcome.status === 'stopped' && outcome.reason === 'cancelled')
+    return fail('CANCELLED', `${what} was stopped`);
+  return fail(
+    'SCRIPT_FAILED',
+    `the packages of ${what} could not be fetched; they may come from [sandbox] package_hosts only`,
+    tailsOf(outcome),
+  );
+}
+
+/** What a model reads about a command that ran (R5). */
 export function answerCommand(
   what: string,
   outcome: SandboxOutcome,
   timeoutMs: number,
-  skill?: Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>,
+  skill?: Runner,
 ): Envelope {
   if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${what}: ${outcome.message}`);
   const network = aboutNetwork(outcome, skill);
   if (outcome.status === 'stopped') {
-    const code = stopCodes[outcome.reason];
-    const why = {
-      timeout: `did not end within ${timeoutMs / 1_000} s and was stopped`,
-      cancelled: 'was stopped',
-      cpu: 'used all the processor time that a command may use and was stopped',
-      memory: 'ran out of memory and was stopped',
-      processes: 'started more processes than a command may have and was stopped',
-      disk: 'filled its folders ([sandbox] disk_mb each) and was stopped: write less, or remove files that are not needed. What it wrote last may be gone',
-      output: 'printed more than a command may print and was stopped',
-      crashed: 'could not be finished: the sandbox ended',
-    }[outcome.reason];
-    return fail(code, `${what} ${why}${network}`, tailsOf(outcome));
+    const [code, why] = stops[outcome.reason];
+    const limit = outcome.reason === 'timeout' ? ` within ${timeoutMs / 1_000} s and was stopped` : '';
+    return fail(code, `${what} ${why}${limit}${network}`, tailsOf(outcome));
   }
   if (outcome.exitCode !== 0)
     return fail(
@@ -52,26 +92,40 @@ export function answerCommand(
     );
   const { stdout, stderr, refused = [] } = outcome;
   const about = refused.length === 0 ? '' : `\n[network]${network.slice(1)}`;
-  if (stderr === '') return succeed(`${stdout === '' ? nothing : stdout}${about}`);
+  if (stderr === '') return succeed(`${stdout === '' ? 'It printed nothing.' : stdout}${about}`);
   const room = commandOutputLimit - Math.min(stderr.length, tailLimit);
   return succeed(`${capOutput(stdout, room).text}\n[stderr]\n${capOutput(stderr, tailLimit).text}${about}`);
 }
 
-/** How curl, wget, git, Python and Node say that no name can be resolved and nothing reached. */
+const stops = {
+  timeout: ['SCRIPT_TIMEOUT', 'did not end'],
+  cancelled: ['CANCELLED', 'was stopped'],
+  cpu: ['SCRIPT_TIMEOUT', 'used all the processor time that a command may use and was stopped'],
+  memory: ['SCRIPT_FAILED', 'ran out of memory and was stopped'],
+  processes: ['SCRIPT_FAILED', 'started more processes than a command may have and was stopped'],
+  disk: [
+    'SCRIPT_FAILED',
+    'filled its folders ([sandbox] disk_mb each) and was stopped: write less, or remove files that are not needed. What it wrote last may be gone',
+  ],
+  output: ['SCRIPT_FAILED', 'printed more than a command may print and was stopped'],
+  crashed: ['SCRIPT_FAILED', 'could not be finished: the sandbox ended'],
+} as const;
+
+/** How curl, wget, git, Python and Node report that they can't resolve a name or reach a host. */
 const missesNetwork = [
   /could not resolve|unable to resolve|name resolution|name or service not known|nodename nor servname|network is unreachable/i,
-  // With its case: "ModuleNotFoundError" is no error of the network.
+  // Case-sensitive: "ModuleNotFoundError" is no error of the network.
   /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/,
 ];
 
-/** Exit codes of programs that reached no host and were told to be quiet. */
+/** Exit codes of quiet programs that reached no host. */
 const quietly: ReadonlyMap<number, string> = new Map([
   [4, 'wget'],
   [6, 'curl'],
   [7, 'curl'],
 ]);
 
-/** What a command without the network it wanted is missing; empty where nothing shows that it wanted one. */
+/** How a command gets the network it wanted; empty if nothing shows that it wanted one. */
 function aboutNetwork(
   outcome: Extract<SandboxOutcome, SandboxOutput>,
   skill: Pick<Skill, 'name' | 'network'> | undefined,
@@ -88,32 +142,14 @@ function aboutNetwork(
     : `. If that is ${program}, it could not reach a host. ${noNetwork(skill?.name)}`;
 }
 
-/** Skills of elsewhere know nothing of declaring hosts, so this is where their authors' commands end. */
+/** Authors of public skills don't know that hosts have to be declared here. */
 function noNetwork(name: string | undefined): string {
   if (name === undefined) return 'Commands of the main agent have no network';
   return `Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
 }
 
-const nothing = 'It printed nothing.';
-
-const stopCodes = {
-  timeout: 'SCRIPT_TIMEOUT',
-  cancelled: 'CANCELLED',
-  cpu: 'SCRIPT_TIMEOUT',
-  memory: 'SCRIPT_FAILED',
-  processes: 'SCRIPT_FAILED',
-  disk: 'SCRIPT_FAILED',
-  output: 'SCRIPT_FAILED',
-  crashed: 'SCRIPT_FAILED',
-} as const;
-
-/** What the output of a command with this environment must not show (U3). */
-export function secretsIn(env: Readonly<Record<string, string>>): readonly Secret[] {
-  return Object.entries(env).map(([name, value]) => ({ name, value }));
-}
-
 /** The ends of both streams; undefined if both are empty. */
-export function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
+function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   const streams = [
     ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),
     ...(stderr === '' ? [] : [`[end of stderr]\n${wholeEnd(stderr, tailLimit)}`]),
@@ -121,7 +157,13 @@ export function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   return streams.length === 0 ? undefined : streams.join('\n');
 }
 
-/** What brings the Python module or the program that a command did not find (R5); empty where it says of none. */
+/** Programs that fetch and run a tool from PyPI in other systems' skills. */
+const fetches: ReadonlySet<string> = new Set(['uvx', 'uv', 'pipx']);
+
+const byUv =
+  'A Python script gets what comes from PyPI where a "# /// script" header lists it in dependencies and the operator has installed uv';
+
+/** How to install the Python module or program that a command did not find (R5); empty if it misses none. */
 export function aboutMissing(
   { stdout, stderr }: Pick<SandboxOutput, 'stdout' | 'stderr'>,
   skill: Partial<Pick<Skill, 'directory'>> = {},
@@ -129,7 +171,7 @@ export function aboutMissing(
   const said = `${stderr}\n${stdout}`;
   const module = /(?:^|\W)(?:ModuleNotFoundError|python3?): No module named '?([\w.]{1,100})/.exec(said)?.[1];
   if (module !== undefined) return aboutModule(module, skill.directory);
-  // As Debian's sh says it, and bash.
+  // In the words of Debian's sh, and of bash.
   const program = /\b(?:ba)?sh: (?:(?:line )?\d{1,9}: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(
     said,
   )?.[1];

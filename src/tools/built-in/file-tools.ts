@@ -1,0 +1,260 @@
+import { closeSync, createReadStream, fstatSync, ReadStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { defineTool, readOnly, type Artifact, type Tool } from '../../core/tool.ts';
+import { folderSize, listInside, type ListedFile, type Listing } from '../../lib/files/list-inside.ts';
+import { openInside } from '../../lib/files/open-inside.ts';
+import { asText, readBytes, textLimit } from '../../lib/files/read-text.ts';
+import { writeInside } from '../../lib/files/write-inside.ts';
+import { byteSize } from '../../lib/text/text.ts';
+import {
+  absent,
+  findInScope,
+  nameScopes,
+  openIn,
+  readOfSkill,
+  type FileScope,
+  type FileScopes,
+} from './run-folders.ts';
+
+/** Bytes that `write_file` writes, and of a skill's own file that `send_file` sends. */
+const writtenLimit = 1_000_000;
+const skillFileLimit = 50_000_000;
+
+/** Characters of a file in one answer, below what reaches the model of any tool's output. */
+const pageLength = 25_000;
+
+export const offsetInput = z
+  .int()
+  .min(0)
+  .optional()
+  .describe('character to read on from, where an earlier answer was cut');
+
+/** Made once: the tools are made for each turn and run. */
+const inputs = {
+  read: z.object({ path: z.string(), offset: offsetInput }),
+  list: z.object({ path: z.string().optional() }),
+  write: z.object({ path: z.string(), content: z.string() }),
+  send: z.object({
+    path: z.union([z.string(), z.array(z.string()).min(1).max(10)]),
+    caption: z.string().max(4_000).optional(),
+  }),
+};
+
+/** A text from `offset` on, in characters; of a long one a page, with the offset of the next. */
+export function pageOf(text: string, offset = 0): Envelope {
+  if (text === '') return succeed('The file is empty.');
+  if (offset >= text.length)
+    return fail('ARGUMENTS_INVALID', `the file has ${text.length} characters: offset must be below that`);
+  const end = offset + pageLength;
+  const page = text.slice(offset, end);
+  if (end >= text.length) return succeed(page);
+  const message = `characters ${offset} to ${end} of ${text.length}: read on with offset ${end}`;
+  return succeed(page, [{ code: 'CONTENT_TRUNCATED', message }]);
+}
+
+/** `read_file {path}`: a text file of at most 200,000 bytes (T13). */
+export function readFileTool(places: FileScopes): Tool {
+  return defineTool({
+    name: 'read_file',
+    description: `Reads a text file from ${nameScopes(places)}.`,
+    input: inputs.read,
+    traits: { ...readOnly, requiresFilesystem: true },
+    async run({ path, offset }) {
+      const file = bytesAt(places, path);
+      if (!file.ok) return fail(file.code, file.message);
+      const read = asText(file.bytes, path);
+      return read.ok ? pageOf(read.text, offset) : fail(read.code, read.message);
+    },
+  });
+}
+
+function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkill> {
+  const found = findInScope(places, path);
+  if (!found.ok) return found;
+  const { place, names } = found;
+  if (place.kind === 'skill') return readOfSkill(place, names, textLimit);
+  const descriptor = openIn(place, names);
+  if (descriptor === undefined) {
+    // Instructions of a skill name its files relative to its own folder, so a relative path leads there next.
+    const ofSkill = path.startsWith('/') ? undefined : places.find(({ kind }) => kind === 'skill');
+    const file = ofSkill?.kind === 'skill' ? readOfSkill(ofSkill, names, textLimit) : undefined;
+    return file === undefined || (!file.ok && file.code === 'FILE_NOT_FOUND') ? absent(places, path) : file;
+  }
+  try {
+    return readBytes(descriptor, textLimit);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `list_files {path?}`: without a path those of run and conversation (T13). */
+export function listFilesTool(places: FileScopes): Tool {
+  return defineTool({
+    name: 'list_files',
+    description: `Lists files in ${nameScopes(places)}.`,
+    input: inputs.list,
+    traits: { ...readOnly, requiresFilesystem: true },
+    run: async ({ path }) => (path === undefined || path === '/' ? listAll(places) : listOne(places, path)),
+  });
+}
+
+function listAll(places: FileScopes): Envelope {
+  const own = places.filter(({ kind }) => kind !== 'skill');
+  return succeed(own.map((place) => `${place.seen[0]}:\n${describe(list(place, []))}`).join('\n'));
+}
+
+function listOne(places: FileScopes, path: string): Envelope {
+  const found = findInScope(places, path);
+  if (!found.ok) return fail(found.code, found.message);
+  const listing = list(found.place, found.names);
+  if (listing !== undefined || found.names.length === 0) return succeed(describe(listing));
+  const { code, message } = absent(places, path);
+  return fail(code, message);
+}
+
+function list(place: FileScope, names: readonly string[]): Listing | undefined {
+  const root = place.kind === 'skill' ? place.skill.directory : place.host;
+  return root === undefined ? undefined : listInside(root, names);
+}
+
+function describe(listing: Listing | undefined): string {
+  if (listing === undefined || listing.entries.length === 0) return 'empty';
+  return [...listing.entries.map(lineOf), ...(listing.cut ? ['… there is more'] : [])].join('\n');
+}
+
+const deceptive = /[\p{Cc}\p{Cf}\u2028\u2029"]/u;
+
+/** A name that could pass for another line or name is quoted and escaped. */
+function lineOf(file: ListedFile): string {
+  const name = deceptive.test(file.path) ? escaped(file.path) : file.path;
+  return file.kind === 'folder' ? `${name}/` : `${name} (${byteSize(file.size)})`;
+}
+
+function escaped(name: string): string {
+  return JSON.stringify(name).replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/**
+ * `write_file {path, content}`: writes a whole text file and makes missing folders (T13). `quota`: bytes that a folder may hold
+ * in all.
+ */
+export function writeFileTool(places: FileScopes, quota: number): Tool {
+  return defineTool({
+    name: 'write_file',
+    description: `Writes a text file in ${nameScopes(writable(places))}; what was there is replaced.`,
+    input: inputs.write,
+    traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
+    risk: 'moderate',
+    async run({ path, content }) {
+      const bytes = Buffer.from(content);
+      const problem = await writeIn(places, path, bytes, { largest: writtenLimit, quota });
+      if (problem !== undefined) return fail(problem.code, problem.message);
+      return succeed(`${bytes.length} bytes were written.`);
+    },
+  });
+}
+
+function writable(places: FileScopes): readonly FileScope[] {
+  return places.filter(({ kind }) => kind !== 'skill');
+}
+
+/** Why a file was not written. */
+type Unwritten = Readonly<{
+  code: 'INVALID_PATH' | 'FILE_NOT_FOUND' | 'FILE_TOO_LARGE';
+  message: string;
+}>;
+
+/** Writes a whole file at a path that a model wrote (T13). `largest`: bytes it may have; `quota`: bytes its folder may hold in all. */
+export async function writeIn(
+  places: FileScopes,
+  path: string,
+  bytes: Uint8Array,
+  { largest, quota }: Readonly<{ largest: number; quota: number }>,
+): Promise<Unwritten | undefined> {
+  const found = findInScope(places, path);
+  if (!found.ok) return found;
+  const { place, names } = found;
+  if (place.kind === 'skill')
+    return {
+      code: 'INVALID_PATH',
+      message: `${place.seen[0]} is read-only: write to ${nameScopes(writable(places))}`,
+    };
+  if (names.length === 0 || path.endsWith('/'))
+    return { code: 'INVALID_PATH', message: 'the path must name a file, not a folder' };
+  if (bytes.length > largest)
+    return { code: 'FILE_TOO_LARGE', message: `${bytes.length} bytes; at most ${largest} can be written` };
+  await mkdir(place.host, { recursive: true, mode: 0o700 });
+  if (bytes.length > (await roomFor(place.host, names, quota)))
+    return {
+      code: 'FILE_TOO_LARGE',
+      message: `${place.seen[0]} is full: it may hold ${quota / 1024 ** 2} MB ([sandbox] disk_mb). Write less, put shorter files in the place of long ones, or remove some with bash`,
+    };
+  return writeInside({ root: place.host, names }, bytes) ? undefined : absent(places, path);
+}
+
+/** Bytes that a file may have: what the folder has left, and the file that it replaces. */
+async function roomFor(folder: string, names: readonly string[], quota: number): Promise<number> {
+  const held = (await folderSize(folder, 2 * quota)) ?? Infinity;
+  const descriptor = openInside({ root: folder, names }, { alone: true });
+  if (descriptor === undefined) return quota - held;
+  try {
+    const { size, blocks } = fstatSync(descriptor);
+    return Math.max(size, quota - held + blocks * 512);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * `send_file {path, caption?}`: delivers a file, or several as one album, to this conversation; no other can be named (A12).
+ * Repeated, it is the same file on its way (Q6).
+ */
+export function sendFileTool(places: FileScopes): Tool {
+  return defineTool({
+    name: 'send_file',
+    description: `Sends a file from ${nameScopes(places)}, or up to 10 as an album, to the person, in this conversation.`,
+    input: inputs.send,
+    traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
+    risk: 'moderate',
+    async run({ path, caption }, { artifacts }) {
+      const files: Artifact[] = [];
+      try {
+        for (const [index, name] of [path].flat().entries()) {
+          const found = dataAt(places, name);
+          if (!found.ok) return fail(found.code, found.message);
+          files.push({ name, data: found.data, caption: index > 0 ? undefined : caption });
+        }
+        const last = (await artifacts(files)).at(-1);
+        if (last?.ok === false) return fail(last.code, last.problem);
+        return succeed(
+          files.length === 1 ? 'It is on its way to the person.' : 'They are on their way to the person.',
+        );
+      } finally {
+        // A repeated call leaves streams unread.
+        for (const { data } of files) if (data instanceof ReadStream) data.destroy();
+      }
+    },
+  });
+}
+
+type Data = Readonly<
+  { ok: true; data: Artifact['data'] } | { ok: false; code: Parameters<typeof fail>[0]; message: string }
+>;
+
+function dataAt(places: FileScopes, path: string): Data {
+  const found = findInScope(places, path);
+  if (!found.ok) return found;
+  const { place, names } = found;
+  if (place.kind === 'skill') {
+    const file = readOfSkill(place, names, skillFileLimit);
+    return file.ok ? { ok: true, data: file.bytes } : file;
+  }
+  const descriptor = openIn(place, names);
+  if (descriptor === undefined) return absent(places, path);
+  return { ok: true, data: createReadStream('', { fd: descriptor }) };
+}
