@@ -4,6 +4,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import type { Redaction } from '../lib/redaction/redact.ts';
 import { redactTexts } from '../lib/redaction/redact-deep.ts';
+import { aroundStore, same } from '../store/around-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './redact-data.ts';
@@ -35,46 +36,65 @@ function cleanModel(model: Model, clean: Clean): Model {
 
 /** What is stored has no secrets (S2). */
 export function cleanStore(store: Store, clean: Clean): Store {
-  const { inbox, outbox, overheard, asks, signals } = store;
   const redact = (text: string): string => clean().text(text);
-  return {
-    ...store,
+  return aroundStore(store, {
     inbox: {
-      ...inbox,
-      accept: (message, options) => inbox.accept(cleanMessage(message, redact), options),
-      replace: (message) => inbox.replace(cleanMessage(message, redact)),
-      fail: (key, error, retryAt) => inbox.fail(key, redact(error), retryAt),
-      postpone: (key, error, retryAt) => inbox.postpone(key, redact(error), retryAt),
+      accept: (accept) => (message, options) => accept(cleanMessage(message, redact), options),
+      replace: (replace) => (message) => replace(cleanMessage(message, redact)),
+      fail: (fail) => (key, error, retryAt) => fail(key, redact(error), retryAt),
+      postpone: (postpone) => (key, error, retryAt) => postpone(key, redact(error), retryAt),
+      ...same('serve', 'take', 'takeAlong', 'list', 'waitingIn', 'beside', 'retry', 'drop'),
     },
     outbox: {
-      ...outbox,
-      retry: (key, error, at) => outbox.retry(key, redact(error), at),
-      dead: (key, error) => outbox.dead(key, redact(error)),
+      retry: (retry) => (key, error, at) => retry(key, redact(error), at),
+      dead: (dead) => (key, error) => dead(key, redact(error)),
+      ...same('serve', 'next', 'sending', 'sent', 'repeated', 'givenUp', 'revive', 'pending'),
+      ...same('show', 'shown', 'receipt'),
     },
+    transcripts: same('current', 'read', 'archive', 'answered'),
     overheard: {
-      ...overheard,
-      add: (message, now) => overheard.add(cleanMessage(message, redact), now),
+      add: (add) => (message, now) => add(cleanMessage(message, redact), now),
+      ...same('remove', 'recent'),
     },
     asks: {
-      ...asks,
-      add: (ask) =>
-        asks.add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
-      answer: (id, answer) => asks.answer(id, { ...answer, value: redact(answer.value) }),
+      add: (add) => (ask) =>
+        add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
+      answer: (answer) => (id, given) => answer(id, { ...given, value: redact(given.value) }),
+      ...same('find', 'open', 'expire', 'takeUnshown'),
+    },
+    // Sealed, or ids.
+    capabilities: {
+      ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'begin', 'flow', 'flows', 'flowsSince'),
+      ...same(
+        'change',
+        'link',
+        'endFlows',
+        'takeDue',
+        'holdOn',
+        'nextDue',
+        'outcome',
+        'keepOutcome',
+        'forget',
+      ),
     },
     signals: {
-      ...signals,
-      send: (topic, text) => signals.send(topic, topic === 'progress' ? redact(text) : text),
+      send: (send) => (topic, text) => send(topic, topic === 'progress' ? redact(text) : text),
+      ...same('on'),
     },
-    commit: ({ entries, outbox: rows, work, ...step }) =>
-      store.commit({
-        ...step,
-        entries: entries?.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
-        outbox: rows?.map((row) => ({ ...row, part: cleanPart(row.part, redact) })),
-        work: work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })),
-      }),
-    addWork: (work, refuse) =>
-      store.addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
-  };
+    commit:
+      (commit) =>
+      ({ entries, outbox: rows, work, ...step }) =>
+        commit({
+          ...step,
+          entries: entries?.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
+          outbox: rows?.map((row) => ({ ...row, part: cleanPart(row.part, redact) })),
+          work: work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })),
+        }),
+    addWork: (addWork) => (work, refuse) =>
+      addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
+    ...same('stop', 'keyed', 'usage', 'lead', 'reserve', 'countUse', 'prune', 'forget', 'backup'),
+    ...same('backlog', 'check', 'close'),
+  });
 }
 
 /** People see no secrets, even of what was stored earlier (S2). */

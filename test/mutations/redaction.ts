@@ -105,24 +105,20 @@ export const redactionMutations = [
     ],
   ]),
   ...changesOf('bot/redacting-doors.ts', 'bot/clean-store.test.ts', [
-    [
-      'the inbox keeps secrets',
-      'inbox.accept(cleanMessage(message, redact), options)',
-      'inbox.accept(message, options)',
-    ],
-    ['an edit keeps its secrets', 'inbox.replace(cleanMessage(message, redact))', 'inbox.replace(message)'],
+    ['the inbox keeps secrets', 'accept(cleanMessage(message, redact), options)', 'accept(message, options)'],
+    ['an edit keeps its secrets', 'replace(cleanMessage(message, redact))', 'replace(message)'],
     [
       'the fault of an item keeps its secrets',
-      'inbox.fail(key, redact(error), retryAt)',
-      'inbox.fail(key, error, retryAt)',
+      ' fail(key, redact(error), retryAt)',
+      ' fail(key, error, retryAt)',
     ],
-    ['the fault of a part keeps its secrets', 'outbox.dead(key, redact(error))', 'outbox.dead(key, error)'],
+    ['the fault of a part keeps its secrets', ' dead(key, redact(error))', ' dead(key, error)'],
     [
       'what was overheard keeps its secrets',
-      'overheard.add(cleanMessage(message, redact), now)',
-      'overheard.add(message, now)',
+      ' add(cleanMessage(message, redact), now)',
+      ' add(message, now)',
     ],
-    ['an answer to a question keeps its secrets', 'value: redact(answer.value)', 'value: answer.value'],
+    ['an answer to a question keeps its secrets', 'value: redact(given.value)', 'value: given.value'],
     ['a transcript keeps secrets', 'entry: cleanEntry(one.entry, redact)', 'entry: one.entry'],
     ['the outbox keeps secrets', 'part: cleanPart(row.part, redact) }', 'part: row.part }'],
     [

@@ -1,9 +1,10 @@
 import type { Meter } from '../../core/meter.ts';
+import { aroundStore, same } from '../../store/around-store.ts';
 import type { Accepted } from '../../store/inbox.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoreHealth } from './store-health.ts';
 
-type Health = Pick<StoreHealth, 'met' | 'patient'>;
+type Method<Args extends readonly unknown[], Result> = (...args: Args) => Promise<Result>;
 
 const outcomes = {
   stored: 'accepted',
@@ -12,85 +13,93 @@ const outcomes = {
   lane_full: 'lane_full',
 } as const satisfies Readonly<Record<Accepted, string>>;
 
-/**
- * The store, watched: what work needs, its beginning included, waits while the database can't be used (Q11); what
- * arrives, and what an operator asks, is refused with the database's own error. What happens is counted (L4).
- */
-export function watchStore(store: Store, health: Health, meter: Meter): Store {
-  const { inbox, outbox, transcripts, overheard } = store;
-  const { patient } = health;
-  const repeatable = { repeatable: true };
+/** During an outage work waits, while arrivals and operators get the database's error (Q11). Counts what happens (L4). */
+export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'patient'>, meter: Meter): Store {
+  const refuse =
+    <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
+    async (...args) => {
+      try {
+        return await method(...args);
+      } catch (error) {
+        health.met(error);
+        throw error;
+      }
+    };
+  const wait =
+    <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
+    (...args) =>
+      health.patient(() => method(...args));
+  /** Also made again if it may have been carried out. */
+  const repeat =
+    <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
+    (...args) =>
+      health.patient(() => method(...args), { repeatable: true });
+  const counted =
+    (outcome: 'sent' | 'retried' | 'given_up' | 'repeated') =>
+    <Args extends readonly unknown[]>(method: Method<Args, void>): Method<Args, void> => {
+      const call = repeat(method);
+      return async (...args) => {
+        await call(...args);
+        meter.count('sends', { outcome });
+      };
+    };
 
-  async function watched<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      health.met(error);
-      throw error;
-    }
-  }
-
-  return {
-    ...store,
+  return aroundStore(store, {
     inbox: {
-      ...inbox,
-      async accept(message, options) {
-        const accepted = await watched(() => inbox.accept(message, options));
+      accept: (method) => async (message, options) => {
+        const accepted = await refuse(method)(message, options);
         meter.count('messages', { outcome: outcomes[accepted] });
         return accepted;
       },
-      replace: (message) => watched(() => inbox.replace(message)),
-      take: (lane, now) => patient(() => inbox.take(lane, now)),
-      takeAlong: (key, now) => patient(() => inbox.takeAlong(key, now)),
-      async fail(key, error, retryAt) {
-        const tries = await patient(() => inbox.fail(key, error, retryAt), repeatable);
+      replace: refuse,
+      take: wait,
+      takeAlong: wait,
+      fail: (method) => async (key, error, retryAt) => {
+        const tries = await repeat(method)(key, error, retryAt);
         meter.count('failed_tries', {});
         if (retryAt === undefined) meter.count('set_aside', {});
         return tries;
       },
-      postpone: (key, error, retryAt) => patient(() => inbox.postpone(key, error, retryAt), repeatable),
+      postpone: repeat,
+      ...same('serve', 'list', 'waitingIn', 'beside', 'retry', 'drop'),
     },
     outbox: {
-      ...outbox,
-      next: (lane, now) => patient(() => outbox.next(lane, now), repeatable),
-      sending: (key) => patient(() => outbox.sending(key), repeatable),
-      async sent(key, receipt) {
-        await patient(() => outbox.sent(key, receipt), repeatable);
-        meter.count('sends', { outcome: 'sent' });
-      },
-      async retry(key, error, at) {
-        await patient(() => outbox.retry(key, error, at), repeatable);
-        meter.count('sends', { outcome: 'retried' });
-      },
-      async dead(key, error) {
-        await patient(() => outbox.dead(key, error), repeatable);
-        meter.count('sends', { outcome: 'given_up' });
-      },
-      async repeated(key) {
-        await patient(() => outbox.repeated(key), repeatable);
-        meter.count('sends', { outcome: 'repeated' });
-      },
-      show: (key, receipt) => patient(() => outbox.show(key, receipt), repeatable),
-      shown: (key) => patient(() => outbox.shown(key), repeatable),
-      receipt: (key) => patient(() => outbox.receipt(key), repeatable),
+      next: repeat,
+      sending: repeat,
+      sent: counted('sent'),
+      retry: counted('retried'),
+      dead: counted('given_up'),
+      repeated: counted('repeated'),
+      show: repeat,
+      shown: repeat,
+      receipt: repeat,
+      ...same('serve', 'givenUp', 'revive', 'pending'),
     },
-    transcripts: {
-      ...transcripts,
-      current: (conversation) => patient(() => transcripts.current(conversation), repeatable),
-      read: (id) => patient(() => transcripts.read(id), repeatable),
-      archive: (conversation) => patient(() => transcripts.archive(conversation)),
+    transcripts: { current: repeat, read: repeat, archive: wait, ...same('answered') },
+    overheard: { add: refuse, remove: refuse, recent: repeat },
+    asks: same('find', 'open', 'add', 'answer', 'expire', 'takeUnshown'),
+    capabilities: {
+      ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'begin', 'flow', 'flows', 'flowsSince'),
+      ...same(
+        'change',
+        'link',
+        'endFlows',
+        'takeDue',
+        'holdOn',
+        'nextDue',
+        'outcome',
+        'keepOutcome',
+        'forget',
+      ),
     },
-    overheard: {
-      add: (message, now) => watched(() => overheard.add(message, now)),
-      remove: (id) => watched(() => overheard.remove(id)),
-      recent: (conversation, limit, since) =>
-        patient(() => overheard.recent(conversation, limit, since), repeatable),
-    },
-    async commit(step) {
-      await patient(() => store.commit(step));
+    signals: same('send', 'on'),
+    commit: (method) => async (step) => {
+      await health.patient(() => method(step));
       if (step.done !== undefined && (step.outbox?.length ?? 0) > 0) meter.count('answers', {});
     },
-    addWork: (work, refuse) => patient(() => store.addWork(work, refuse)),
-    prune: (now, retentionMs) => watched(() => store.prune(now, retentionMs)),
-  };
+    addWork: wait,
+    prune: refuse,
+    ...same('stop', 'keyed', 'usage', 'lead', 'reserve', 'countUse', 'forget', 'backup', 'backlog', 'check'),
+    ...same('close'),
+  });
 }
