@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createBubblewrapSandbox } from '../src/sandbox/bubblewrap/bubblewrap.ts';
-import { probeBubblewrap } from '../src/sandbox/bubblewrap/probe-bubblewrap.ts';
+import { createBubblewrapSandbox, probeBubblewrap } from '../src/sandbox/bubblewrap/bubblewrap.ts';
 
 const limits = { memoryMb: 1_024, cpuSeconds: 120, processes: 128, diskMb: 1_024 };
 

@@ -7,7 +7,7 @@ import { formatKeyPath, type KeyPath } from '../config/section.ts';
 import { placeInFile } from '../config/config-problem.ts';
 import { literalSecrets } from '../config/secrets-of-config.ts';
 import type { Diagnostic } from '../core/codes.ts';
-import { findProgram } from '../sandbox/find-program.ts';
+import { findProgram } from '../sandbox/inside-sandbox.ts';
 import { tryFolders } from '../store/make-folders.ts';
 import { serverEnvironment } from '../mcp/server-environment.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';

@@ -11,7 +11,7 @@ export type CapabilitySocket = Readonly<{
   mounts: readonly Readonly<{ source: string; target: string }>[];
   /** Folder of the host with the program, where nothing is mounted. */
   folder: string;
-  /** What the sandbox has mounted needs no name on the host any more. */
+  /** Removes the names on the host: the sandbox has mounted what it needs. */
   started(): void;
   close(): Promise<void>;
 }>;
@@ -24,8 +24,8 @@ const mostRequests = 8;
 const request = z.object({ words: z.array(z.string()).max(100), input: z.string() });
 
 /**
- * Opens a Unix socket for one command, and says how to put it and the program that speaks to it into a sandbox. `node` is the
- * path of Node there; `programs` the folder there that programs are mounted in, absent where the command sees the host.
+ * Opens a Unix socket for one command, and says how to put it and its client into a sandbox. `node` is the path of Node
+ * there; `programs` the folder for programs there, absent if the command sees the host.
  */
 export async function openCapabilitySocket(
   serve: ServeCap,
@@ -91,14 +91,13 @@ export async function openCapabilitySocket(
     },
   };
 
-  /** A fault of a request ends that one alone. */
   async function answer(socket: Socket, signal: AbortSignal): Promise<void> {
     try {
       const read = await readRequest(socket);
       const given = read === undefined ? refused : await serve(read.words, read.input, signal);
       socket.end(JSON.stringify(given));
     } catch (error) {
-      // Without an answer the program says that there was none; the cause is told where calls are carried out.
+      // The client then says that there was no answer; the cause is logged by whoever serves.
       socket.destroy(error instanceof Error ? error : undefined);
     }
   }

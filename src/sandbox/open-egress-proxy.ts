@@ -10,7 +10,7 @@ export type EgressProxy = Readonly<{
   env: Readonly<Record<string, string>>;
   /** Stands before the command. */
   argv: readonly string[];
-  /** What the sandbox has mounted needs no name on the host any more. */
+  /** Removes the names on the host: the sandbox has mounted what it needs. */
   started(): void;
   /** The hosts that it refused so far, each with why. */
   refused(): readonly string[];
@@ -19,19 +19,18 @@ export type EgressProxy = Readonly<{
 
 export type EgressProxyOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'> &
   Readonly<{
-    /** Where its socket is made; where temporary files are, unless it is said. */ beside?: string;
+    /** Where its socket is made. */ beside?: string;
   }>;
 
 const folder = '/run/skillet';
 const port = 3128;
-/** Refused hosts that are remembered, and characters of each. */
+/** Refused hosts to remember, and characters of each. */
 const mostRefused = 5;
 const longestRefused = 200;
 
 /**
- * Opens a proxy on a Unix socket that leads to `hosts` only, and says how to put it into a sandbox: a forwarder on the
- * loopback address in there leads to the socket, and the usual variables lead programs to the forwarder (T9).
- * `node` is the path of Node in the sandbox.
+ * Opens a proxy on a Unix socket that leads to `hosts` only, and says how to put it into a sandbox. A forwarder on loopback
+ * in there leads to the socket, and the usual variables lead programs to it (T9). `node` is the path of Node there.
  */
 export async function openEgressProxy(
   hosts: readonly string[],

@@ -4,20 +4,20 @@ import type { ContainerSettings } from './container/open-docker.ts';
 import type { EgressProxyOptions } from './open-egress-proxy.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 
-/** What declared hosts stand for, and the ports they are reached on: by default the public internet's, 80 and 443. */
+/** What declared hosts are, and their ports: by default the public internet's, 80 and 443. */
 export type SandboxReach = Pick<EgressProxyOptions, 'connect' | 'ports'>;
 
 /**
- * Opens the sandbox of `[sandbox] mode` and says in the log which one is in use and what the better one needs (T4);
- * `auto` is bubblewrap where that works, else virtual (T9). The others are not loaded (B4). Throws OperatorError for one that
- * is asked for and isn't there.
+ * Opens the sandbox of `[sandbox] mode`, and logs which one is in use and what the better one needs (T4). `auto` is
+ * bubblewrap if that works, otherwise virtual (T9). The others are not loaded (B4). Throws OperatorError for one that is
+ * asked for and doesn't work.
  */
 export async function openSandbox(options: {
   mode: 'auto' | SandboxMode;
   limits: SandboxLimits;
-  /** Folder with a system of the sandbox's own, asked at each command (R6). */
+  /** Folder with a built root file system, asked at each command (R6). */
   rootfs?: () => string | undefined;
-  /** Files and folders of the bot that no command may see, wherever they lie. */
+  /** Files and folders of the bot that no command may see. */
   hidden: readonly string[];
   reach?: SandboxReach;
   containers: ContainerSettings;
@@ -51,10 +51,9 @@ export async function openSandbox(options: {
       });
     case 'auto':
     case 'bubblewrap': {
-      const { probeBubblewrap } = await import('./bubblewrap/probe-bubblewrap.ts');
+      const { createBubblewrapSandbox, probeBubblewrap } = await import('./bubblewrap/bubblewrap.ts');
       const probe = await probeBubblewrap(made);
       if (probe.ok) {
-        const { createBubblewrapSandbox } = await import('./bubblewrap/bubblewrap.ts');
         const sandbox = createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
         log.info({ sandbox: 'bubblewrap', limits: sandbox.limits }, 'scripts run in bubblewrap');
         return sandbox;

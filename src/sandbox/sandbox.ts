@@ -1,3 +1,4 @@
+import type { Deadline } from '../lib/async/deadline.ts';
 import type { Secret } from '../lib/redaction/redact.ts';
 
 /** Where commands run; `auto` in config picks one (T9). */
@@ -7,14 +8,19 @@ export type SandboxMode = (typeof sandboxModes)[number];
 /** The folders that commands have. In every sandbox but `off` they are `/skill`, `/scratch`, `/chat` and `/packages`. */
 export type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
 
-/** Names of the program for capabilities: the bot's own, and the one that skills written for Ash call, as `ash-sb capability` (C4). */
+/** Names of the capability program: ours, and the one of skills written for Ash, as `ash-sb capability` (C4). */
 export const capPrograms: readonly string[] = ['skillet-cap', 'ash-sb'];
 
-/** What one `skillet-cap` command comes to. */
 export type CapAnswer = Readonly<{ stdout: string; stderr: string; exitCode: number }>;
 
-/** Carries out `skillet-cap WORDS` with that on its standard input, for one command and no other (C4). */
+/** Carries out `skillet-cap WORDS` with `input` on its standard input, for one command only (C4). */
 export type ServeCap = (words: readonly string[], input: string, signal: AbortSignal) => Promise<CapAnswer>;
+
+/** Pauses the time of a command while the host serves it, which may wait for a person. */
+export function pausing(serve: ServeCap | undefined, deadline: Deadline): Readonly<{ cap?: ServeCap }> {
+  if (serve === undefined) return {};
+  return { cap: (words, input, signal) => deadline.pause(() => serve(words, input, signal)) };
+}
 
 /** One command to run. Paths of folders are the host's. */
 export type SandboxRequest = Readonly<{
@@ -22,24 +28,24 @@ export type SandboxRequest = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   /** Mounted read-only; absent for a skill that is a single file. */
   skillDirectory?: string;
-  /** Folder of the run: mounted read-write, the working directory. It exists already. */
+  /** Folder of the run: mounted read-write, the working directory. It exists. */
   scratch: string;
-  /** Folder of the conversation: mounted read-write where it is given (T10). It exists already. */
+  /** Folder of the conversation: mounted read-write (T10). It exists. */
   chat?: string;
-  /** Folder with packages that were fetched for it: mounted read-only where it is given (R7). */
+  /** Folder with packages that were fetched for it: mounted read-only (R7). */
   packages?: string;
-  /** Programs of the host that it has besides those of its system, by their own names. A virtual sandbox has none of them. */
+  /** Programs of the host that it has, too, by their own names. A virtual sandbox has none of them. */
   programs?: readonly string[];
-  /** Host patterns that a skill declares; empty: no network at all. A sandbox without `reachesNetwork` gives none. */
+  /** Host patterns that a skill declares; empty: no network. A sandbox without `reachesNetwork` has none. */
   network: readonly string[];
-  /** Serves `skillet-cap`, which the command has only with it; its time stands still meanwhile. A container without the bot's own node has none. */
+  /** Serves `skillet-cap`; the command's time pauses meanwhile. A container without the bot's own node has none. */
   cap?: ServeCap;
-  /** Checked by `skillEnvironment`; the sandbox adds its own PATH and HOME, and nothing of the host's (U3). */
+  /** Checked by `skillEnvironment`. The sandbox adds its own PATH and HOME, and nothing of the host's (U3). */
   env: Readonly<Record<string, string>>;
-  /** What its output must not show: taken out before that is cut, so that no cut leaves half a secret (U3). */
+  /** Removed from its output before that is cut, so that no cut leaves half a secret (U3). */
   secrets?: readonly Secret[];
   timeoutMs: number;
-  /** Characters kept of each stream: its beginning and its end, with a marker between. */
+  /** Characters kept of each stream: beginning and end, with a marker between. */
   outputCap: number;
   signal: AbortSignal;
 }>;
@@ -66,7 +72,7 @@ export type SandboxOutput = Readonly<{
   stdout: string;
   stderr: string;
   truncated: boolean;
-  /** Hosts that the command asked for and did not reach, each with why; a few at most. */
+  /** A few hosts that the command asked for and did not reach, each with why. */
   refused?: readonly string[];
 }>;
 
@@ -83,7 +89,7 @@ export type ShellEnd =
   | Readonly<{ status: 'stopped'; reason: StopReason }>
   | Readonly<{ status: 'unavailable'; message: string }>;
 
-/** Which limit a command met: `cpu` and `timeout` are of time, `crashed` is for a reason that is not known. */
+/** `cpu` and `timeout` are of time; `crashed` is for unknown reasons. */
 export type StopReason =
   'timeout' | 'cancelled' | 'cpu' | 'memory' | 'processes' | 'disk' | 'output' | 'crashed';
 
@@ -92,18 +98,15 @@ export type Sandbox = Readonly<{
   mode: SandboxMode;
   /** Commands can reach the hosts that a skill declares. */
   reachesNetwork: boolean;
-  /** Names of packages in a system that is neither the host's nor the root file system; else absent. */
+  /** Debian packages of a system that is neither the host's nor the root file system. */
   installed?: ReadonlySet<string>;
   /** Which limits the kernel itself enforces here, and which are watched: one line for operators (T9). */
   limits?: string;
-  /** A folder of the host as commands see it: the skill's is what `{baseDir}` becomes (I5). */
+  /** A folder as commands see it: the skill's is what `{baseDir}` becomes (I5). */
   seen(folder: SandboxFolder, host: string): string;
-  /** Throws for faults of the host only (a folder that is gone). Otherwise everything is an outcome. */
+  /** Throws only for faults of the host (a folder that is gone). */
   run(request: SandboxRequest): Promise<SandboxOutcome>;
-  /**
-   * Has a person look around in what commands see, at this process's own terminal, with the limits of commands but those
-   * of time and output (R6). Absent where commands see the host, or no programs.
-   */
+  /** Lets a person look around at this process's terminal, without limits of time and output (R6). Absent if commands see the host, or no programs. */
   shell?(request: ShellRequest): Promise<ShellEnd>;
   /** Ends what still runs or waits. */
   close(): Promise<void>;

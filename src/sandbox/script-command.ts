@@ -4,22 +4,22 @@ import type { Skill } from '../core/skill.ts';
 import { steersPrograms } from '../core/steers-programs.ts';
 import { defined } from '../lib/json/json-values.ts';
 
-/** The shell that a person gets: bash where there is one, and nobody's settings. */
+/** A person's shell: bash if there is one, without settings. */
 export const shellCommand = [
   'sh',
   '-c',
   'command -v bash >/dev/null && exec bash --noprofile --norc -i; exec sh -i',
 ] as const;
 
-/** How a script is started: the program, and what stands between it and the script's path. */
+/** The program that runs a script, and the options before its path. */
 export type ScriptCommand = Readonly<{
   program: string;
   options: readonly string[];
-  /** Its packages come from an index, and this fetches them first: a command, ended by the script's path where it takes that (R7). */
+  /** Fetches its packages from an index first; the script's path follows if it takes one (R7). */
   fetch?: Readonly<{ argv: readonly [program: string, ...rest: string[]]; takesScript: boolean }>;
 }>;
 
-/** Without a first line that says it, the ending decides (R5). */
+/** Decides without a first line (R5). */
 const byEnding: Readonly<Record<string, string>> = {
   '.sh': 'sh',
   '.bash': 'bash',
@@ -33,13 +33,12 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
-/** The line that begins a Python script's own list of what it depends on (PEP 723). */
+/** Begins a Python script's own list of dependencies (PEP 723). */
 const listsPackages = /^# \/\/\/ script[ \t]*$/m;
 
 /**
- * What runs a script, by its first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), else by its ending (R5).
- * Python that lists its dependencies, and what names uv or uvx in its first line, is run by those without a network of
- * their own (R7). Undefined if neither tells. The execute bit plays no part.
+ * What runs a script, by its first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), otherwise by its ending (R5).
+ * Python that lists its dependencies, and what names uv or uvx, is run by those offline (R7). Undefined if neither tells.
  */
 export function scriptCommand(file: string, text: string): ScriptCommand | undefined {
   const [program, ...options] = named(file, text);
@@ -76,7 +75,7 @@ function named(file: string, text: string): readonly string[] {
   return ending === undefined ? [] : [ending];
 }
 
-/** A tool that is asked for help is fetched, and does nothing. */
+/** `--help` fetches a tool, and does nothing. */
 function byTool(options: readonly string[]): ScriptCommand {
   return {
     program: 'uvx',
@@ -98,25 +97,24 @@ function nameOf(program: string): string {
   return Object.hasOwn(sameProgram, name) ? (sameProgram[name] ?? name) : name;
 }
 
-/** What a shell at this process's terminal needs to know of it. */
+/** What a shell needs to know of this process's terminal. */
 export function terminalEnvironment(): Readonly<Record<string, string>> {
   const { TERM = 'dumb', COLORTERM } = process.env;
   return defined({ TERM, COLORTERM, PS1: 'sandbox:\\w\\$ ' });
 }
 
 type SkillEnvironment = Readonly<{
-  /** What has a value. */
   env: Readonly<Record<string, string>>;
-  /** Names without a value: the skill is not set up. */
+  /** Names without a value. */
   missing: readonly string[];
-  /** One for each name that is refused. */
+  /** One for each refused name. */
   diagnostics: readonly Diagnostic[];
 }>;
 
 /**
- * The environment of a skill's processes (U3): the names in its `env`, and those the operator wrote under `[skills.NAME]`,
- * as scripts of public skills read more than they declare. An empty value counts as missing. Names that steer a loader or
- * interpreter are refused. A skill that waits for approval gets nothing (D9).
+ * The environment of a skill's processes (U3): the names in its `env`, and those under `[skills.NAME]`, as public skills
+ * read more than they declare. An empty value counts as missing. Names that steer a loader or interpreter are refused. A
+ * skill that waits for approval gets nothing (D9).
  */
 export function skillEnvironment(
   skill: Pick<Skill, 'name' | 'path' | 'env' | 'access'>,

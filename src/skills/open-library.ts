@@ -2,12 +2,13 @@ import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import type { Log } from '../lib/log.ts';
 import { openSandbox, type SandboxReach } from '../sandbox/open-sandbox.ts';
-import { followAvailablePackages, type AvailablePackages } from '../sandbox/packages/available-packages.ts';
 import {
+  followAvailablePackages,
+  type AvailablePackages,
   followRootFileSystem,
   rootFolder,
   type RootFileSystem,
-} from '../sandbox/packages/root-file-system.ts';
+} from '../sandbox/packages/available-packages.ts';
 import { createScriptPackages, type ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { lockedSkillStore } from './install/locked-skill-store.ts';

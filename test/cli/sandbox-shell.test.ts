@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { findProgram } from '../../src/sandbox/find-program.ts';
+import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { isRunning } from '../support/sandbox-limits-contract.ts';

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { chatFolder } from '../../src/tools/built-in/run-folders.ts';
-import { findProgram } from '../../src/sandbox/find-program.ts';
+import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 import { uvPlaces } from '../../src/sandbox/packages/script-packages.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { isRun, resultsIn, type ScriptedCall } from '../support/call-steps.ts';

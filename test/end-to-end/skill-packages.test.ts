@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { buildRoot } from '../../src/sandbox/packages/build-root.ts';
-import { rootFolder } from '../../src/sandbox/packages/root-file-system.ts';
+import { rootFolder } from '../../src/sandbox/packages/available-packages.ts';
 import { rootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';

@@ -18,16 +18,6 @@ export const sandboxMutations = [
     ['commands may write to the root', "'--remount-ro', '/', ", ''],
     ['commands may change /proc', "...['--remount-ro', '/proc'],", ''],
     ['commands keep capabilities', ", '--cap-drop', 'ALL'", ''],
-    ['a skill decides where programs are found', '    ...declared,\n    PATH:', '    PATH:'],
-  ]),
-  ...changesOf('tools/built-in/skills-run-script.ts', 'tools/packaged-scripts.test.ts', [
-    ['a model chooses what is fetched', "called.filter((tool) => named.has(tool.join(' ')))", 'called'],
-  ]),
-  ...changesOf('sandbox/packages/script-packages.ts', 'tools/packaged-scripts.test.ts', [
-    ['an address is a package', 'requirement.test(word) ? [...tool, word] : undefined', '[...tool, word]'],
-    ['another package under the name of a tool', 'tool.push(option, given);', ''],
-  ]),
-  ...changesOf('sandbox/bubblewrap/handed-files.ts', bubblewrap, [
     ['commands may change the system', "['--ro-bind', top, seen(top)]", "['--bind', top, seen(top)]"],
     ['commands may change settings of the system', "['--ro-bind', name, name]", "['--bind', name, name]"],
     [
@@ -36,6 +26,16 @@ export const sandboxMutations = [
       '.filter((each) => !existsSync(each))\n',
     ],
     ['a link hides what it leads to from being covered', '.map((each) => realpathSync(each))\n', ''],
+  ]),
+  ...changesOf('sandbox/inside-sandbox.ts', bubblewrap, [
+    ['a skill decides where programs are found', '    ...declared,\n    PATH:', '    PATH:'],
+  ]),
+  ...changesOf('tools/built-in/skills-run-script.ts', 'tools/packaged-scripts.test.ts', [
+    ['a model chooses what is fetched', "called.filter((tool) => named.has(tool.join(' ')))", 'called'],
+  ]),
+  ...changesOf('sandbox/packages/script-packages.ts', 'tools/packaged-scripts.test.ts', [
+    ['an address is a package', 'requirement.test(word) ? [...tool, word] : undefined', '[...tool, word]'],
+    ['another package under the name of a tool', 'tool.push(option, given);', ''],
   ]),
   ...changesOf('sandbox/bubblewrap/system-calls.ts', 'sandbox/system-calls.test.ts', [
     ['commands use the keys of the system', '{ x64: 250, arm64: 219 }, // keyctl\n', ''],
@@ -74,8 +74,8 @@ export const sandboxMutations = [
     ],
   ]),
   ...changesOf(
-    'sandbox/command-groups.ts',
-    'sandbox/command-groups.test.ts',
+    'sandbox/limits/kernel-limits.ts',
+    'sandbox/kernel-limits.test.ts',
     [
       [
         'a group has no limit of memory',

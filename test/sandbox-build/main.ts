@@ -1,8 +1,8 @@
 /**
  * The long test of `skillet sandbox build` (R6): `npm run test:sandbox-build`, about four minutes. Builds root file systems
  * from this system's own apt sources, with a package that a skill declares, and has a script of that skill use it in the
- * sandbox: by each tool that is installed, and as root also as the user that `SKILLET_BUILD_AS` names. Prints a line a
- * build, exits 1 when one fails, and says what is absent where it can't try. `SKILLET_BUILD_TOOL` names one tool.
+ * sandbox. As root also as the user that `SKILLET_BUILD_AS` names. Prints a line a build, exits 1 when one fails, and says what
+ * is absent where it can't try.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,11 +11,11 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { OperatorError } from '../../src/core/errors.ts';
 import { aptSources } from '../../src/sandbox/packages/root-recipe.ts';
-import { findProgram } from '../../src/sandbox/find-program.ts';
+import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { cliPath } from '../support/cli-path.ts';
 
-type Case = Readonly<{ tool: string; user?: string }>;
+type Case = Readonly<{ user?: string }>;
 type Said = Readonly<{ code: number | null; stdout: string; stderr: string }>;
 
 const searched = '/usr/sbin:/usr/bin:/sbin:/bin';
@@ -27,6 +27,7 @@ else for (const each of cases()) await build(each);
 
 function whatIsAbsent(): string | undefined {
   if (bubblewrapHere.skip !== false) return bubblewrapHere.skip;
+  if (findProgram('mmdebstrap', searched) === undefined) return 'mmdebstrap is not installed';
   try {
     aptSources();
     return undefined;
@@ -37,35 +38,25 @@ function whatIsAbsent(): string | undefined {
 }
 
 function cases(): readonly Case[] {
-  const only = process.env['SKILLET_BUILD_TOOL'];
-  const usable = isRoot ? ['mmdebstrap', 'debootstrap'] : ['mmdebstrap'];
-  const tools = usable.filter((tool) => only === undefined || tool === only);
-  const there = tools.filter((tool) => findProgram(tool, searched) !== undefined);
-  for (const tool of tools.filter((each) => !there.includes(each))) say(`skipped: ${tool} is not installed`);
   const user = process.env['SKILLET_BUILD_AS'];
-  if (!isRoot) return there.map((tool) => ({ tool }));
-  if (user === undefined) say('skipped: as an ordinary user, as SKILLET_BUILD_AS names none');
-  return [
-    ...there.map((tool) => ({ tool })),
-    ...(user === undefined || !there.includes('mmdebstrap') ? [] : [{ tool: 'mmdebstrap', user }]),
-  ];
+  if (isRoot && user === undefined) say('skipped: as an ordinary user, as SKILLET_BUILD_AS names none');
+  return isRoot && user !== undefined ? [{}, { user }] : [{}];
 }
 
 /** Builds, and carries out the skill's own test case: through the agent, the sandbox and the tree to the package. */
-async function build({ tool, user }: Case): Promise<void> {
-  const who = `${tool} as ${user ?? userInfo().username}`;
+async function build({ user }: Case): Promise<void> {
+  const who = `as ${user ?? userInfo().username}`;
   const home = mkdtempSync(path.join(tmpdir(), 'skillet-build-'));
   const began = performance.now();
   try {
     fill(home);
     if (user !== undefined) spawnSync('chown', ['-R', `${user}:`, home]);
-    const run = (...args: readonly string[]): Promise<Said> => skillet(args, { home, tool, user });
+    const run = (...args: readonly string[]): Promise<Said> => skillet(args, { home, user });
     const built = await run('sandbox', 'build', '--json');
     if (/could not be reached/.test(built.stderr))
       return say(`skipped: ${who}: the mirror of packages can't be reached`);
     if (built.code !== 0) return fail(who, built);
-    const { bytes, tool: used } = JSON.parse(built.stdout) as { bytes: number; tool: string };
-    if (used !== tool) return fail(`${who}: built by ${used}`, built);
+    const { bytes } = JSON.parse(built.stdout) as { bytes: number };
     const seconds = Math.round((performance.now() - began) / 1_000);
     const status = await run('sandbox', 'status');
     if (status.code !== 0 || !/skill parcels: has jq/.test(status.stdout))
@@ -95,15 +86,12 @@ function fill(home: string): void {
   chmodSync(home, 0o755);
 }
 
-/** A command line of its own home. Of two tools the better one is found first: for the other it is hidden. */
+/** A command line of its own home. */
 async function skillet(
   args: readonly string[],
-  { home, tool, user }: Readonly<{ home: string; tool: string; user: string | undefined }>,
+  { home, user }: Readonly<{ home: string; user: string | undefined }>,
 ): Promise<Said> {
-  const better = findProgram('mmdebstrap', searched);
-  const hide = ['unshare', '--mount', 'sh', '-c', 'mount --bind /dev/null "$0" && exec "$@"'];
   const [program = process.execPath, ...rest] = [
-    ...(tool === 'debootstrap' && better !== undefined ? [...hide, better] : []),
     ...(user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups']),
     ...[process.execPath, cliPath, ...args],
   ];

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { getCommandNames } from 'just-bash';
-import { followAvailablePackages } from '../../src/sandbox/packages/available-packages.ts';
+import {
+  followAvailablePackages,
+  type RootFileSystem,
+} from '../../src/sandbox/packages/available-packages.ts';
 import { installedPackages } from '../../src/sandbox/packages/debian-packages.ts';
-import type { RootFileSystem } from '../../src/sandbox/packages/root-file-system.ts';
 
 const stanza = (name: string, more = '', state = 'install ok installed'): string =>
   `Package: ${name}\nStatus: ${state}\n${more}Description: x\n Package: not-this\n\n`;

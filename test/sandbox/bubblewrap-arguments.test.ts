@@ -3,11 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import {
-  bubblewrapArguments,
-  sandboxEnvironment,
-} from '../../src/sandbox/bubblewrap/bubblewrap-arguments.ts';
-import { systemMounts } from '../../src/sandbox/bubblewrap/handed-files.ts';
+import { bubblewrapArguments, systemMounts } from '../../src/sandbox/bubblewrap/bubblewrap-arguments.ts';
+import { sandboxEnvironment } from '../../src/sandbox/inside-sandbox.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 
 function optionsOf(session?: 'kept'): readonly string[] {

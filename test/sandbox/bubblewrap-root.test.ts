@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { buildRoot } from '../../src/sandbox/packages/build-root.ts';
-import { followRootFileSystem } from '../../src/sandbox/packages/root-file-system.ts';
+import { followRootFileSystem } from '../../src/sandbox/packages/available-packages.ts';
 import { rootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';

@@ -6,9 +6,8 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
 import { buildRoot, type BuiltRoot } from '../../src/sandbox/packages/build-root.ts';
-import { followRootFileSystem } from '../../src/sandbox/packages/root-file-system.ts';
-import { rootRecipe, type RootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
-import type { RootTool } from '../../src/sandbox/packages/root-tool.ts';
+import { followRootFileSystem } from '../../src/sandbox/packages/available-packages.ts';
+import { rootRecipe, type RootRecipe, type RootTool } from '../../src/sandbox/packages/root-recipe.ts';
 import { standInRootTool } from '../support/stand-in-root-tool.ts';
 import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
 

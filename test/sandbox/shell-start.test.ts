@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { shellStart } from '../../src/sandbox/shell-start.ts';
+import { shellStart } from '../../src/sandbox/virtual/shell-worker.ts';
 
 test('R5 options before a script are set first, and the script starts as it would in a real bash', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-start-'));

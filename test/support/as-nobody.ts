@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { findProgram } from '../../src/sandbox/find-program.ts';
+import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 
 const programs = ['podman', 'newuidmap', 'unshare', 'setpriv'];
 const searched = '/usr/sbin:/usr/bin:/sbin:/bin';

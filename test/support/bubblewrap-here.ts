@@ -1,4 +1,4 @@
-import { probeBubblewrap } from '../../src/sandbox/bubblewrap/probe-bubblewrap.ts';
+import { probeBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { sandboxLimits } from './sandbox-limits.ts';
 
 const probe = await probeBubblewrap({ limits: sandboxLimits });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { findProgram } from '../../src/sandbox/find-program.ts';
+import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 import { cliPath } from './cli-path.ts';
 import { openCliHome, type CliHome } from './run-cli.ts';
 

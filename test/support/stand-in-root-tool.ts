@@ -1,4 +1,4 @@
-import type { RootTool } from '../../src/sandbox/packages/root-tool.ts';
+import type { RootTool } from '../../src/sandbox/packages/root-recipe.ts';
 
 /**
  * Makes a real tree, a tiny one, the way the real tools do: sources in, tar out, words on standard error. It has dpkg's

@@ -1,29 +1,26 @@
-import { realpathSync } from 'node:fs';
-import { release } from 'node:os';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { release, tmpdir } from 'node:os';
 import path from 'node:path';
-import { defined } from '../../lib/json/json-values.ts';
-import { limitsCommand } from '../limits/limits-command.ts';
+import { nameSettings, nodeSeen, ownPrograms, userSettings } from '../inside-sandbox.ts';
+import { limitsCommand, temporaryBytes } from '../limits/kernel-limits.ts';
 import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
+import { systemCallFilter } from './system-calls.ts';
 
-/** Where programs are looked for in the sandbox. */
-export const searchedFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
 /** User and group in the sandbox. */
-export const sandboxUser = 1000;
+const sandboxUser = 1000;
 
-/** Where programs of the host are, that are lent. */
-export const ownPrograms = '/run/skillet/bin';
-/** Node, which the bot itself runs on: in every sandbox, before any other. */
-export const nodeSeen = `${ownPrograms}/node`;
-/** The name that skills of elsewhere call Python by, for systems that know it as python3 only. */
-export const pythonSeen = `${ownPrograms}/python`;
-
-/** Megabytes of the temporary folders at most. */
-const mostTemporary = 256;
-
-/**
- * Options of bwrap for one command, and what it starts (T9). `system` mounts what programs need, `more` what only this
- * command has; both are options themselves. `before` stands before the command.
- */
+/** Options of bwrap for one command, and what it starts (T9). */
 export function bubblewrapArguments(
   {
     argv,
@@ -40,10 +37,12 @@ export function bubblewrapArguments(
     before,
     session = 'new',
   }: Readonly<{
+    /** Options that mount what programs need, and what only this command has. */
     system: readonly string[];
     more: readonly string[];
+    /** Stands before the command. */
     before: readonly string[];
-    /** `kept`: with the terminal, and so the keys, of who starts it. */
+    /** `kept`: with the terminal, and so the keys, of the person who starts it. */
     session?: 'new' | 'kept';
   }>,
 ): Readonly<{ options: readonly string[]; started: readonly string[] }> {
@@ -57,9 +56,9 @@ export function bubblewrapArguments(
     ...system,
     ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--size', temporary, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/dev'],
-    // The line that the host's kernel was started with.
+    // Hides how the host's kernel was started.
     ...['--ro-bind', '/dev/null', '/proc/cmdline'],
-    // Where the bot is root, so is the sandbox's user to the system: it would own what is in /proc/sys.
+    // If the bot is root, so is the sandbox's user to the system: it would own /proc/sys.
     ...['--remount-ro', '/proc'],
     ...['--ro-bind', process.execPath, nodeSeen],
     ...(skillDirectory === undefined ? [] : ['--ro-bind', skillDirectory, '/skill']),
@@ -74,32 +73,141 @@ export function bubblewrapArguments(
   return { options, started: [...limited, ...before, ...argv] };
 }
 
-/** What each of the temporary folders may hold. */
-export function temporaryBytes({ memoryMb }: SandboxLimits): number {
-  return Math.floor(Math.min(mostTemporary, memoryMb / 4)) * 1024 * 1024;
-}
-
-/** The environment of a command: what is declared, and the sandbox's own over it. */
-export function sandboxEnvironment(
-  declared: Readonly<Record<string, string>>,
-  { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
-): Readonly<Record<string, string>> {
-  return defined({
-    // Not asked where it is declared: the first time costs 25 ms and 8 MB (B4).
-    TZ: declared['TZ'] === undefined ? new Intl.DateTimeFormat().resolvedOptions().timeZone : undefined,
-    // Public skills are written for their own folder as the working directory: there Python finds their modules.
-    PYTHONPATH: skillDirectory === undefined ? undefined : '/skill',
-    ...declared,
-    PATH: [ownPrograms, ...searchedFolders].join(':'),
-    HOME: '/scratch',
-    TMPDIR: '/tmp',
-    USER: 'skillet',
-    LANG: 'C.UTF-8',
-  });
-}
-
 /** Since Linux 5.14 processes are counted for each user namespace; before, for the user on the whole system. */
 function countsByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
+}
+
+const programs = 'usr bin sbin lib lib32 lib64 libx32'.split(' ');
+
+/** Few, as each mount makes every command slower. The rest has defaults that do. */
+const shownOfEtc = [
+  'alternatives ld.so.cache ssl/certs ssl/openssl.cnf pki/tls pki/ca-trust/extracted crypto-policies',
+  'fonts ghostscript ImageMagick-6 ImageMagick-7 java-17-openjdk java-21-openjdk libreoffice R texmf',
+].flatMap((line) => line.split(' '));
+
+/** Made for each command, or of no use to one. */
+const notOfRoot: ReadonlySet<string> = new Set(
+  'boot chat dev home media mnt packages proc root run scratch skill sys tmp'.split(' '),
+);
+
+/** Files that bwrap reads from descriptors: settings of the sandbox, and its filter of system calls. */
+export type HandedFiles = Readonly<{
+  /** Whether system calls are filtered here. */
+  filters: boolean;
+  /** Opens them for one command. */
+  open(settings: SystemMounts['settings']): Readonly<{
+    args: readonly string[];
+    /** Adds a file of bwrap's options, which name paths of the host: commands can read its command line. */
+    withOptions(options: readonly string[]): Readonly<{ number: string; files: readonly number[] }>;
+    close(): void;
+  }>;
+  close(): void;
+}>;
+
+/** `first` is the number that the first of them gets in bwrap. */
+export function createHandedFiles(first: number, memory: Readonly<{ counted: boolean }>): HandedFiles {
+  const settings = [
+    ...nameSettings.map(([place, text]) => ({ place, keeps: true, file: createNamelessFile(text) })),
+    ...userSettings(sandboxUser, sandboxUser).map(([place, text]) => ({
+      place,
+      keeps: false,
+      file: createNamelessFile(text),
+    })),
+  ];
+  const filter = systemCallFilter(memory);
+  const calls = filter === undefined ? undefined : createNamelessFile(filter);
+  return {
+    filters: calls !== undefined,
+    open(how) {
+      const files: number[] = [];
+      const take = (file: number): string => String(first + files.push(file) - 1);
+      const args = settings.flatMap(({ place, keeps, file }) => {
+        const made = how(place);
+        if (made === 'none' || (made === 'over' && keeps)) return [];
+        // A file in a folder of the sandbox's own is cheaper than a mount.
+        return ['--perms', '0644', made === 'new' ? '--file' : '--ro-bind-data', take(file.open()), place];
+      });
+      if (calls !== undefined) args.push('--seccomp', take(calls.open()));
+      return {
+        args,
+        withOptions(options) {
+          const file = createNamelessFile(options.join('\0'));
+          const number = take(file.open());
+          file.close();
+          return { number, files };
+        },
+        close: () => files.forEach((file) => closeSync(file)),
+      };
+    },
+    close() {
+      for (const { file } of settings) file.close();
+      calls?.close();
+    },
+  };
+}
+
+/** A file without a name, which is gone with the process. Linux only. */
+type NamelessFile = Readonly<{
+  /** Opens it again, from its beginning; the caller closes it. */
+  open(): number;
+  close(): void;
+}>;
+
+function createNamelessFile(content: string | Uint8Array): NamelessFile {
+  const folder = mkdtempSync(path.join(tmpdir(), 'skillet-file-'));
+  try {
+    const name = path.join(folder, 'file');
+    writeFileSync(name, content, { mode: 0o600 });
+    const kept = openSync(name, 'r');
+    return { open: () => openSync(`/proc/self/fd/${kept}`, 'r'), close: () => closeSync(kept) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The part of a system that a sandbox sees: programs, libraries, and what they need of `/etc`. */
+export type SystemMounts = Readonly<{
+  /** Folder of the host that holds the system. */
+  root: string;
+  /** How a file of `/etc` gets there: made new, mounted over the system's own, or not at all if that has none. */
+  settings(file: string): 'new' | 'over' | 'none';
+  /** Arguments of bwrap. */
+  args: readonly string[];
+  /** Arguments of bwrap that cover files and folders within the system. */
+  cover(hidden: readonly string[]): readonly string[];
+}>;
+
+/** The host's own system, or the one in `rootfs`, read-only (T9, R6). */
+export function systemMounts(rootfs: string | undefined): SystemMounts {
+  const root = rootfs === undefined ? '/' : realpathSync(rootfs);
+  const names = rootfs === undefined ? programs : readdirSync(root).filter((name) => !notOfRoot.has(name));
+  const tops = names.map((name) => path.join(root, name)).filter((top) => isLink(top) || existsSync(top));
+  const etc = rootfs === undefined ? shownOfEtc.map((name) => `/etc/${name}`).filter(existsSync) : [];
+  const seen = (source: string): string => path.join('/', path.relative(root, source));
+  return {
+    root,
+    settings: (file) => (rootfs === undefined ? 'new' : existsSync(path.join(root, file)) ? 'over' : 'none'),
+    args: [
+      ...tops.flatMap((top) =>
+        isLink(top) ? ['--symlink', readlinkSync(top), seen(top)] : ['--ro-bind', top, seen(top)],
+      ),
+      ...etc.flatMap((name) => ['--ro-bind', name, name]),
+    ],
+    cover: (hidden) =>
+      hidden
+        .filter((each) => existsSync(each))
+        .map((each) => realpathSync(each))
+        .filter((each) => tops.some((top) => !isLink(top) && each.startsWith(`${top}/`)))
+        .flatMap((each) =>
+          lstatSync(each).isDirectory()
+            ? ['--size', '4096', '--tmpfs', seen(each)]
+            : ['--ro-bind', '/dev/null', seen(each)],
+        ),
+  };
+}
+
+function isLink(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }

@@ -1,28 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { systemClock } from '../../lib/clock.ts';
 import { createDeadline } from '../../lib/async/deadline.ts';
+import { killNamespace } from '../../lib/processes/kill-processes.ts';
 import {
   bubblewrapArguments,
+  createHandedFiles,
+  systemMounts,
+  type SystemMounts,
+} from './bubblewrap-arguments.ts';
+import {
+  findProgram,
+  hasProgram,
   nodeSeen,
   ownPrograms,
-  pythonSeen,
   sandboxEnvironment,
-  sandboxUser,
   searchedFolders,
-} from './bubblewrap-arguments.ts';
-import { openCommandGroups, type CommandGroup, type CommandGroups } from '../command-groups.ts';
-import { createHandedFiles, systemMounts, type SystemMounts } from './handed-files.ts';
-import { handshakeByDescriptor, inheritedDescriptors, createPipes, type Handshake } from './handshake.ts';
-import { installProgram } from '../packages/debian-packages.ts';
-import { hasProgram } from '../find-program.ts';
-import { killNamespace } from '../../lib/processes/kill-processes.ts';
-import { openEgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
+} from '../inside-sandbox.ts';
+import { handshakeByDescriptor, type Handshake } from '../limits/handshake.ts';
+import { openCommandGroups, type CommandGroup, type CommandGroups } from '../limits/kernel-limits.ts';
+import {
+  createRunner,
+  firstFile,
+  runLimited,
+  runOnTerminal,
+  secondsForPerson,
+  type HostCommand,
+} from '../limits/run-limited.ts';
 import { openCapabilitySocket } from '../open-capability-socket.ts';
-import { pausing } from '../container/pausing.ts';
-import { firstFile, runLimited, type HostCommand } from '../limits/run-limited.ts';
-import { runOnTerminal, secondsForPerson } from '../run-on-terminal.ts';
+import { openEgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
+import { installProgram } from '../packages/debian-packages.ts';
 import {
   capPrograms,
+  pausing,
   type Sandbox,
   type SandboxLimits,
   type SandboxOutcome,
@@ -37,35 +50,31 @@ export type BubblewrapOptions = Readonly<{
   /** Path of bwrap. */
   bwrap: string;
   limits: SandboxLimits;
-  /** Folder with a system of the sandbox's own, in place of the host's: asked at each command, as it may be built again (R6). */
+  /** Folder with a system in place of the host's, asked at each command: it may be built again (R6). */
   rootfs?: () => string | undefined;
-  /** Files and folders of the bot, which are covered where they lie within the system. */
+  /** Files and folders of the bot, to be covered within the system. */
   hidden?: readonly string[];
-  /** How the hosts that skills declare are reached. */
   wayOut?: EgressProxyOptions;
-  /** Where the kernel holds commands to their limits; made here without. */
+  /** Made here by default. */
   groups?: CommandGroups;
 }>;
 
 /**
- * The sandbox made of Linux namespaces (T9): an empty root with the system read-only, the skill read-only, scratch and
- * conversation folder; own user, processes, IPC, host name, network and mounts; no descriptor, no variable and no
- * terminal of the host. All processes of a command end with it, and with the bot.
+ * The sandbox of Linux namespaces (T9): an empty root with the system and the skill read-only, scratch and conversation
+ * folder; own user, processes, IPC, host name, network and mounts; no descriptor, variable or terminal of the host. All
+ * processes of a command end with it, and with the bot.
  */
 export function createBubblewrapSandbox({
   bwrap,
   limits,
   rootfs,
   hidden = [],
-  wayOut: wayOutOptions,
+  wayOut: proxyOptions,
   groups = openCommandGroups(),
 }: BubblewrapOptions): Sandbox {
   const systemNow = followSystem(rootfs);
-  const pipes = createPipes();
-  const covered = inheritedDescriptors();
-  const handed = createHandedFiles(sandboxUser, firstFile, { counted: groups.ok });
-  const ending = new AbortController();
-  const running = new Set<Promise<unknown>>();
+  const runner = createRunner();
+  const handed = createHandedFiles(firstFile, { counted: groups.ok });
 
   return {
     mode: 'bubblewrap',
@@ -75,7 +84,6 @@ export function createBubblewrapSandbox({
     async run(request) {
       const [program] = request.argv;
       const system = systemNow();
-      // Node is there in any case: the bot's own.
       const python = pythonOf(system);
       const lent = [
         'node',
@@ -85,20 +93,11 @@ export function createBubblewrapSandbox({
       ];
       if (!lent.includes(program) && !hasProgram(system.root, searchedFolders, program))
         return missing(program, system);
-      const ran = runInside(request, system, python);
-      running.add(ran);
-      try {
-        return await ran;
-      } finally {
-        running.delete(ran);
-      }
+      return runner.track(runInside(request, system, python));
     },
     shell: openShell,
     async close() {
-      ending.abort();
-      await Promise.allSettled(running);
-      pipes.close();
-      covered.close();
+      await runner.close();
       handed.close();
     },
   };
@@ -113,11 +112,7 @@ export function createBubblewrapSandbox({
       { ...request, ...pausing(request.cap, deadline) },
       { system, python, limits, session: 'new' },
       (command, handshake, met) =>
-        runLimited(
-          command,
-          { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-          { limits, pipes, covered, kill: killNamespace, handshake, deadline, ...met },
-        ),
+        runLimited(command, request, { limits, runner, kill: killNamespace, handshake, deadline, ...met }),
     );
     if (result.status === 'exited' && !started)
       throw new Error(`bubblewrap ended with exit code ${result.exitCode}: ${result.stderr.trim()}`);
@@ -127,17 +122,19 @@ export function createBubblewrapSandbox({
   async function openShell(request: ShellRequest): Promise<ShellEnd> {
     const system = systemNow();
     const forPerson = { ...limits, cpuSeconds: secondsForPerson };
-    // Without the filter a command could type on the terminal: it then gets no job control, and can't.
+    // Without the filter a command could type on a terminal that it shares: no job control then.
     const session = handed.filters ? 'kept' : 'new';
     const { result } = await withCommand(
       { ...request, argv: shellCommand },
       { system, python: pythonOf(system), limits: forPerson, session },
       (command, handshake, met) =>
-        runOnTerminal(
-          { ...command, env: { ...command.env, ...terminalEnvironment() } },
-          { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-          { limits: forPerson, covered, kill: killNamespace, handshake, ...met },
-        ),
+        runOnTerminal({ ...command, env: { ...command.env, ...terminalEnvironment() } }, request, {
+          limits: forPerson,
+          runner,
+          kill: killNamespace,
+          handshake,
+          ...met,
+        }),
     );
     return result;
   }
@@ -159,11 +156,11 @@ export function createBubblewrapSandbox({
   ): Promise<Readonly<{ started: boolean; refused: Pick<SandboxOutput, 'refused'>; result: Result }>> {
     const { system, python, session } = how;
     const { network, env, cap } = request;
-    const capDoor =
+    const capSocket =
       cap === undefined
         ? undefined
         : await openCapabilitySocket(cap, { node: nodeSeen, programs: ownPrograms });
-    const wayOut = network.length === 0 ? undefined : await openEgressProxy(network, nodeSeen, wayOutOptions);
+    const proxy = network.length === 0 ? undefined : await openEgressProxy(network, nodeSeen, proxyOptions);
     const settings = handed.open(system.settings);
     const group = groups.ok ? groups.open(limits) : undefined;
     let started = false;
@@ -172,35 +169,35 @@ export function createBubblewrapSandbox({
         system: [...system.args, ...system.cover(hidden), ...settings.args],
         more: [
           ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
-          ...[...(wayOut?.mounts ?? []), ...(capDoor?.mounts ?? [])].flatMap(({ source, target }) => [
+          ...[...(proxy?.mounts ?? []), ...(capSocket?.mounts ?? [])].flatMap(({ source, target }) => [
             '--ro-bind',
             source,
             target,
           ]),
         ],
-        before: wayOut?.argv ?? [],
+        before: proxy?.argv ?? [],
         session,
       });
       const { number, files } = settings.withOptions(options);
       const result = await use(
         {
           argv: [bwrap, '--args', number, '--', ...inside],
-          env: { ...sandboxEnvironment(env, request), ...wayOut?.env },
+          env: { ...sandboxEnvironment(env, request), ...proxy?.env },
           files,
         },
         handshakeByDescriptor(() => {
           started = true;
-          wayOut?.started();
-          capDoor?.started();
+          proxy?.started();
+          capSocket?.started();
         }, group),
         group === undefined ? {} : { met: group.met },
       );
-      return { started, refused: wayOut === undefined ? {} : { refused: wayOut.refused() }, result };
+      return { started, refused: proxy === undefined ? {} : { refused: proxy.refused() }, result };
     } finally {
       settings.close();
       group?.close();
-      await wayOut?.close();
-      await capDoor?.close();
+      await proxy?.close();
+      await capSocket?.close();
     }
   }
 }
@@ -210,14 +207,17 @@ const byKernel =
 const watched =
   'all are watched, none is enforced by the kernel: a hostile command can pass them for a moment, and can hold disk space that is not counted. To have the kernel enforce memory and processes, run the bot as a systemd service with Delegate=yes';
 
-/** What `python` stands for where the system has no program of that name. */
+/** The name that public skills call Python by, for systems that know it as python3 only. */
+const pythonSeen = `${ownPrograms}/python`;
+
+/** What `python` is if the system has no program of that name. */
 function pythonOf({ root }: SystemMounts): string | undefined {
   if (hasProgram(root, searchedFolders, 'python')) return undefined;
   const folder = searchedFolders.find((each) => hasProgram(root, [each], 'python3'));
   return folder === undefined ? undefined : path.posix.join(folder, 'python3');
 }
 
-/** The system in use, looked at again only where it is another one. */
+/** The system in use, looked at again only if it is another one. */
 function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
   let seen: Readonly<{ rootfs: string | undefined; mounts: SystemMounts }> | undefined;
   return () => {
@@ -230,4 +230,53 @@ function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
 function missing(program: string, { root }: SystemMounts): SandboxOutcome {
   const fix = installProgram(program, root === '/' ? 'host' : 'root');
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
+}
+
+/** Whether bubblewrap works here. */
+export type BubblewrapProbe =
+  | Readonly<{ ok: true; bwrap: string }>
+  | Readonly<{ ok: false; /** One sentence, with the fix. */ why: string }>;
+
+const install = 'apt-get install bubblewrap';
+
+/** Finds bwrap on PATH and tries the very sandbox that commands get: namespaces may be forbidden here. */
+export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>): Promise<BubblewrapProbe> {
+  if (process.platform !== 'linux') return { ok: false, why: 'bubblewrap needs Linux' };
+  const [bwrap, ...missing] = ['bwrap', 'mkfifo', 'du'].map((name) =>
+    findProgram(name, process.env['PATH'] ?? ''),
+  );
+  if (bwrap === undefined) return { ok: false, why: `bubblewrap is not installed: ${install}` };
+  if (missing.includes(undefined))
+    return { ok: false, why: 'mkfifo and du are needed: apt-get install coreutils' };
+  const { stdout } = await promisify(execFile)(bwrap, ['--help']);
+  if (!/--size\b/.test(stdout) || !/--disable-userns\b/.test(stdout))
+    return { ok: false, why: 'bubblewrap is too old: version 0.8 or later is needed' };
+
+  const sandbox = createBubblewrapSandbox({ ...options, bwrap });
+  const scratch = mkdtempSync(path.join(tmpdir(), 'skillet-probe-'));
+  try {
+    const outcome = await sandbox.run({
+      argv: ['sh', '-c', 'echo fine'],
+      scratch,
+      network: [],
+      env: { TZ: 'UTC' },
+      timeoutMs: 10_000,
+      outputCap: 1_000,
+      signal: new AbortController().signal,
+    });
+    if (outcome.status === 'exited' && outcome.stdout === 'fine\n') return { ok: true, bwrap };
+    return { ok: false, why: explain(outcome.status === 'unavailable' ? outcome.message : outcome.stderr) };
+  } catch (error) {
+    return { ok: false, why: explain(error instanceof Error ? error.message : String(error)) };
+  } finally {
+    await sandbox.close();
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+function explain(said: string): string {
+  const fix = /namespace|uid map|RTM_NEW|pivot_root|not permitted|Permission denied/i.test(said)
+    ? 'this system does not let it make namespaces: set the sysctls kernel.unprivileged_userns_clone = 1 and (Ubuntu) kernel.apparmor_restrict_unprivileged_userns = 0; in a container, let it have user namespaces'
+    : 'it does not work here';
+  return `bubblewrap is installed, but ${fix} (${said.trim().slice(0, 300)})`;
 }

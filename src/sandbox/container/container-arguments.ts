@@ -1,31 +1,26 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import {
-  nodeSeen,
-  ownPrograms,
-  sandboxEnvironment,
-  temporaryBytes,
-} from '../bubblewrap/bubblewrap-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
-import { limitLines } from '../limits/limits-command.ts';
+import { nodeSeen, ownPrograms, sandboxEnvironment } from '../inside-sandbox.ts';
+import { limitLines, temporaryBytes } from '../limits/kernel-limits.ts';
 import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
 
-/** The label of our containers; its value is when they are certainly of no use any more, in milliseconds since 1970. */
+/** The label of our containers. Its value is when nobody needs them any more, in milliseconds since 1970. */
 export const containerLabel = 'skillet.until';
 
 export type Mount = Readonly<{ source: string; target: string; writable?: boolean }>;
 
 /** One container for one command. */
 export type Container = Readonly<{
-  /** Nobody else's: its name, and the word on its error stream that the command is about to begin. */
+  /** Its own name, and the word on its error stream that the command is about to begin. */
   name: string;
   /** Id of the image. */
   image: string;
   until: number;
   /** The bot's own node is lent. */
   node: boolean;
-  /** What only this command has, and what stands before it. */
   mounts: readonly Mount[];
+  /** Stands before the command. */
   before: readonly string[];
   /** More environment; not secret. */
   env: Readonly<Record<string, string>>;
@@ -38,16 +33,15 @@ export type ContainerRequest = Pick<
   'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'env'
 >;
 
-/** What a client's own settings, or its environment, would put into a container (S2). */
+/** A client's own settings or environment would put these into a container (S2). */
 const proxies = ['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [
   name,
   name.toUpperCase(),
 ]);
 
 /**
- * How one command is run in a container of its own (T9): no network, a read-only root, an ordinary user without
- * privileges, limits, and the folders of the request. What a skill declares is handed on by `env` of the client, and
- * stands on no command line (U3).
+ * Runs one command in a container (T9): no network, a read-only root, an ordinary user without privileges, limits, and the
+ * folders of the request. What a skill declares goes by `env` of the client, and is on no command line (U3).
  */
 export function containerArguments(
   request: ContainerRequest,
@@ -72,7 +66,7 @@ export function containerArguments(
     ...['--network', 'none', '--hostname', 'sandbox', '--read-only', '--no-healthcheck'],
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', 'label=disable'],
     ...engine.own,
-    // Wider than what is watched, which names the limit that was met.
+    // Wider than what is watched.
     ...(engine.limits.pids ? ['--pids-limit', String(limits.processes * 2)] : []),
     ...(engine.limits.memory ? ['--memory', memory, '--memory-swap', memory] : []),
     ...['--ulimit', 'nofile=1024:1024', '--ulimit', 'core=0:0', '--shm-size', String(temporary)],
@@ -91,7 +85,7 @@ export function containerArguments(
 
 const isVariable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Under names of our own: what a skill declares must not steer the client. */
+/** What a skill declares must not steer the client. */
 function carrier(index: number): string {
   return `SKILLET_ENV_${index}`;
 }
@@ -113,7 +107,7 @@ function folders(
   ];
 }
 
-/** Read as comma-separated values, in which a path may be quoted. */
+/** Comma-separated values, in which a path may be quoted. */
 function mountText({ source, target, writable = false }: Mount): string {
   const from = `source=${path.resolve(source)}`;
   const quoted = /[",]/.test(from) ? `"${from.replaceAll('"', '""')}"` : from;
@@ -121,8 +115,8 @@ function mountText({ source, target, writable = false }: Mount): string {
 }
 
 /**
- * The first process: says that the command is about to begin, waits until it may, and runs it. Its input stays open as
- * long as the bot's client lives; when it ends, everything in the container does.
+ * The first process says that the command is about to begin, waits, and runs it. Its input stays open while the bot's client
+ * lives; then everything in the container ends.
  */
 function startScript(
   names: readonly string[],
@@ -148,7 +142,7 @@ function startScript(
   ].join('\n');
 }
 
-/** What is said in place of the name where the program is not there. */
+/** Said in place of the name if the program is missing. */
 export function missingWord(name: string): string {
   return `${name} lacks it`;
 }

@@ -2,9 +2,9 @@ import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../inside-sandbox.ts';
 
-/** Programs that run containers and take one command line; the first that works is used, unless config names one. */
+/** The first that works is used, unless config names one. */
 export const containerPrograms = ['docker', 'podman'] as const;
 export type ContainerProgram = (typeof containerPrograms)[number];
 
@@ -14,26 +14,26 @@ export type ContainerEngine = Readonly<{
   program: string;
   /** For messages: `docker 28.2.2`. */
   name: string;
-  /** Its own arguments of `run`: the user of this process is the one in the container, never the system's root. */
+  /** Its arguments of `run` that make this process's user the one in the container, never the system's root. */
   own: readonly string[];
-  /** What it holds containers to by itself; the rest is only watched. */
+  /** What it enforces; the rest is only watched. */
   limits: Readonly<{ memory: boolean; pids: boolean }>;
-  /** The environment that it is started with: what steers it, and nothing else of the host's. */
+  /** Its environment: only what steers it. */
   env: Readonly<Record<string, string>>;
-  /** Runs one of its commands; gives what that prints. Throws OperatorError with what it says. */
+  /** Runs one of its commands and returns what that prints. Throws OperatorError with its complaint. */
   call(args: readonly string[]): Promise<string>;
-  /** The same for a command that reads what a program prints. */
+  /** The same for a command that reads the output of a program. */
   feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
 }>;
 
 export type FoundContainerEngine =
   | Readonly<{ ok: true; engine: ContainerEngine }>
-  | Readonly<{ ok: false; /** One for each program that was asked. */ why: readonly string[] }>;
+  | Readonly<{ ok: false; /** One for each program that was tried. */ why: readonly string[] }>;
 
-/** Milliseconds that it may take to answer; importing an image takes long. */
+/** Milliseconds for an answer; importing an image takes long. */
 const callLimitMs = 300_000;
 
-/** Finds a program that runs containers and works, as an ordinary user (T9). */
+/** Finds a program that runs containers as an ordinary user (T9). */
 export async function findContainerEngine(options: {
   /** Only this one. */
   wanted?: ContainerProgram | undefined;
@@ -80,7 +80,7 @@ type Info = Readonly<
   { docker: z.output<typeof dockerInfo> } | { docker?: never; podman: z.output<typeof podmanInfo> }
 >;
 
-/** What answers to one of the names may be the other. */
+/** A program by one of the names may be the other. */
 function described(text: string): Info | undefined {
   const data: unknown = JSON.parse(text);
   const docker = dockerInfo.safeParse(data);
@@ -96,7 +96,7 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     const has = (controller: string): boolean => host.cgroupControllers?.includes(controller) === true;
     return {
       name: `podman ${version.Version}`,
-      // Read-only is meant: without the last it adds folders in memory of its own.
+      // Without the last a read-only root has folders in memory.
       own: [...same, '--userns', host.security.rootless ? 'keep-id' : 'host', '--read-only-tmpfs=false'],
       limits: { memory: has('memory'), pids: has('pids') },
     };
@@ -106,13 +106,13 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     SecurityOptions?.some((each) => each.split(',').includes(`name=${option}`)) === true;
   return {
     name: `docker ${ServerVersion}`,
-    // To a daemon without privileges its own user is number 0; where users are mapped, ours has to be left as it is.
+    // To a rootless daemon its own user is number 0. If the daemon maps users, ours must stay as it is.
     own: is('rootless') ? ['--user', '0:0'] : [...same, ...(is('userns') ? ['--userns', 'host'] : [])],
     limits: { memory: MemoryLimit, pids: PidsLimit },
   };
 }
 
-/** What says where a service is and how it is reached. */
+/** Variables that say where a service is. */
 const steers =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|XDG_[A-Z_]+|DBUS_SESSION_BUS_ADDRESS|DOCKER_[A-Z_]+|CONTAINERS?_[A-Z_]+)$/;
 

@@ -4,21 +4,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { searchedFolders } from '../bubblewrap/bubblewrap-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
-import { hasProgram } from '../find-program.ts';
+import { hasProgram, searchedFolders } from '../inside-sandbox.ts';
 
 /** The image that containers are made of. */
 export type ContainerImage = Readonly<{
-  /** Its id now: that of the root file system in use, or the one that config names. Throws OperatorError where there is none. */
+  /** Its id. Throws OperatorError if there is none. */
   current(): Promise<string>;
-  /** It is not there any more: asks, and where it may makes it again. */
+  /** It is gone: `current` looks again. */
   forget(): void;
 }>;
 
 /**
- * Follows which image is to be used: `name`, which is never fetched, or one made of the tree in use, by importing it when
- * it is first needed (R6); images of trees that are not in use any more are removed.
+ * The image in use: `name`, which is never fetched, or the tree in use, imported when first needed (R6). Images of other
+ * trees are removed.
  */
 export function followContainerImage(options: {
   engine: ContainerEngine;
@@ -76,10 +75,7 @@ export function followContainerImage(options: {
   }
 }
 
-/**
- * Anyone who built it owns the tree; in the image it belongs to root. What is mounted in a container is not in it, and
- * `python` is a name for python3 where the tree has none.
- */
+/** In the image root owns the tree, without what containers mount. `python` is python3, unless the tree has one. */
 async function importTree(engine: ContainerEngine, tree: string, name: string): Promise<void> {
   const left = ['skill', 'scratch', 'chat', 'packages'].map((each) => `--exclude=./${each}`);
   const owner = ['--owner=0', '--group=0', '--numeric-owner'];
@@ -96,7 +92,7 @@ async function importTree(engine: ContainerEngine, tree: string, name: string): 
   }
 }
 
-/** An image of this machine; undefined if there is none of this name. */
+/** Undefined if this machine has no such image. */
 async function look(
   engine: ContainerEngine,
   image: string,
@@ -113,7 +109,6 @@ async function look(
   return { id, volumes: Object.keys(declared ?? {}) };
 }
 
-/** Whether an engine says that it has no such image. */
 export function isNoImage(error: unknown): boolean {
   return /no such image|image not known|does not exist in local/i.test(
     error instanceof Error ? error.message : String(error),
@@ -131,7 +126,7 @@ async function removeOthers(
   ]);
   for (const tag of listed.trim().split('\n')) {
     if (tag === '' || tag === kept) continue;
-    // One that a command still runs in goes next time.
+    // One that a command still uses goes next time.
     await engine.call(['image', 'rm', `${repository}:${tag}`]).catch((error: unknown) => {
       log.info({ image: `${repository}:${tag}`, error: String(error) }, 'an old image could not be removed');
     });

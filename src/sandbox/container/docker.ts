@@ -4,25 +4,31 @@ import path from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { createDeadline, type Deadline } from '../../lib/async/deadline.ts';
 import { OperatorError } from '../../core/errors.ts';
-import { nodeSeen, ownPrograms } from '../bubblewrap/bubblewrap-arguments.ts';
+import { killOne } from '../../lib/processes/kill-processes.ts';
 import { containerArguments, missingWord, type Container, type Mount } from './container-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import { isNoImage, type ContainerImage } from './container-image.ts';
-import { handshakeByStreams, inheritedDescriptors, createPipes } from '../bubblewrap/handshake.ts';
-import { installProgram } from '../packages/debian-packages.ts';
-import { killOne } from '../../lib/processes/kill-processes.ts';
+import { nodeSeen, ownPrograms, userSettings } from '../inside-sandbox.ts';
+import { handshakeByStreams } from '../limits/handshake.ts';
+import {
+  createRunner,
+  runLimited,
+  runOnTerminal,
+  secondsForPerson,
+  type Ran,
+  type Runner,
+} from '../limits/run-limited.ts';
 import { openCapabilitySocket, type CapabilitySocket } from '../open-capability-socket.ts';
 import { openEgressProxy, type EgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
-import { pausing } from './pausing.ts';
-import { runLimited, type Ran } from '../limits/run-limited.ts';
-import { runOnTerminal, secondsForPerson } from '../run-on-terminal.ts';
-import type {
-  Sandbox,
-  SandboxLimits,
-  SandboxOutcome,
-  SandboxRequest,
-  ShellEnd,
-  ShellRequest,
+import { installProgram } from '../packages/debian-packages.ts';
+import {
+  pausing,
+  type Sandbox,
+  type SandboxLimits,
+  type SandboxOutcome,
+  type SandboxRequest,
+  type ShellEnd,
+  type ShellRequest,
 } from '../sandbox.ts';
 import { shellCommand, terminalEnvironment } from '../script-command.ts';
 
@@ -30,254 +36,224 @@ export type DockerOptions = Readonly<{
   engine: ContainerEngine;
   image: ContainerImage;
   limits: SandboxLimits;
-  /** Of this bot, where an engine that sees other temporary folders than it can see it, too. */
+  /** Of this bot, and visible to an engine that sees other temporary folders. */
   folder: string;
   /** Whether the bot's own node runs in the image. */
   node: boolean;
-  /** What is installed in an image that is not made of a root file system. */
+  /** Debian packages of an image that is not made of a root file system. */
   installed?: ReadonlySet<string>;
   wayOut?: EgressProxyOptions;
 }>;
 
-/** Milliseconds that a client gets to end by itself after its container was ended. */
+type Host = DockerOptions & Readonly<{ runner: Runner; users: readonly Mount[] }>;
+type Unavailable = Extract<SandboxOutcome, { status: 'unavailable' }>;
+type Beside = Readonly<{ proxy?: EgressProxy | undefined; capSocket?: CapabilitySocket | undefined }>;
+
+/** Milliseconds that a client gets to end by itself after its container. */
 const clientEndsMs = 10_000;
-/** Milliseconds after its time is up from which on a container is of no use to anybody. */
+/** Milliseconds after its time from which on nobody needs a container. */
 const graceMs = 60_000;
-/** Of a shell, and of a command that may wait for a person: after that nobody sits at it. */
+/** The longest that a shell, or a command that may wait for a person, is needed. */
 const longestShellMs = 86_400_000;
 
 /**
- * The sandbox of a container engine (T9): a container for each command, without a network, of an image that is only read.
- * What a command is, and how it ends, is as in bubblewrap. A container ends with the client that began it, so with the
- * bot, and is removed.
+ * The sandbox of a container engine (T9): for each command a container without a network, of an image that is only read. It
+ * ends with the client that started it, so with the bot, and is removed.
  */
 export function createDockerSandbox(options: DockerOptions): Sandbox {
-  const { engine, image, limits, folder, node, installed, wayOut: wayOutOptions } = options;
-  const pipes = createPipes();
-  const covered = inheritedDescriptors();
-  const users = writeUsers(folder);
-  const ending = new AbortController();
-  const running = new Set<Promise<unknown>>();
-
+  const { engine, folder, node, installed } = options;
+  const host: Host = { ...options, runner: createRunner(), users: writeUsers(folder) };
   return {
     mode: 'docker',
     limits: `${engine.name} enforces ${engine.limits.memory ? 'memory' : 'no memory limit'} and ${engine.limits.pids ? 'the number of processes' : 'no number of processes'}; the rest is watched, so a command can pass it for a moment`,
     reachesNetwork: node,
     seen: (name) => `/${name}`,
     installed,
-    async run(request) {
-      const ran = withImage(request, () => runOnce(request));
-      running.add(ran);
-      try {
-        return await ran;
-      } finally {
-        running.delete(ran);
-      }
-    },
-    shell: (request) => withImage(request, () => openShell(request)),
-    async close() {
-      ending.abort();
-      await Promise.allSettled(running);
-      pipes.close();
-      covered.close();
-    },
+    run: (request) => host.runner.track(withImage(request, host, () => runCommand(request, host))),
+    shell: (request) => withImage(request, host, () => openShell(request, host)),
+    close: host.runner.close,
   };
+}
 
-  async function withImage<Outcome extends object>(
-    { network }: ShellRequest,
-    runOnce: () => Promise<Outcome | undefined>,
-  ): Promise<Outcome | Unavailable> {
-    if (network.length > 0 && !node) return noWayOut;
-    try {
-      // Somebody may have removed it: then it is looked for, or made, once more.
-      const outcome = (await runOnce()) ?? (await runOnce());
-      return outcome ?? { status: 'unavailable', message: `${engine.name} loses the image of commands` };
-    } catch (error) {
-      if (error instanceof OperatorError) return { status: 'unavailable', message: error.message };
-      throw error;
-    }
+/** Somebody may have removed the image: then it is looked for, or made, once more. */
+async function withImage<Outcome extends object>(
+  { network }: ShellRequest,
+  { engine, node }: Host,
+  runOnce: () => Promise<Outcome | undefined>,
+): Promise<Outcome | Unavailable> {
+  if (network.length > 0 && !node) return noNetwork;
+  try {
+    const outcome = (await runOnce()) ?? (await runOnce());
+    return outcome ?? { status: 'unavailable', message: `${engine.name} loses the image of commands` };
+  } catch (error) {
+    if (error instanceof OperatorError) return { status: 'unavailable', message: error.message };
+    throw error;
   }
+}
 
-  async function runOnce(request: SandboxRequest): Promise<SandboxOutcome | undefined> {
-    const deadline = createDeadline(systemClock);
-    const { cap } = pausing(request.cap, deadline);
-    // Its program is the bot's own node.
-    const capDoor =
-      cap === undefined || !node
-        ? undefined
-        : await openCapabilitySocket(cap, { node: nodeSeen, programs: ownPrograms, beside: folder });
-    const wayOut = await wayOutOf(request);
-    try {
-      return await runInside(request, await image.current(), { wayOut, capDoor, deadline });
-    } finally {
-      await wayOut?.close();
-      await capDoor?.close();
-    }
-  }
-
-  /** The engine limits what it uses; a shell is not watched beside. */
-  async function openShell(request: ShellRequest): Promise<ShellEnd> {
-    const name = newName();
-    const wayOut = await wayOutOf(request);
-    const removing: Promise<unknown>[] = [];
-    try {
-      const { args, env } = containerArguments(
-        { ...request, argv: shellCommand, env: request.env },
-        { ...limits, cpuSeconds: secondsForPerson },
-        engine,
-        {
-          ...shared(wayOut),
-          name,
-          image: await image.current(),
-          until: Date.now() + longestShellMs,
-          env: { ...wayOut?.env, ...terminalEnvironment() },
-          terminal: true,
-        },
-      );
-      return await runOnTerminal(
-        { argv: [engine.program, ...args], env: { ...engine.env, ...env } },
-        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-        { limits, covered, kill: () => removing.push(remove(name)) },
-      );
-    } finally {
-      await Promise.all(removing);
-      await wayOut?.close();
-    }
-  }
-
-  async function wayOutOf({ network }: ShellRequest): Promise<EgressProxy | undefined> {
-    return network.length === 0
+async function runCommand(request: SandboxRequest, host: Host): Promise<SandboxOutcome | undefined> {
+  const deadline = createDeadline(systemClock);
+  const { cap } = pausing(request.cap, deadline);
+  // Its client runs on the bot's own node.
+  const capSocket =
+    cap === undefined || !host.node
       ? undefined
-      : openEgressProxy(network, nodeSeen, { ...wayOutOptions, beside: folder });
+      : await openCapabilitySocket(cap, { node: nodeSeen, programs: ownPrograms, beside: host.folder });
+  const proxy = await openProxy(request, host);
+  try {
+    return await runInside(request, host, { proxy, capSocket }, deadline);
+  } finally {
+    await proxy?.close();
+    await capSocket?.close();
   }
+}
 
-  function shared(
-    wayOut: EgressProxy | undefined,
-    capDoor?: CapabilitySocket,
-  ): Pick<Container, 'node' | 'mounts' | 'before'> {
-    const mounts = [...users, ...(wayOut?.mounts ?? []), ...(capDoor?.mounts ?? [])];
-    return { node, mounts, before: wayOut?.argv ?? [] };
+/** The engine limits a shell; it is not watched. */
+async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
+  const { engine, limits, image, runner } = host;
+  const name = newName();
+  const proxy = await openProxy(request, host);
+  const removing: Promise<unknown>[] = [];
+  try {
+    const { args, env } = containerArguments(
+      { ...request, argv: shellCommand },
+      { ...limits, cpuSeconds: secondsForPerson },
+      engine,
+      {
+        ...shared(host, { proxy }),
+        name,
+        image: await image.current(),
+        until: Date.now() + longestShellMs,
+        env: { ...proxy?.env, ...terminalEnvironment() },
+        terminal: true,
+      },
+    );
+    const command = { argv: [engine.program, ...args], env: { ...engine.env, ...env } } as const;
+    const kill = (): void => void removing.push(remove(engine, name));
+    return await runOnTerminal(command, request, { limits, runner, kill });
+  } finally {
+    await Promise.all(removing);
+    await proxy?.close();
   }
+}
 
-  async function runInside(
-    request: SandboxRequest,
-    id: string,
-    {
-      wayOut,
-      capDoor,
-      deadline,
-    }: Readonly<{
-      wayOut: EgressProxy | undefined;
-      capDoor: CapabilitySocket | undefined;
-      deadline: Deadline;
-    }>,
-  ): Promise<SandboxOutcome | undefined> {
-    const name = newName();
-    const { args, env } = containerArguments(request, limits, engine, {
-      ...shared(wayOut, capDoor),
-      name,
-      image: id,
-      until: Date.now() + (capDoor === undefined ? request.timeoutMs : longestShellMs) + graceMs,
-      env: wayOut?.env ?? {},
-      terminal: false,
-    });
-    let before = '';
-    let first: number | undefined;
-    const removing: Promise<unknown>[] = [];
-    let late: NodeJS.Timeout | undefined;
-    try {
-      const ran = await runLimited(
-        { argv: [engine.program, ...args], env: { ...engine.env, ...env } },
-        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-        {
-          limits,
-          pipes,
-          covered,
-          deadline,
-          handshake: handshakeByStreams({
-            word: name,
-            onBefore: (text) => (before = text),
-            async onStart() {
-              wayOut?.started();
-              capDoor?.started();
-              first = await firstProcess(name);
-              return first;
-            },
-          }),
-          kill(client) {
-            if (first !== undefined) killOne(first);
-            removing.push(remove(name));
-            late = setTimeout(killOne, clientEndsMs, client);
-          },
+async function openProxy(
+  { network }: ShellRequest,
+  { wayOut, folder }: Host,
+): Promise<EgressProxy | undefined> {
+  return network.length === 0 ? undefined : openEgressProxy(network, nodeSeen, { ...wayOut, beside: folder });
+}
+
+function shared(
+  { users, node }: Host,
+  { proxy, capSocket }: Beside,
+): Pick<Container, 'node' | 'mounts' | 'before'> {
+  const mounts = [...users, ...(proxy?.mounts ?? []), ...(capSocket?.mounts ?? [])];
+  return { node, mounts, before: proxy?.argv ?? [] };
+}
+
+async function runInside(
+  request: SandboxRequest,
+  host: Host,
+  beside: Beside,
+  deadline: Deadline,
+): Promise<SandboxOutcome | undefined> {
+  const { engine, limits, image, runner } = host;
+  const { proxy, capSocket } = beside;
+  const name = newName();
+  const { args, env } = containerArguments(request, limits, engine, {
+    ...shared(host, beside),
+    name,
+    image: await image.current(),
+    until: Date.now() + (capSocket === undefined ? request.timeoutMs : longestShellMs) + graceMs,
+    env: proxy?.env ?? {},
+    terminal: false,
+  });
+  let before = '';
+  let first: number | undefined;
+  const removing: Promise<unknown>[] = [];
+  let late: NodeJS.Timeout | undefined;
+  const handshake = handshakeByStreams({
+    word: name,
+    onBefore: (text) => (before = text),
+    async onStart() {
+      proxy?.started();
+      capSocket?.started();
+      const format = '{{.State.Pid}}';
+      first = Number(await engine.call(['inspect', '--type', 'container', '--format', format, name]));
+      return first;
+    },
+  });
+  try {
+    const ran = await runLimited(
+      { argv: [engine.program, ...args], env: { ...engine.env, ...env } },
+      request,
+      {
+        limits,
+        runner,
+        deadline,
+        handshake,
+        kill(client) {
+          if (first !== undefined) killOne(first);
+          removing.push(remove(engine, name));
+          late = setTimeout(killOne, clientEndsMs, client);
         },
-      );
-      if (first === undefined) return neverBegan(request, ran, name, before);
-      return wayOut === undefined ? ran : { ...ran, refused: wayOut.refused() };
-    } finally {
-      clearTimeout(late);
-      await Promise.all(removing);
-    }
+      },
+    );
+    if (first === undefined) return neverBegan(request, host, ran, { name, before });
+    return proxy === undefined ? ran : { ...ran, refused: proxy.refused() };
+  } finally {
+    clearTimeout(late);
+    await Promise.all(removing);
   }
+}
 
-  /** Where the container began, what it says is the command's. */
-  function neverBegan(
-    { argv: [program] }: SandboxRequest,
-    ran: Ran,
-    name: string,
-    before: string,
-  ): SandboxOutcome | undefined {
-    if (ran.status === 'stopped') return ran;
-    if (before.includes(missingWord(name))) return missing(program, installed !== undefined);
-    if (isNoImage(before)) {
-      image.forget();
-      return undefined;
-    }
-    throw new Error(`${engine.name} ended with exit code ${ran.exitCode}: ${before.trim()}`);
+/** Undefined if the image is gone. `before` is what the engine said: what a command says comes after its beginning. */
+function neverBegan(
+  { argv: [program] }: SandboxRequest,
+  { engine, image, installed }: Host,
+  ran: Ran,
+  { name, before }: Readonly<{ name: string; before: string }>,
+): SandboxOutcome | undefined {
+  if (ran.status === 'stopped') return ran;
+  if (before.includes(missingWord(name))) {
+    const fix = installProgram(program, installed === undefined ? 'root' : 'image');
+    return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
   }
+  if (isNoImage(before)) {
+    image.forget();
+    return undefined;
+  }
+  throw new Error(`${engine.name} ended with exit code ${ran.exitCode}: ${before.trim()}`);
+}
 
-  async function firstProcess(name: string): Promise<number> {
-    return Number(await engine.call(['inspect', '--type', 'container', '--format', '{{.State.Pid}}', name]));
-  }
-
-  /** For sure: in any state, and no matter who may end its processes. */
-  async function remove(name: string): Promise<void> {
-    await engine.call(['rm', '--force', name]).catch((error: unknown) => {
-      if (
-        !(error instanceof OperatorError) ||
-        !/no such container|no container with|already in progress/i.test(error.message)
-      )
-        throw error;
-    });
-  }
+/** In any state, and whoever may end its processes. */
+async function remove(engine: ContainerEngine, name: string): Promise<void> {
+  await engine.call(['rm', '--force', name]).catch((error: unknown) => {
+    if (
+      !(error instanceof OperatorError) ||
+      !/no such container|no container with|already in progress/i.test(error.message)
+    )
+      throw error;
+  });
 }
 
 function newName(): string {
   return `skillet-${randomBytes(8).toString('hex')}`;
 }
 
-type Unavailable = Extract<SandboxOutcome, { status: 'unavailable' }>;
-
-const noWayOut: Unavailable = {
+const noNetwork: Unavailable = {
   status: 'unavailable',
   message:
     "commands of this sandbox reach no network, as the bot's own node does not run in its image: use an image with glibc and libstdc++6, or none ([sandbox] image)",
 };
 
-function missing(program: string, ownImage: boolean): SandboxOutcome {
-  const fix = installProgram(program, ownImage ? 'image' : 'root');
-  return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
-}
-
 /** Programs ask for the name of their user, whom an image does not know. */
 function writeUsers(folder: string): readonly Mount[] {
-  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return [
-    ['passwd', `skillet:x:${uid}:${gid}::/scratch:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n`] as const,
-    ['group', `skillet:x:${gid}:\nnogroup:x:65534:\n`] as const,
-  ].map(([name, text]) => {
-    const source = path.join(folder, name);
+  return userSettings(process.getuid?.() ?? 0, process.getgid?.() ?? 0).map(([target, text]) => {
+    const source = path.join(folder, path.basename(target));
     writeFileSync(source, text, { mode: 0o644 });
-    return { source, target: `/etc/${name}` };
+    return { source, target };
   });
 }

@@ -3,27 +3,27 @@ import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { nodeSeen } from '../bubblewrap/bubblewrap-arguments.ts';
 import { containerLabel } from './container-arguments.ts';
 import { findContainerEngine, type ContainerEngine, type ContainerProgram } from './container-engine.ts';
 import { followContainerImage } from './container-image.ts';
 import { createDockerSandbox, type DockerOptions } from './docker.ts';
+import { nodeSeen } from '../inside-sandbox.ts';
 import { installedPackages } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox.ts';
 
 /** What `[sandbox]` says of containers. */
 export type ContainerSettings = Readonly<{
-  /** Which program runs them; without it the first that works. */
+  /** By default the first that works. */
   engine?: ContainerProgram | undefined;
   /** An image of this machine, in place of one made of the root file system. */
   image?: string | undefined;
-  /** For files that containers get: `<data_dir>/containers`. */
+  /** For files that containers see: `<data_dir>/containers`. */
   folder: string;
 }>;
 
 /**
- * Opens the sandbox of `mode = "docker"` after trying it: a container has to see this machine's folders. Removes what a bot
- * that was killed left. Throws OperatorError with what to do where it can't be used.
+ * Opens the sandbox of `mode = "docker"` after a try: a container has to see this machine's folders. Removes what a killed
+ * bot left. Throws OperatorError with the fix if it can't be used.
  */
 export async function openDockerSandbox(options: {
   containers: ContainerSettings;
@@ -74,7 +74,7 @@ export async function openDockerSandbox(options: {
   });
 }
 
-/** What a container of the image sees. */
+/** Runs a container of the image: its packages, and whether it runs the bot's node. */
 async function look(
   made: Omit<DockerOptions, 'node'>,
 ): Promise<Readonly<{ node: boolean; installed: ReadonlySet<string> }>> {
@@ -110,16 +110,10 @@ async function look(
   }
 }
 
-/** Removes containers whose time is long up: somebody's bot was killed, and something kept them from ending. */
+/** Removes containers whose time is over: something kept them from ending with their bot. */
 async function sweep(engine: ContainerEngine, now: number): Promise<void> {
-  const listed = await engine.call([
-    'ps',
-    '--all',
-    '--quiet',
-    '--no-trunc',
-    '--filter',
-    `label=${containerLabel}`,
-  ]);
+  const ours = ['--filter', `label=${containerLabel}`];
+  const listed = await engine.call(['ps', '--all', '--quiet', '--no-trunc', ...ours]);
   for (const id of listed.split('\n').filter(Boolean)) {
     const format = `{{index .Config.Labels "${containerLabel}"}}`;
     // It may have ended meanwhile.

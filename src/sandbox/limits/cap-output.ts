@@ -4,12 +4,12 @@ import type { InParts } from '../../lib/redaction/redact.ts';
 /** Text that may be cut in its middle. */
 export type Capped = Readonly<{ text: string; truncated: boolean }>;
 
-/** Keeps the first two thirds and the last third of `cap` characters, with a line between that says what is missing. */
+/** Keeps the first two thirds and the last third of `cap` characters, with a marker between. */
 export function capOutput(text: string, cap: number): Capped {
   return joinEnds(text, text, text.length, cap);
 }
 
-/** `capOutput` of a stream, of which never more is held than twice `cap`, and what `clean` holds back. */
+/** `capOutput` of a stream: holds at most twice `cap`, and what `clean` holds back. */
 export function collectOutput(
   cap: number,
   clean: InParts<string>,

@@ -9,14 +9,14 @@ import { removeFolder } from '../../lib/files/write-inside.ts';
 const run = promisify(execFile);
 const env = { PATH: process.env['PATH'] };
 
-/** What a name costs beside its bytes, so that endless empty files end too. */
+/** Counted for each name, so that endless empty files end, too. */
 export const bytesPerName = perEntry;
-/** Folders with no more entries than these are measured here: a program takes some milliseconds to start. */
+/** Larger folders are measured by `du`, which takes some milliseconds to start. */
 const fewEntries = 100;
-/** A folder is an entry, too, and takes a block: `du` counts it. */
+/** The block and name of a folder itself, which `du` counts. */
 const folderItself = 4096 + perEntry;
 
-/** Bytes on the disk that a folder holds, 512 for each name included: of any size, at one moment. */
+/** Bytes on the disk that a folder holds, 512 for each name included. */
 export async function measureFolder(folder: string): Promise<number> {
   const size = await folderSize(folder, Infinity, fewEntries);
   if (size !== undefined) return size + folderItself;
@@ -28,9 +28,8 @@ export async function measureFolder(folder: string): Promise<number> {
 }
 
 /**
- * Bytes on the disk, or `names` (files and folders), that each folder holds. By `du`, which follows no link and knows
- * paths of any length: commands change the folder while it is walked. What vanishes meanwhile counts nothing. Where
- * commands close folders to the bot again and again all is endless.
+ * Bytes on the disk, or `names` (files and folders), that each folder holds. By `du`, which follows no link and knows paths
+ * of any length. A folder that commands close to the bot again and again counts as endless.
  */
 export async function measureFolders(
   folders: readonly string[],
@@ -38,7 +37,7 @@ export async function measureFolders(
 ): Promise<readonly number[]> {
   const first = await askDu(folders, what);
   if (!first.closed) return first.sums;
-  // Complaints do not matter: what stays closed shows right afterwards.
+  // What stays closed shows right afterwards.
   await run('chmod', ['-R', 'u+rwX', '--', ...folders], { env }).catch(() => undefined);
   const second = await askDu(folders, what);
   return second.closed ? folders.map(() => Infinity) : second.sums;
@@ -51,7 +50,7 @@ async function askDu(
   const unit = what === 'bytes' ? '-k' : '--inodes';
   const { stdout, stderr } = await run('du', ['-s', '-x', unit, '--', ...folders], { env }).catch(
     (error: unknown) => {
-      // It complains of what vanished or is closed, and tells the sums all the same.
+      // It complains of what vanished or is closed, and still prints the sums.
       if (error instanceof Error && 'stdout' in error && 'stderr' in error && 'code' in error)
         if (typeof error.code === 'number')
           return { stdout: String(error.stdout), stderr: String(error.stderr) };
@@ -68,8 +67,8 @@ async function askDu(
 }
 
 /**
- * Bytes of files that have no name any more and are kept open or mapped by these processes, memory files included. What
- * is mapped and not open is seen by root only.
+ * Bytes of files without a name that these processes keep open or mapped, memory files included. Only root sees what is
+ * mapped and not open.
  */
 export async function measureNameless(ids: readonly number[]): Promise<number> {
   const files = new Map<string, number>();
@@ -88,7 +87,7 @@ async function openFiles(id: number): Promise<readonly string[]> {
   return ((await unlessClosed(readdir(folder))) ?? []).map((fd) => `${folder}/${fd}`);
 }
 
-/** One place of each file, as a process may have thousands of parts of one mapped. */
+/** One place of each file: a process may have mapped thousands of its parts. */
 async function mappedFiles(id: number): Promise<readonly string[]> {
   const places = new Map<string, string>();
   const maps = (await unlessClosed(readFile(`/proc/${id}/maps`, 'latin1'))) ?? '';
@@ -116,8 +115,8 @@ type Entry = Readonly<{
 }>;
 
 /**
- * Removes from a folder what was written last, until `excess` bytes are gone (512 counted for each name), and folders that
- * are empty then. By open folders, so that no link leads elsewhere: commands of another run may still be at work in it.
+ * Removes what was written last, until `excess` bytes are gone (512 counted for each name), and folders that are empty
+ * then. By open folders, so that no link leads elsewhere: commands of another run may still work in it.
  */
 export async function trimFolder(folder: string, excess: number): Promise<void> {
   const entries = await entriesOf(folder);
@@ -147,7 +146,7 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
         if (stats === undefined) continue;
         const isFolder = stats.isDirectory();
         if (isFolder && below.length >= deepestFolder) {
-          // Nobody needs folders that deep; what is in them can't be told apart any more.
+          // What is in folders that deep can't be told apart any more.
           await removeFolder(entered.at(name).replace('/self/', `/${process.pid}/`));
           continue;
         }

@@ -6,65 +6,115 @@ import { systemClock } from '../../lib/clock.ts';
 import { createDeadline, type Deadline } from '../../lib/async/deadline.ts';
 import { createRedaction } from '../../lib/redaction/redact.ts';
 import { collectOutput } from './cap-output.ts';
-import type { Handshake, Talk, CoveredDescriptors, Pipe, Pipes } from '../bubblewrap/handshake.ts';
+import {
+  createPipes,
+  descriptors,
+  inheritedDescriptors,
+  type CoveredDescriptors,
+  type Handshake,
+  type Pipe,
+  type Pipes,
+  type Talk,
+} from './handshake.ts';
 import { killOne } from '../../lib/processes/kill-processes.ts';
 import { measureFolder, trimFolder } from './measure-disk.ts';
-import type { SandboxLimits, SandboxOutcome, SandboxRequest, StopReason } from '../sandbox.ts';
+import type {
+  SandboxLimits,
+  SandboxOutcome,
+  SandboxRequest,
+  ShellEnd,
+  ShellRequest,
+  StopReason,
+} from '../sandbox.ts';
 import { watchLimits } from './watch-limits.ts';
 
 /** The descriptor that the first of a command's files gets. */
 export const firstFile = 4;
 
-/** A program of the host and how it is started; `files` are open ones that it gets from `firstFile` on. */
+/** A program of the host, and how it is started. */
 export type HostCommand = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
   cwd?: string;
+  /** Open ones that it gets from `firstFile` on. */
   files?: readonly number[];
 }>;
 
 export type Ran = Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
-export type HostRun = Readonly<{
-  limits: SandboxLimits;
+/** What the commands of a sandbox share. */
+export type Runner = Readonly<{
   pipes: Pipes;
-  /** Descriptors that it must not have, and what it gets in their place. */
   covered: CoveredDescriptors;
-  /** Without one the command begins with the program. */
+  /** Aborted when the sandbox closes. */
+  ending: AbortSignal;
+  /** `close` waits for it. */
+  track<Result>(work: Promise<Result>): Promise<Result>;
+  /** Ends what runs. */
+  close(): Promise<void>;
+}>;
+
+export function createRunner(): Runner {
+  const pipes = createPipes();
+  const covered = inheritedDescriptors();
+  const ending = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  return {
+    pipes,
+    covered,
+    ending: ending.signal,
+    track(work) {
+      running.add(work);
+      return work.finally(() => running.delete(work));
+    },
+    async close() {
+      ending.abort();
+      await Promise.allSettled(running);
+      pipes.close();
+      covered.close();
+    },
+  };
+}
+
+type HostRun = Readonly<{
+  limits: SandboxLimits;
+  runner: Runner;
+  /** Without one the command begins with the program; a shell is then not watched. */
   handshake?: Handshake;
-  /** Counts the command's time, and may stand still meanwhile. */
+  /** Counts the command's time, and may pause. */
   deadline?: Deadline;
   /** Which limit the kernel enforced. */
   met?: () => StopReason | undefined;
-  /** Ends the program, whose id is given, and all its processes. */
+  /** Ends the program and all its processes. */
   kill(pid: number): void;
 }>;
 
-/** Exit codes of what met the limits of a single process, as a shell tells them on: SIGXCPU and SIGXFSZ. */
+/** Exit codes by which a shell tells that a process met its own limit: SIGXCPU and SIGXFSZ. */
 const bySignal: ReadonlyMap<number, StopReason> = new Map([
   [152, 'cpu'],
   [153, 'disk'],
 ]);
 /** Bytes that a command may print. */
 const mostOutput = 32 * 1024 * 1024;
-/** Milliseconds that output is waited for after the command is gone: only who left its process group could still write. */
+/** Milliseconds to wait for output after the command is gone: only a process outside its group could still write. */
 const lastWords = 200;
 
 /**
- * Runs a program of the host with the limits of a request (R5, T9): it and all its processes end when its time is up,
- * when the call is cancelled, when together they use more than `limits`, and when the program itself ends. What it leaves
- * in the conversation's folder over the limit is removed, the newest first (T10).
- * Throws where the program can't be started.
+ * Runs a program of the host with the limits of a request (R5, T9). It and all its processes end when its time is up, when
+ * the call is cancelled, when they use more than `limits`, and when the program ends. What it leaves in the conversation's
+ * folder over the limit is removed, the newest first (T10). Throws if it can't be started.
  */
 export async function runLimited(
   command: HostCommand,
   request: SandboxRequest,
-  { limits, pipes, covered, kill, handshake, met: enforced, deadline = createDeadline(systemClock) }: HostRun,
+  { limits, runner, kill, handshake, met: enforced, deadline = createDeadline(systemClock) }: HostRun,
 ): Promise<Ran> {
-  const { signal, timeoutMs, outputCap, scratch, chat } = request;
+  const { timeoutMs, outputCap, scratch, chat } = request;
+  const { pipes, covered } = runner;
+  const signal = AbortSignal.any([request.signal, runner.ending]);
   const { textInParts } = createRedaction(request.secrets ?? []);
   const most = (): Promise<number> => (chat === undefined ? Promise.resolve(0) : mostIn(chat, limits));
-  // What the folder holds before: nothing of the command may be in it. With a handshake the command waits for that.
+  // Measured before anything of the command is in the folder. With a handshake the command waits for it.
   const before = handshake === undefined ? await most() : undefined;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
@@ -74,7 +124,7 @@ export async function runLimited(
       child = spawn(program, args, {
         env: command.env,
         cwd: command.cwd,
-        // A process group of its own, which is killed as one.
+        // Its process group is killed as one.
         detached: true,
         stdio: descriptors(
           [
@@ -160,12 +210,12 @@ export async function runLimited(
   }
 }
 
-/** What a conversation's folder may hold: it stays for good, and so may what it held before. */
-export async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
+/** Bytes that a conversation's folder may hold: at least what it held before. */
+async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
   return Math.max(diskMb * 1024 * 1024, await measureFolder(chat));
 }
 
-/** Takes away what a command left in the folder over that, written faster than anybody looks: else it would grow from command to command. */
+/** Removes what a command left over the limit, faster than anybody looks: else the folder would grow with each. */
 async function cutBack(chat: string, most: number): Promise<boolean> {
   const excess = (await measureFolder(chat)) - most;
   if (!(excess > 0)) return false;
@@ -173,16 +223,7 @@ async function cutBack(chat: string, most: number): Promise<boolean> {
   return true;
 }
 
-/** What a program gets as its descriptors, by number. */
-export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
-  given: readonly Given[],
-  { numbers, file }: CoveredDescriptors,
-): (NonNullable<Given> | number | 'ignore')[] {
-  const all = Array.from({ length: Math.max(given.length, ...numbers.map((fd) => fd + 1)) }, () => 'ignore');
-  return all.map((_, fd) => given[fd] ?? (numbers.includes(fd) ? file : 'ignore'));
-}
-
-/** Waits until nobody can write any more; a pipe that somebody holds on to is not used again. */
+/** Waits until nobody can write any more. A pipe that somebody holds open is not used again. */
 async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>[]): Promise<void> {
   const late = setTimeout(() => {
     for (const { read } of streams) read.destroy();
@@ -191,3 +232,58 @@ async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>
   clearTimeout(late);
   for (const { read, giveBack } of streams) if (read.readableEnded) giveBack();
 }
+
+/** Processor seconds for a person, who sees what takes long. */
+export const secondsForPerson = 86_400;
+
+/**
+ * Runs a program of the host on this process's own terminal, for a person (R6), without limits of time and output. Its keys
+ * end nothing of this process. Throws if it can't be started.
+ */
+export async function runOnTerminal(
+  command: HostCommand,
+  { scratch, chat, signal: cancelled }: ShellRequest,
+  { limits, runner, handshake, met, kill }: Omit<HostRun, 'deadline'>,
+): Promise<ShellEnd> {
+  const signal = AbortSignal.any([cancelled, runner.ending]);
+  const [program, ...args] = command.argv;
+  const mostInChat = chat === undefined ? Promise.resolve(0) : mostIn(chat, limits);
+  let reason: StopReason | undefined;
+  let watch: ReturnType<typeof watchLimits> | undefined;
+  const child = spawn(program, args, {
+    env: command.env,
+    stdio: descriptors(
+      ['inherit', 'inherit', 'inherit', handshake === undefined ? null : 'pipe', ...(command.files ?? [])],
+      runner.covered,
+    ),
+  });
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const stop = (why: StopReason): void => {
+    reason ??= why;
+    if (child.pid !== undefined) kill(child.pid);
+  };
+  const onAbort = (): void => stop('cancelled');
+  signal.addEventListener('abort', onAbort);
+  const notOurs = (): void => undefined;
+  for (const key of keys) process.on(key, notOurs);
+  const talk = handshake?.begin(child, {
+    ready: mostInChat,
+    watch: (root) => (watch = watchLimits({ root, scratch, chat, mostInChat, limits, met, onOver: stop })),
+    fail: () => stop('crashed'),
+  });
+  try {
+    if (signal.aborted) onAbort();
+    const [code, died] = await ended;
+    reason ??= met?.();
+    if (reason !== undefined) return { status: 'stopped', reason };
+    return { status: 'exited', exitCode: code ?? 128 + (died === null ? 0 : constants.signals[died]) };
+  } finally {
+    watch?.stop();
+    talk?.end();
+    signal.removeEventListener('abort', onAbort);
+    for (const key of keys) process.off(key, notOurs);
+  }
+}
+
+/** What keys send to all processes in the foreground of a terminal. */
+const keys = ['SIGINT', 'SIGQUIT'] as const;

@@ -1,38 +1,94 @@
-import { readFileSync, statSync, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { searchedFolders } from '../bubblewrap/bubblewrap-arguments.ts';
-import { findProgram, hasProgram } from '../find-program.ts';
-import { installedPackages } from './debian-packages.ts';
-import type { RootFileSystem } from './root-file-system.ts';
-import { uvPlaces } from './script-packages.ts';
+import { z } from 'zod';
+import { parseJson } from '../../lib/json/json-values.ts';
+import { findProgram, hasProgram, searchedFolders } from '../inside-sandbox.ts';
 import type { SandboxMode } from '../sandbox.ts';
+import { installedPackages } from './debian-packages.ts';
+import { uvPlaces } from './script-packages.ts';
 
-/** Those of just-bash that a skill might ask for. */
+const manifestShape = z.object({
+  version: z.literal(1),
+  /** Name of the tree's folder beside the manifest. */
+  tree: z.string().regex(/^[a-z0-9][a-z0-9-]*$/),
+  /** `recipeHash`. */
+  recipe: z.string(),
+  suite: z.string(),
+  tool: z.string(),
+  /** Milliseconds since 1970. */
+  builtAt: z.number(),
+  asked: z.array(z.object({ name: z.string(), skills: z.array(z.string()) })),
+  /** Packages in it, and what they provide. */
+  installed: z.array(z.string()),
+  bytes: z.number(),
+});
+
+/** `manifest.json` of a built root file system: to replace that file switches trees. */
+export type RootManifest = z.output<typeof manifestShape>;
+
+export type RootFileSystem = Readonly<{
+  manifest: RootManifest;
+  /** Absolute path of the tree. */
+  path: string;
+  installed: ReadonlySet<string>;
+}>;
+
+/** Where root file systems are: `<data_dir>/rootfs`. */
+export function rootFolder(dataDir: string): string {
+  return path.join(path.resolve(dataDir), 'rootfs');
+}
+
+export const manifestName = 'manifest.json';
+
+/** The root file system in use; undefined if none was built, or its manifest can't be read. A call costs one stat of the manifest. */
+export function followRootFileSystem(folder: string): () => RootFileSystem | undefined {
+  const file = path.join(folder, manifestName);
+  let seen: string | undefined;
+  let current: RootFileSystem | undefined;
+  return () => {
+    const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+    const now = stat === undefined ? undefined : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+    if (now !== seen) {
+      seen = now;
+      current = now === undefined ? undefined : readRoot(folder, file);
+    }
+    return current;
+  };
+}
+
+function readRoot(folder: string, file: string): RootFileSystem | undefined {
+  // One that we did not write counts as none, and the next build replaces it.
+  const parsed = manifestShape.safeParse(parseJson(readFileSync(file, 'utf8')));
+  if (!parsed.success) return undefined;
+  const tree = path.join(folder, parsed.data.tree);
+  if (statSync(tree, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  return { manifest: parsed.data, path: tree, installed: new Set(parsed.data.installed) };
+}
+
+/** Programs of just-bash that a skill may ask for. */
 const ofVirtual: ReadonlySet<string> = new Set(
   'sh bash awk sed grep egrep fgrep rg jq yq xan sqlite3 cat cut sort uniq head tail tr wc tee find xargs diff date base64 md5sum sha1sum sha256sum tar gzip gunzip column join paste tree file'.split(
     ' ',
   ),
 );
 
-/** Whose packages a sandbox's commands have: its own root file system's, an image's, the host's, or none. */
+/** The packages that commands of a sandbox have. */
 export type AvailablePackages = Readonly<{
   from: 'root' | 'image' | 'host' | 'nowhere';
   has(name: string): boolean;
   /** Whether a program of this name can be started. */
   runs(program: string): boolean;
-  /** Whether Python has a package of this name on PyPI; in a container without our root nobody can tell, so it counts as there. */
+  /** Whether Python has this package of PyPI. In a container without our root it counts as there. */
   imports(name: string): boolean;
 }>;
 
 /**
- * Gives what commands of a sandbox find installed now (P3, R6): nothing in the virtual one; in bubblewrap what is in the
- * root file system, or on the host while none is built; in containers what is in that or in an image; on the host with
- * the sandbox off. What was built or installed meanwhile counts at the next call; a call costs a look at the times of two
- * files.
+ * What commands find installed now (P3, R6): nothing in the virtual sandbox; in bubblewrap the root file system, or the
+ * host while none is built; in containers that or an image; the host with the sandbox off. A call costs a stat of two files.
  */
 export function followAvailablePackages(options: {
   mode: SandboxMode;
-  /** Of a system that is neither. */
+  /** Of an image. */
   installed?: ReadonlySet<string>;
   root(): Pick<RootFileSystem, 'path' | 'installed'> | undefined;
   /** Where the host's dpkg keeps what is installed. */
@@ -53,14 +109,13 @@ export function followAvailablePackages(options: {
     if (installed !== undefined) return { from: 'image', has: (name) => installed.has(name), ...of };
     if (mode === 'virtual') return { from: 'nowhere', has: () => false, ...of };
     if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name), ...of };
-    // A container has neither the host's programs nor, without a root file system, any of ours.
     if (mode === 'docker') return { from: 'nowhere', has: () => false, ...of };
     const names = host();
     return { from: 'host', has: (name) => names.has(name), ...of };
   };
 }
 
-/** On a host without dpkg nothing is installed: its packages have other names. */
+/** Without dpkg the host has none: its packages have other names. */
 function followHost(file: string): () => ReadonlySet<string> {
   let seen: bigint | undefined;
   let names: ReadonlySet<string> = new Set();
@@ -75,9 +130,8 @@ function followHost(file: string): () => ReadonlySet<string> {
 }
 
 /**
- * Whether commands of a sandbox find a program of this name (P3): in the root file system at `root`, on the host, or among
- * those that the virtual one brings. Node is everywhere but there, and so is uv where the host has it (R7). In a container
- * without a root file system of ours nobody can tell: then it counts as there.
+ * Whether commands find a program (P3). Node is in every sandbox but the virtual one, and so is the host's uv (R7). In a
+ * container without our root it counts as there.
  */
 function findsProgram(mode: SandboxMode, root: string | undefined, program: string): boolean {
   if (mode === 'virtual') return ofVirtual.has(program);
@@ -88,7 +142,7 @@ function findsProgram(mode: SandboxMode, root: string | undefined, program: stri
   return hasProgram(mode === 'off' ? '/' : (root ?? '/'), searchedFolders, name);
 }
 
-/** Tells of packages of PyPI whether the Python of a system has them installed, by what pip and dpkg leave beside them. */
+/** Tells which packages of PyPI a system's Python has, by what pip and dpkg leave beside them. */
 export function pythonPackagesIn(root: string): (name: string) => boolean {
   let found: ReadonlySet<string> | undefined;
   return (name) => (found ??= new Set(folders(root).flatMap(installedIn))).has(normalized(name));
@@ -113,7 +167,7 @@ function installedIn(folder: string): readonly string[] {
   });
 }
 
-/** PyPI takes these for the same name. */
+/** PyPI treats these as one name. */
 function normalized(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, '-');
 }

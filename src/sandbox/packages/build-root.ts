@@ -7,19 +7,17 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { OperatorError } from '../../core/errors.ts';
-import { nameSettings } from '../bubblewrap/handed-files.ts';
-import { installedPackages } from './debian-packages.ts';
-import { followRootFileSystem, manifestName, type RootManifest } from './root-file-system.ts';
-import { recipeHash, type RootRecipe } from './root-recipe.ts';
-import type { RootTool } from './root-tool.ts';
 import { defined } from '../../lib/json/json-values.ts';
+import { nameSettings } from '../inside-sandbox.ts';
+import { followRootFileSystem, manifestName, type RootManifest } from './available-packages.ts';
+import { installedPackages } from './debian-packages.ts';
+import { recipeHash, type RootRecipe, type RootTool } from './root-recipe.ts';
 
-/** Lines of a tool's last words that are kept for its error. */
+/** Last lines of a tool, to keep for its error and to show. */
 const keptLines = 200;
-
 const shownLines = 15;
 
-/** What nobody needs in a tree that is only read from. */
+/** Not needed in a tree that is only read. */
 const leftBehind = ['dev', 'proc', 'sys', 'run', 'tmp', 'var/cache', 'var/lib/apt', 'var/log', 'boot'];
 
 export type BuiltRoot = Readonly<{
@@ -31,25 +29,23 @@ export type BuiltRoot = Readonly<{
 
 const run = promisify(execFile);
 
-/** Folders that a sandbox mounts something on. */
+/** Folders that a sandbox mounts on. */
 const mountPoints = ['dev', 'proc', 'tmp', 'run', 'skill', 'scratch', 'chat'];
 
 /**
- * Builds the root file system of a recipe in `folder`, unless the one in use is by it and `fresh` is not asked for (R6).
- * It is made aside and takes over whole when its manifest is renamed into place: whatever fails before leaves the one in
- * use as it was, and what a build that died left is removed by the next. Trees that nothing uses any more are removed.
- * Throws OperatorError where it fails, or another build is under way.
+ * Builds the root file system of a recipe in `folder`, unless the one in use is by it (R6). It is built separately, and
+ * renaming its manifest into place swaps it in: a failure before leaves the one in use as it was. The next build removes
+ * what a dead one left, and trees that nothing uses. Throws OperatorError if it fails, or another build runs.
  */
 export async function buildRoot(options: {
   folder: string;
   recipe: RootRecipe;
   tool: RootTool;
-  /** Build again though nothing changed: for newer versions of the packages. */
+  /** Builds even if nothing changed, for newer versions of packages. */
   fresh?: boolean;
   now: number;
-  /** Makes this process the one builder until `release`; throws OperatorError where another builds. */
+  /** Throws OperatorError if another process builds. */
   lock(file: string, words: Readonly<{ what: string; instead: string }>): Readonly<{ release(): void }>;
-  /** Brings what was written in a folder to the disk. */
   flush?(folder: string): Promise<unknown>;
   onLine(line: string): void;
   signal: AbortSignal;
@@ -102,7 +98,7 @@ export async function buildRoot(options: {
   }
 }
 
-/** Those that its packages brought stay: a link of theirs could lead out of the tree. */
+/** Existing ones stay: a link of a package could lead out of the tree. */
 async function writeSettings(tree: string): Promise<void> {
   await mkdir(path.join(tree, 'etc'), { recursive: true });
   for (const [place, text] of nameSettings) {
@@ -131,7 +127,7 @@ async function sizeOf(tree: string): Promise<number> {
   return Number.parseInt(stdout, 10);
 }
 
-/** Removes what builds left and trees that are not `kept`; one that a command still runs in waits for the next build. */
+/** Removes all but `kept` and trees that a command still runs in. */
 async function sweep(folder: string, kept: string | undefined): Promise<void> {
   for (const { name } of (await readdir(folder, { withFileTypes: true })).filter((entry) =>
     entry.isDirectory(),
@@ -141,7 +137,7 @@ async function sweep(folder: string, kept: string | undefined): Promise<void> {
   }
 }
 
-/** Whether any process has a tree of this name, which is a hash, in its mounts. Processes of others can't be asked. */
+/** Whether a process has a tree of this name, a hash, in its mounts. Those of other users can't be asked. */
 async function isMounted(name: string): Promise<boolean> {
   const entries = await readdir('/proc').catch(noneIfAbsent);
   for (const entry of entries.filter((each) => /^\d+$/.test(each))) {
@@ -166,8 +162,8 @@ function isCode(error: unknown, codes: readonly string[]): boolean {
 }
 
 /**
- * Has a tool make a tree and unpacks it into `target`, an empty folder, everything owned by who runs this and nothing
- * setuid; no devices. `work` is the tool's own folder. Throws OperatorError with the reason and the fix where it fails.
+ * Has a tool make a tree and unpacks it into the empty folder `target`: owned by this user, nothing setuid, no devices.
+ * Throws OperatorError with the reason and the fix.
  */
 async function makeTree(options: {
   recipe: RootRecipe;
@@ -185,7 +181,7 @@ async function makeTree(options: {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
     signal,
-    // `unshare` waits for its child through any other one; without it the tool tidies up.
+    // `unshare` waits through any other signal; without it the tool cleans up.
     killSignal: process.getuid?.() === 0 ? 'SIGKILL' : 'SIGTERM',
   });
   const unpacker = spawn('sh', ['-c', 'umask 022; exec tar "$@"', 'sh', ...unpackOptions(target)], {
@@ -194,7 +190,7 @@ async function makeTree(options: {
     signal,
   });
   const [said, unpackerSaid] = [follow(maker.stderr, onLine), follow(unpacker.stderr, () => undefined)];
-  // A tool that ends before it has read this says itself why.
+  // A tool that ends before it has read this says why.
   maker.stdin.on('error', () => undefined).end(`${recipe.sources.join('\n')}\n`);
   const [made, unpacked] = await Promise.allSettled([
     ended(maker),
@@ -209,7 +205,7 @@ async function makeTree(options: {
     throw new OperatorError(`the tree could not be unpacked:\n${lastOf(unpackerSaid)}`);
 }
 
-/** The last lines of a stream; each is told when it comes. */
+/** The last lines of a stream. */
 function follow(input: Readable, onLine: (line: string) => void): readonly string[] {
   const said: string[] = [];
   createInterface({ input }).on('line', (line) => {
@@ -220,7 +216,7 @@ function follow(input: Readable, onLine: (line: string) => void): readonly strin
   return said;
 }
 
-/** Rejects where the program could not be started; a number that is not 0 where it failed. */
+/** The exit code. Rejects if the program could not be started. */
 async function ended(child: ChildProcess): Promise<number> {
   const closed: readonly unknown[] = await once(child, 'close');
   return typeof closed[0] === 'number' ? closed[0] : 1;
@@ -235,7 +231,7 @@ function environment(work: string): Readonly<Record<string, string>> {
     PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`,
     LC_ALL: 'C.UTF-8',
     DEBIAN_FRONTEND: 'noninteractive',
-    // As an ordinary user the tool works under other ids, which can't see into the bot's folders.
+    // An ordinary user's tool has other ids, which can't enter the bot's folders.
     TMPDIR: process.getuid?.() === 0 ? work : undefined,
     ...Object.fromEntries(proxies),
   });

@@ -1,9 +1,9 @@
-/** The Debian package that brings a program; undefined if none is known to: a package of that name may be another program. */
+/** The Debian package with a program, if known. A package of that name may be another program. */
 export function packageOf(program: string): string | undefined {
   return renamed.get(program) ?? (sameName.has(program) ? program : undefined);
 }
 
-/** How a program gets into a sandbox: with the host's programs, into the root file system, or into the operator's image. */
+/** How to get a program into a sandbox. */
 export function installProgram(program: string, where: 'host' | 'root' | 'image'): string {
   const name = packageOf(program);
   if (name === undefined) return `${unpackaged(program)}, where the sandbox finds it`;
@@ -13,7 +13,7 @@ export function installProgram(program: string, where: 'host' | 'root' | 'image'
   return `declare packages: [${name}] in the skill and install them with "skillet sandbox build"`;
 }
 
-/** What is said of a program that no known Debian package brings; `way` is what the skill itself says of it. */
+/** How to install a program without a known Debian package; `way` is what the skill says. */
 export function unpackaged(program: string, way?: string): string {
   if (program === 'uv' || program === 'uvx')
     return 'install uv as https://docs.astral.sh/uv says, such as by "pipx install uv"';
@@ -21,7 +21,7 @@ export function unpackaged(program: string, way?: string): string {
   return `no Debian package is known to bring ${program}: install it ${how}`;
 }
 
-/** The Debian package that brings a Python module, or a package of PyPI; undefined if none is known to. */
+/** The Debian package with a Python module or package of PyPI, if known. */
 export function pythonPackageOf(name: string): string | undefined {
   const [top = ''] = name.toLowerCase().replaceAll('_', '-').split('.');
   const other = pythonNames.get(top);
@@ -96,7 +96,7 @@ const pythonSameName: ReadonlySet<string> = new Set(
     tomli tqdm typer ujson uvicorn websocket websockets xlrd xlsxwriter yaml`),
 );
 
-/** By module and by the name on PyPI, where those or Debian's differ. */
+/** By module and by name on PyPI, if those or Debian's differ. */
 const pythonNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     beautifulsoup4: 'bs4',
@@ -126,10 +126,7 @@ const pythonNames: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/**
- * The names that dpkg's status file counts as installed: packages, and what they provide (`mail-transport-agent`). One that
- * is removed, or half installed, is not there.
- */
+/** What dpkg's status file counts as wholly installed: packages, and what they provide (`mail-transport-agent`). */
 export function installedPackages(status: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const stanza of status.split('\n\n')) {

@@ -1,31 +1,30 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
+import { findProgram } from '../inside-sandbox.ts';
 
+/** Suites that machines may follow by a word. */
 const followed = /^(stable|oldstable|testing|unstable|sid)$/;
 
-/** What a root file system is made of: the same recipe, the same tree but for newer versions of its packages. */
+/** The content of a root file system, but for the versions of its packages. */
 export type RootRecipe = Readonly<{
   suite: string;
   sources: readonly string[];
-  /** Debian packages that skills ask for, sorted, each with the names of those skills. */
+  /** Debian packages that skills ask for, sorted. */
   asked: readonly Readonly<{ name: string; skills: readonly string[] }>[];
-  /** Everything to install beside Debian's essential packages (bash, coreutils, tar, …): the base and what is asked. */
+  /** The base and what is asked, sorted. Debian's essential packages (bash, coreutils, tar, …) come with any. */
   packages: readonly string[];
 }>;
 
-/**
- * What is in every root file system: python3 runs the `.py` scripts of skills that declare nothing, ca-certificates lets
- * programs check who they talk to, libstdc++6 is what the bot's own Node, lent to `.js` and `.ts` scripts, is linked with.
- * A shell and the usual small programs are essential in Debian and need no naming.
- */
+/** In every root file system: python3 for `.py` scripts, ca-certificates for HTTPS, libstdc++6 for the bot's own Node. */
 export const basePackages: readonly string[] = ['ca-certificates', 'libstdc++6', 'python3'];
 
-/** Debian's own rule for names, and no `-` at the end: to apt that would be a wish to remove. */
+/** Debian's rule for names, and no `-` at the end: apt would remove it. */
 const packageName = /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/;
 
-/** The union of what these skills declare, as a recipe (R6). Throws OperatorError for a name that is none. */
+/** The union of what these skills declare (R6). Throws OperatorError for an invalid name. */
 export function rootRecipe(
   skills: readonly Readonly<{ name: string; packages: readonly string[] }>[],
   { suite, lines }: AptSources,
@@ -50,31 +49,28 @@ export function rootRecipe(
   };
 }
 
-/** Names a recipe: another suite, archive, package or processor gives another name; other skills that ask the same do not. */
+/** Changes with suite, archive, packages or processor, and not with the skills that ask for them. */
 export function recipeHash({ suite, sources, packages }: RootRecipe): string {
   const what = { form: 1, architecture: process.arch, suite, sources, packages };
   return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
 }
 
-/** A Debian archive as apt is told of it, in apt's one-line form. */
 type AptSources = Readonly<{
-  /** The release packages are taken from: `bookworm`, `noble`. */
+  /** The release: `bookworm`, `noble`. */
   suite: string;
-  /** `deb [options] URI SUITE COMPONENT…`, in the order of the files. */
+  /** In apt's one-line form: `deb [options] URI SUITE COMPONENT…`. */
   lines: readonly string[];
 }>;
 
 /**
- * The host's own apt sources of its own release and that release's updates (R6). Sources of others (a vendor's archive)
- * are left out: a package is the distribution's, and an archive of somebody else needs keys that are not everywhere.
- * Throws OperatorError where the host has none.
+ * The host's apt sources of its own release and that release's updates (R6), without archives of others, which need their
+ * own keys. Throws OperatorError if there are none.
  */
 export function aptSources(root = '/'): AptSources {
   const release = readRelease(path.join(root, 'etc/os-release'));
   const sources = readSources(path.join(root, 'etc/apt'));
   const of = (suite: string): readonly Source[] =>
     sources.filter(({ suite: name }) => name === suite || name.startsWith(`${suite}-`));
-  // A machine that follows `stable` writes that word, whatever the release is called today.
   const words = [release, ...sources.map(({ suite }) => suite).filter((name) => followed.test(name))];
   const named = words.find((word) => word !== undefined && of(word).length > 0);
   if (named === undefined) {
@@ -91,13 +87,13 @@ function readRelease(file: string): string | undefined {
   const text = readOr(file, '');
   const field = (name: string): string | undefined =>
     new RegExp(`^${name}="?([a-z]+)"?\\s*$`, 'm').exec(text)?.[1];
-  // A relative of Debian or Ubuntu has a name of its own, and installs from the archive of the other.
+  // A derivative installs from the archive of the other name.
   return field('UBUNTU_CODENAME') ?? field('DEBIAN_CODENAME') ?? field('VERSION_CODENAME');
 }
 
 function readSources(folder: string): readonly Source[] {
   const parts = path.join(folder, 'sources.list.d');
-  const names = listOr(parts).toSorted();
+  const names = existsSync(parts) ? readdirSync(parts).toSorted() : [];
   return [
     ...oneLineSources(readOr(path.join(folder, 'sources.list'), '')),
     ...names.flatMap((name) => {
@@ -116,7 +112,7 @@ function oneLineSources(text: string): readonly Source[] {
   });
 }
 
-/** The newer form (deb822): stanzas of `Field: value`, continued by lines that begin with a space. */
+/** The newer form (deb822): stanzas of `Field: value`, continued by indented lines. */
 function stanzaSources(text: string): readonly Source[] {
   const stanzas = text
     .split('\n')
@@ -135,7 +131,7 @@ function stanzaSources(text: string): readonly Source[] {
     const components = words('components');
     const key = fields.get('signed-by') ?? '';
     const options = [
-      // A key written into the file itself has no one-line form; apt then looks among those it trusts.
+      // A key within the file has no one-line form; apt then looks among those it trusts.
       ...(/^\/\S+$/.test(key) ? [`signed-by=${key}`] : []),
       ...(/^(yes|true|1)$/i.test(fields.get('trusted') ?? '') ? ['trusted=yes'] : []),
       ...(words('architectures').length > 0 ? [`arch=${words('architectures').join(',')}`] : []),
@@ -148,23 +144,87 @@ function stanzaSources(text: string): readonly Source[] {
 }
 
 function readOr(file: string, absent: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isAbsent(error)) return absent;
-    throw error;
-  }
+  return existsSync(file) ? readFileSync(file, 'utf8') : absent;
 }
 
-function listOr(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
+/** A tool that makes a root file system: apt's sources on standard input, a tar on standard output, its log on standard error. */
+export type RootTool = Readonly<{
+  name: string;
+  /** `work` is an empty folder for its own files. */
+  command(recipe: RootRecipe, work: string): readonly [program: string, ...rest: string[]];
+}>;
+
+export type FoundRootTool =
+  Readonly<{ ok: true; tool: RootTool }> | Readonly<{ ok: false; /** What to install. */ message: string }>;
+
+/**
+ * mmdebstrap, as root or as a user with subordinate ids (R6). It ends with the bot's process, and as root its mounts are
+ * its own.
+ */
+export function findRootTool(
+  options: { searchPath?: string; uid?: number; subordinateIds?: boolean } = {},
+): FoundRootTool {
+  const {
+    searchPath = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`,
+    uid = process.getuid?.() ?? 0,
+    subordinateIds = hasSubordinateIds(),
+  } = options;
+  const [mmdebstrap, newuidmap] = ['mmdebstrap', 'newuidmap'].map((name) => findProgram(name, searchPath));
+  const asRoot = uid === 0;
+  if (mmdebstrap !== undefined && (asRoot || (subordinateIds && newuidmap !== undefined)))
+    return { ok: true, tool: byMmdebstrap(mmdebstrap, asRoot) };
+  if (asRoot) return { ok: false, message: 'install mmdebstrap: apt-get install mmdebstrap' };
+  const { username } = userInfo();
+  const steps = [
+    ...(mmdebstrap === undefined || newuidmap === undefined ? ['apt-get install mmdebstrap uidmap'] : []),
+    ...(subordinateIds
+      ? []
+      : [`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 ${username}`]),
+  ];
+  const message = `run this command as root, or make it work for ${username}: ${steps.join(' && ')} (as root)`;
+  return { ok: false, message };
 }
 
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+/** The tool dies with its parent, and nothing that it mounts is left. */
+const alone = ['unshare', '--mount', '--pid', '--fork', '--kill-child'];
+
+/** Half of a small tree, which no program needs. */
+const leaveOut = ['doc', 'man', 'info', 'locale', 'lintian'];
+
+/** Has a small package say that folders are merged: the other one brings Perl to merge them. */
+const mergedHook = '/usr/share/mmdebstrap/hooks/maybe-merged-usr';
+
+function byMmdebstrap(program: string, asRoot: boolean): RootTool {
+  return {
+    name: 'mmdebstrap',
+    command: ({ suite, packages }) => [
+      'setpriv',
+      '--pdeathsig',
+      asRoot ? 'KILL' : 'TERM',
+      ...(asRoot ? alone : []),
+      program,
+      '--verbose',
+      `--mode=${asRoot ? 'root' : 'unshare'}`,
+      '--variant=essential',
+      '--format=tar',
+      ...(existsSync(mergedHook) ? [`--hook-directory=${mergedHook}`] : []),
+      ...leaveOut.map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
+      `--include=${packages.join(',')}`,
+      '--',
+      suite,
+      '-',
+      '-',
+    ],
+  };
+}
+
+function hasSubordinateIds(): boolean {
+  const { username, uid } = userInfo();
+  return ['/etc/subuid', '/etc/subgid'].every(
+    (file) =>
+      existsSync(file) &&
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .some((line) => line.startsWith(`${username}:`) || line.startsWith(`${uid}:`)),
+  );
 }

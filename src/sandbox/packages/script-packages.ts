@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../inside-sandbox.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 
-/** A name with extras and a version, as uv reads it; no address and no path. */
+/** A name with extras and a version, as uv reads it: no address, no path. */
 const requirement = /^[A-Za-z0-9][\w.,[\]=<>~!@+-]*$/;
 
 const namesPackage: ReadonlySet<string> = new Set(['--from', '--with']);
@@ -17,52 +17,46 @@ const mostWords = 20;
 
 /** A command whose packages come from an index. */
 export type PackagedCommand = Readonly<{
-  /** Where it will run: its packages are fetched in there, too. */
+  /** Where it runs, and its packages are fetched. */
   sandbox: Sandbox;
-  /** Names what may be shared: the same content of the same skill, and nothing else. */
+  /** Only commands with the same content of the same skill share packages. */
   content: string;
   skillDirectory: string;
-  /** Of the run. */
   scratch: string;
-  /** Fetches the packages. */
   fetch: readonly [program: string, ...rest: string[]];
   signal: AbortSignal;
-  /** Told when something has to be fetched. */
   onFetch(): void;
 }>;
 
 export type PackagedOutcome =
   | Readonly<{
       ok: true;
-      /** What a request needs besides. */
       request: Pick<SandboxRequest, 'packages' | 'programs'>;
       env: Readonly<Record<string, string>>;
-      /** What is run in place of a command, so that it has its packages. */
+      /** The command to run instead, with its packages. */
       wrap(command: SandboxRequest['argv']): SandboxRequest['argv'];
     }>
   | Readonly<{ ok: false; status: 'absent'; /** What to install. */ message: string }>
   | Readonly<{ ok: false; status: 'failed'; outcome: SandboxOutcome }>;
 
-/** Has the packages of a command fetched, where they are not there yet. */
+/** Fetches the packages of a command, if they are missing. */
 export type ScriptPackages = (command: PackagedCommand) => Promise<PackagedOutcome>;
 
-/** uv's cache within a scratch folder. What it holds knows its own path, so that is always the same. */
+/** uv's cache within a scratch folder. Its content knows its own path, so that is always the same. */
 const cacheName = '.uv';
 const fetchLimitMs = 600_000;
-/** What was not used for so long is removed when something else is fetched. */
+/** Packages unused for so long are removed when others are fetched. */
 const keptMs = 30 * 86_400_000;
 
 /**
- * Python packages of scripts, by uv (R7). They are fetched in a sandbox of their own, without the skill's environment,
- * scratch or conversation, from `hosts` only, into a folder for this content of this skill; where that is there already,
- * nothing is fetched. A command works on a copy in its scratch folder: what one run writes there, no other sees.
+ * Python packages of scripts, by uv (R7). A command without the skill's environment, scratch or conversation fetches them
+ * once for this content of this skill, from `hosts` only. Each command works on its own copy in its scratch folder.
  */
 export function createScriptPackages(options: {
   /** Of this bot: `<data_dir>/uv`. */
   folder: string;
   /** Host patterns: `[sandbox] package_hosts`. */
   hosts(): readonly string[];
-  /** Where uv may be. */
   searchPath?: string;
 }): ScriptPackages {
   const { folder, hosts, searchPath = uvPlaces() } = options;
@@ -80,7 +74,7 @@ export function createScriptPackages(options: {
     while (!(await isFolder(cache))) {
       onFetch();
       const outcome = await fetchOnce(key, () => fetchInto(kept, command, programs));
-      // Who began it may have been stopped; that is no reason for others.
+      // A stop of the one who began it is no reason for others.
       const forOthers = outcome.status === 'stopped' && outcome.reason === 'cancelled' && !signal.aborted;
       if ((outcome.status !== 'exited' || outcome.exitCode !== 0) && !forOthers)
         return { ok: false, status: 'failed', outcome };
@@ -135,7 +129,7 @@ export function createScriptPackages(options: {
 const howToInstall =
   'it takes uv, which is not on this system: the operator installs it as https://docs.astral.sh/uv says, such as by "pipx install uv" or "curl -LsSf https://astral.sh/uv/install.sh | sh"';
 
-/** Nothing of the host's or the skill's settings steers uv, and it takes the sandbox's own Python. */
+/** No settings of the host or skill steer uv, and it uses the sandbox's Python. */
 function environment(scratch: string): Readonly<Record<string, string>> {
   return {
     UV_CACHE_DIR: `${scratch}/${cacheName}`,
@@ -146,7 +140,7 @@ function environment(scratch: string): Readonly<Record<string, string>> {
   };
 }
 
-/** uv writes to its cache even where it has all it needs, so it can't be handed the kept one. */
+/** uv writes to its cache even if it has all that it needs. */
 const withCopy = `
 kept=$1
 shift
@@ -158,7 +152,7 @@ rm -rf "$UV_CACHE_DIR"
 exit $code
 `;
 
-/** Where the host keeps uv, as a search path: the bot's own, and where its installers put it. */
+/** Search path for the host's uv: the bot's own, and where uv's installers put it. */
 export function uvPlaces(): string {
   const own = ['.local/bin', '.cargo/bin'].map((folder) => path.join(homedir(), folder));
   return [process.env['PATH'] ?? '', ...own, '/usr/local/bin', '/usr/bin'].join(':');
@@ -173,7 +167,7 @@ async function isFolder(place: string): Promise<boolean> {
   }
 }
 
-/** Another process may have fetched the same meanwhile: then that is what is used. */
+/** Another process may have fetched the same meanwhile: then that is used. */
 async function moveTo(part: string, kept: string): Promise<void> {
   try {
     await rename(part, kept);
@@ -182,7 +176,7 @@ async function moveTo(part: string, kept: string): Promise<void> {
   }
 }
 
-/** Removes what was not used for long, and what a process that died was fetching. */
+/** Removes what was not used for long, and what a dead process was fetching. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const place = path.join(folder, name);
@@ -196,10 +190,10 @@ function isCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** A tool of PyPI as a command calls it: the words from its options to its name, such as `--from`, `x`, `y`. */
+/** A tool of PyPI as a command calls it, options and name: `--from`, `x`, `y`. */
 type FetchedTool = readonly string[];
 
-/** The tools that commands in a text call by `uvx` or `uv tool run`, each once: of a command, or of a skill's instructions (R7). */
+/** The tools that a command, or a skill's instructions, call by `uvx` or `uv tool run`, each once (R7). */
 export function fetchedTools(text: string): readonly FetchedTool[] {
   const words = text.split(/[\s;&|()`'"]+/);
   const found = new Map<string, FetchedTool>();
@@ -225,7 +219,7 @@ function toolAt(words: readonly string[], from: number): FetchedTool | undefined
   return undefined;
 }
 
-/** The command that fetches tools: one that is asked for help is fetched, and does nothing. */
+/** The command that fetches tools: `--help` does nothing else. */
 export function fetchTools(tools: readonly FetchedTool[]): readonly [program: string, ...rest: string[]] {
   const [only] = tools;
   if (only !== undefined && tools.length === 1) return ['uvx', '--quiet', ...only, '--help'];

@@ -1,6 +1,6 @@
 /**
- * The main thread of a cell: starts the shell in a worker thread and stays awake beside it, so that an endless loop or a
- * hungry script ends the cell alone. It ends when the bot is gone, however that came about.
+ * The main thread: starts the shell in a worker thread and watches it, so that an endless loop or a hungry script ends only
+ * this process. It ends when the bot is gone.
  */
 import { Worker } from 'node:worker_threads';
 import type { ShellAnswer, ShellSetup } from './shell-worker.ts';
@@ -10,7 +10,7 @@ const name = import.meta.filename.endsWith('.ts') ? './shell-worker-thread.ts' :
 const shell = new Worker(new URL(name, import.meta.url), {
   env: {},
   workerData: setup,
-  // Half for the heap: buffers, compiled code and the runtime itself take the rest.
+  // Half for the heap: buffers, compiled code and the runtime take the rest.
   resourceLimits: { maxOldGenerationSizeMb: setup.memoryMb / 2, maxYoungGenerationSizeMb: 16 },
 });
 

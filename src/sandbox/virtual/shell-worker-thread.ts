@@ -1,7 +1,4 @@
-/**
- * The worker thread of a cell: a bash in memory that knows its folders of the host and nothing else of it. It runs one
- * job after another, each in a shell of its own.
- */
+/** The worker thread: a bash in memory that knows its folders of the host and nothing else of it. Each job has a new shell. */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   Bash,
@@ -11,13 +8,12 @@ import {
   decodeBytesToUtf8,
   defineCommand,
   getCommandNames,
+  type IFileSystem,
 } from 'just-bash';
 import { createRedaction } from '../../lib/redaction/redact.ts';
 import { capOutput } from '../limits/cap-output.ts';
 import type { ShellAnswer, ShellRequest, ShellJob, ShellSetup, ShellNotice } from './shell-worker.ts';
-import { limitDisk } from '../limits/limit-disk.ts';
 import { capPrograms } from '../sandbox.ts';
-import { shellStart } from '../shell-start.ts';
 
 const mebibyte = 1024 * 1024;
 const setup = workerData as ShellSetup;
@@ -40,10 +36,9 @@ const limits = {
   maxDatabaseBytes: 64 * mebibyte,
   maxDatabaseResultBytes: 16 * mebibyte,
 };
-/** Shown to scripts in place of the host's own. */
 const processInfo = { pid: 2, ppid: 1, uid: 1000, gid: 1000 };
 
-/** What the host was asked for and has not told yet, by number. */
+/** Open requests to the host, by number. */
 const numbers = { last: 0 };
 const asked = new Map<number, (answer: ShellNotice['answer']) => void>();
 
@@ -53,7 +48,6 @@ parentPort?.on('message', (message: ShellJob | ShellNotice) => {
     asked.delete(message.told);
     return;
   }
-  // What an earlier job asked for is nobody's any more.
   asked.clear();
   void answer(message).then((given) => parentPort?.postMessage(given));
 });
@@ -64,8 +58,7 @@ async function answer(job: ShellJob): Promise<ShellAnswer> {
   if (!programs.has(program) && !(job.cap && capPrograms.includes(program)))
     return { status: 'missing', program };
   const began = performance.now();
-  const start = program === 'sh' || program === 'bash' ? shellStart(args) : args;
-  const { stdout, stderr, exitCode } = await execute(program, start, job);
+  const { stdout, stderr, exitCode } = await execute(program, args, job);
   const { text: clean } = createRedaction(job.secrets);
   const output = cap(clean(stdout), clean(stderr), job.outputCap);
   const late = performance.now() - began >= job.timeoutMs;
@@ -80,8 +73,8 @@ async function execute(
   job: ShellJob,
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
-  // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
   const customCommands = job.cap ? capCommands : [];
+  // Without a file system it makes the usual one: /bin, /tmp, /dev, /proc, in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
   disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
@@ -94,7 +87,7 @@ async function execute(
   const shell = new Bash({
     fs: disk,
     cwd: '/scratch',
-    // Here and not with the command: only names the shell was made with are handed on to scripts.
+    // Only what the shell is made with is passed on to scripts.
     env: { ...job.env, PATH: '/usr/bin:/bin', HOME: '/scratch', TMPDIR: '/tmp' },
     executionLimits,
     processInfo,
@@ -130,4 +123,53 @@ function cap(
   const out = capOutput(stdout, limit);
   const err = capOutput(stderr, limit);
   return { stdout: out.text, stderr: err.text, truncated: out.truncated || err.truncated };
+}
+
+/** Counted for each entry and write, so that endless empty files end, too. */
+const perWrite = 512;
+
+/** The same file system, with room for `bytes` of writing in all. */
+function limitDisk(disk: IFileSystem, bytes: number): IFileSystem {
+  let left = bytes;
+  const spend = (amount: number, path: string): void => {
+    left -= amount + perWrite;
+    if (left < 0) throw new Error(`ENOSPC: no space left on device, write '${path}'`);
+  };
+  const limited: Pick<IFileSystem, 'writeFile' | 'appendFile' | 'mkdir' | 'link' | 'cp'> = {
+    async writeFile(path, content, options) {
+      spend(content.length, path);
+      await disk.writeFile(path, content, options);
+    },
+    async appendFile(path, content, options) {
+      spend(content.length, path);
+      await disk.appendFile(path, content, options);
+    },
+    async mkdir(path, options) {
+      spend(0, path);
+      await disk.mkdir(path, options);
+    },
+    // The process has no permission to change a file with two names.
+    async link(existing) {
+      throw new Error(`EPERM: operation not permitted, link '${existing}'`);
+    },
+    // By reading and writing: the library's own way changes the modes of open files, which is not permitted.
+    async cp(source, target, options) {
+      const { isFile, isDirectory } = await disk.lstat(source);
+      if (isFile) return limited.writeFile(target, await disk.readFileBuffer(source));
+      if (!isDirectory) throw new Error(`EPERM: operation not permitted, cp '${source}'`);
+      if (options?.recursive !== true) throw new Error(`EISDIR: is a directory, cp '${source}'`);
+      if (`${target}/`.startsWith(`${source}/`)) throw new Error(`EINVAL: into itself, cp '${source}'`);
+      await limited.mkdir(target, { recursive: true });
+      for (const name of await disk.readdir(source)) {
+        await limited.cp(disk.resolvePath(source, name), disk.resolvePath(target, name), options);
+      }
+    },
+  };
+  return new Proxy(disk, {
+    get(target, key) {
+      const source = Object.hasOwn(limited, key) ? limited : target;
+      const value: unknown = Reflect.get(source, key, source);
+      return typeof value === 'function' ? (value.bind(source) as unknown) : value;
+    },
+  });
 }

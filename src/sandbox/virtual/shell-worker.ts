@@ -4,10 +4,9 @@ import path from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { createDeadline } from '../../lib/async/deadline.ts';
 import type { Secret } from '../../lib/redaction/redact.ts';
-import { pausing } from '../container/pausing.ts';
-import type { CapAnswer, SandboxOutcome, ServeCap } from '../sandbox.ts';
+import { pausing, type CapAnswer, type SandboxOutcome, type ServeCap, type StopReason } from '../sandbox.ts';
 
-/** What a cell is made for; it is never used for anything else. Folders are real paths of the host. */
+/** What a process is made for; it serves nothing else. Folders are real paths of the host. */
 export type ShellSetup = Readonly<{
   skill?: string;
   scratch: string;
@@ -22,13 +21,13 @@ export type ShellJob = Readonly<{
   secrets: readonly Secret[];
   timeoutMs: number;
   outputCap: number;
-  /** Bytes that it may write to each folder: what is missing there to the limit. */
+  /** Bytes that it may write to each folder. */
   room: Readonly<{ scratch: number; chat: number }>;
-  /** Its scripts have `skillet-cap`, which is asked for by `ShellRequest`. */
+  /** Its scripts have `skillet-cap`, by `ShellRequest`. */
   cap: boolean;
 }>;
 
-/** A script wants `skillet-cap` carried out; the host says what it came to under the same number. */
+/** A script calls `skillet-cap`; the host answers under the same number. */
 export type ShellRequest = Readonly<{
   status: 'asks';
   number: number;
@@ -37,7 +36,7 @@ export type ShellRequest = Readonly<{
 }>;
 export type ShellNotice = Readonly<{ told: number; answer: CapAnswer }>;
 
-/** What a cell says. `missing`: it has no such program. */
+/** `missing`: it has no such program. */
 export type ShellAnswer =
   | Readonly<{ status: 'ready' }>
   | Readonly<{ status: 'missing'; program: string }>
@@ -45,28 +44,27 @@ export type ShellAnswer =
 
 /** A process with a bash in memory, for one skill and one scratch folder. */
 export type ShellWorker = Readonly<{
-  /** One job at a time. Ends the cell when the signal is aborted or the time is up. */
+  /** One job at a time. Ends the process when the signal is aborted or the time is up. */
   run(
     job: Omit<ShellJob, 'cap'> & Readonly<{ cap?: ServeCap }>,
     signal: AbortSignal,
   ): Promise<Exclude<ShellAnswer, { status: 'ready' }>>;
-  /** Whether it can take another job. */
   alive(): boolean;
   /** Ends the process; resolves when it is gone. */
   end(): Promise<void>;
 }>;
 
-/** Milliseconds the shell gets to end by itself when the time of a job is up. */
+/** Milliseconds for the shell to end by itself when the time of a job is up. */
 const grace = 1_000;
-/** Milliseconds a cell may take to start. */
+/** Milliseconds to start. */
 const startLimit = 30_000;
-/** Milliseconds that a shell counts by itself while the host counts, too. */
+/** What the shell counts by itself while only the host can know the time. */
 const longestMs = 86_400_000;
 
 /**
- * Starts a cell: a Node process that may read the library and its folders, write all but the skill's, and start nothing
- * (Node's permission model), without the host's environment; inside it, a worker thread with the shell.
- * `library` is the `node_modules` folder that holds just-bash.
+ * Starts a Node process without the host's environment, which may read the library and its folders, write all but the
+ * skill's, and start nothing (Node's permission model). Inside, a worker thread has the shell. `library` is the
+ * `node_modules` folder with just-bash.
  */
 export function startShellWorker(setup: ShellSetup, library: string): ShellWorker {
   const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
@@ -105,11 +103,13 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
   const ask = async (job: Parameters<ShellWorker['run']>[0], signal: AbortSignal): Promise<ShellAnswer> => {
     const first = await within(startLimit, ready, stopped('crashed', 'it did not start'));
     if (first.status !== 'ready') return first;
-    const { argv, env, secrets, timeoutMs, outputCap, room } = job;
+    const { env, secrets, timeoutMs, outputCap, room } = job;
+    const [program, ...args] = job.argv;
+    const argv = [program, ...(program === 'sh' || program === 'bash' ? shellStart(args) : args)] as const;
     const deadline = createDeadline(systemClock);
     const { cap } = pausing(job.cap, deadline);
     const stopServing = cap === undefined ? () => undefined : serveCap(child, cap, signal);
-    // Where its time may stand still the shell can't know when it is up.
+    // Its time may pause, which the shell can't know.
     const inside = cap === undefined ? timeoutMs : longestMs;
     const sent = { argv, env, secrets, timeoutMs: inside, outputCap, room, cap: cap !== undefined };
     child.send(sent satisfies ShellJob);
@@ -136,7 +136,6 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
   };
 }
 
-/** The next thing it says that is an answer. */
 function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ShellAnswer>();
   const listen = (message: unknown): void => {
@@ -146,7 +145,7 @@ function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
   return promise.finally(() => child.off('message', listen).off('error', reject));
 }
 
-/** Carries out what its scripts ask for, until it is called. */
+/** Answers its scripts; returns how to stop that. */
 function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): () => void {
   const over = new AbortController();
   const listen = (message: unknown): void => {
@@ -167,7 +166,7 @@ function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): ()
   };
 }
 
-/** An idle cell does not keep the bot's process alive. */
+/** An idle one does not keep the bot's process alive. */
 function keepAwake(child: ChildProcess, awake: boolean): void {
   if (awake) child.ref();
   else child.unref();
@@ -175,15 +174,12 @@ function keepAwake(child: ChildProcess, awake: boolean): void {
   else child.channel?.unref();
 }
 
-/** V8 aborts where memory runs out in the middle of an operation; the system's own guard kills. */
+/** Out of memory V8 aborts, and the system kills. */
 function diedOfHunger(signal: unknown): boolean {
   return signal === 'SIGABRT' || signal === 'SIGKILL';
 }
 
-function stopped(
-  reason: Extract<SandboxOutcome, { status: 'stopped' }>['reason'],
-  stderr = '',
-): Extract<SandboxOutcome, { status: 'stopped' }> {
+function stopped(reason: StopReason, stderr = ''): Extract<SandboxOutcome, { status: 'stopped' }> {
   return { status: 'stopped', reason, stdout: '', stderr, truncated: false };
 }
 
@@ -207,4 +203,28 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, aborte
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/**
+ * `sh -eu -o pipefail FILE ARGS` for a shell that takes no options before a file: they are set first, then the file is read.
+ * Options without a meaning here (`-l`, `--posix`) are dropped. A command given by `-c` stays as it is.
+ */
+export function shellStart(args: readonly string[]): readonly string[] {
+  const settings: string[] = [];
+  let next = 0;
+  for (let option = args[next]; option !== undefined && /^[-+]./.test(option); option = args[next]) {
+    if (/^-[a-z]*[cs]/.test(option)) return args;
+    next++;
+    const [, sign = '', letters = ''] = /^([-+])([A-Za-z]+)$/.exec(option) ?? [];
+    const kept = letters.replace(/[^aefnuvxC]/g, '');
+    if (kept !== '') settings.push(sign + kept);
+    if (letters.endsWith('o')) {
+      const named = args[next++] ?? '';
+      if (/^[a-z]+$/.test(named)) settings.push(`${sign}o ${named}`);
+    }
+  }
+  const [script, ...rest] = args.slice(next);
+  if (script === undefined || next === 0) return args;
+  const set = settings.length === 0 ? '' : `set ${settings.join(' ')}; `;
+  return ['-c', `${set}. "$0"`, script, ...rest];
 }

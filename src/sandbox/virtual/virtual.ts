@@ -7,20 +7,19 @@ import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 
 /**
  * The sandbox that needs nothing but `npm install` (T9): just-bash, a bash in memory with jq, awk, sed, sqlite3 and the
- * like, over the skill's folder (read-only), the scratch and the conversation folder. No other file of the host, no network, no programs
- * of the host. It runs in a worker thread of a process of its own, because V8 ends the whole process when a thread's
- * memory runs out in the wrong moment; that process is kept for `idleMs` for the next command of the same run.
+ * like, over the folders of the request. No other file of the host, no network, no programs of the host. It runs in another
+ * process, because V8 may end a whole process when a thread's memory runs out; that process is kept for `idleMs` for the
+ * next command of the same run.
  */
 export function createVirtualSandbox(
   options: {
-    /** Resident memory of one command, its runtime (about 100) included. */
+    /** Its runtime takes about 100 of these. */
     memoryMb?: number;
-    /** What each of its folders may hold. */
     diskMb?: number;
-    /** Commands that run side by side; more wait. */
+    /** Commands side by side; more wait. */
     cells?: number;
     idleMs?: number;
-    /** What a sandbox with programs of the system takes, as a person is told it. */
+    /** What a person has to do for a sandbox with programs. */
     better?: string;
   } = {},
 ): Sandbox {
@@ -125,7 +124,7 @@ async function roomIn(folder: string | undefined, diskMb: number): Promise<numbe
   return folder === undefined ? 0 : Math.max(0, most - ((await folderSize(folder, most)) ?? 0));
 }
 
-/** The outermost `node_modules` that holds just-bash and what it needs, or nothing if it is not installed. */
+/** The outermost `node_modules` with just-bash and what it needs, if it is installed. */
 function libraryFolder(): string | undefined {
   try {
     const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');

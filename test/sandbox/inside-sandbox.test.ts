@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { findProgram } from '../../src/sandbox/find-program.ts';
+import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 
 test(
   'R6 R7 a folder of PATH that may not be looked into has no programs, and the next one is asked',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
-import { openCommandGroups, type CommandGroups } from '../../src/sandbox/command-groups.ts';
+import { openCommandGroups, type CommandGroups } from '../../src/sandbox/limits/kernel-limits.ts';
 import type { Sandbox, SandboxOutcome } from '../../src/sandbox/sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { exited, makeGround, requestOf } from '../support/sandbox-contract.ts';
@@ -13,7 +13,7 @@ import { exited, makeGround, requestOf } from '../support/sandbox-contract.ts';
 const { bwrap, skip } = bubblewrapHere;
 const limits = { memoryMb: 128, cpuSeconds: 60, processes: 40, diskMb: 64 };
 const real = openCommandGroups();
-/** Alone in a group: systemd-run --pty -p Delegate=yes node test/sandbox/command-groups.test.ts */
+/** Alone in a group: systemd-run --pty -p Delegate=yes node test/sandbox/kernel-limits.test.ts */
 const noGroups = skip === false && !real.ok ? `no control groups here: ${real.why}` : skip;
 
 async function open(t: TestContext, groups: CommandGroups) {

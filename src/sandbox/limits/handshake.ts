@@ -5,42 +5,36 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { measureProcesses } from '../../lib/processes/measure-processes.ts';
-import type { CommandGroup } from '../command-groups.ts';
+import type { CommandGroup } from './kernel-limits.ts';
 
 const pathOnly = 0o10000000;
-
 const closedOnExec = 0o2000000;
 
-/** How a program says that its command is about to begin, and is answered: until then it waits. */
+/** A program says that its command is about to begin, and waits for an answer. */
 export type Handshake = Readonly<{
   /** The descriptor of the program that has to be a pipe. */
   descriptor: 0 | 3;
   begin(child: ChildProcess, beginning: Beginning): Talk;
 }>;
 
-export type Beginning = Readonly<{
+type Beginning = Readonly<{
   /** It is not answered before. */
   ready: Promise<unknown>;
-  /** Told the process that the command and all its processes descend from. */
+  /** Told the process that all of the command's descend from. */
   watch(root: number): void;
-  /** Told where the command can't begin. */
   fail(): void;
 }>;
 
 export type Talk = Readonly<{
-  /** What of the error stream is the command's. */
+  /** The part of the error stream that is the command's. */
   heard(bytes: Buffer): Buffer;
-  /** Nothing more is answered. */
   end(): void;
 }>;
 
 /** Processes that a command has before it begins, and more. */
 const mostWaiting = 10;
 
-/**
- * It says a line on descriptor 3 and reads one there; `onStart` is told between, when all is in the `group`. The program is
- * what is watched.
- */
+/** The program, which is watched, says a line on descriptor 3 and reads one there. `onStart` runs between, when all is in the group. */
 export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandGroup, 'take'>): Handshake {
   return {
     descriptor: 3,
@@ -72,12 +66,14 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
 }
 
 /**
- * It says `word` as a line of its error stream, whose beginning `onBefore` is told, and reads a line on its standard input,
- * which then stays open while the command runs. `onStart` gives the process to watch, which may take a while.
+ * The program says `word` as a line of its error stream and reads a line on its standard input, which then stays open
+ * while the command runs.
  */
 export function handshakeByStreams(options: {
   word: string;
+  /** Told what the error stream said before that. */
   onBefore(text: string): void;
+  /** Finds the process to watch. */
   onStart(): Promise<number>;
 }): Handshake {
   const { word, onBefore, onStart } = options;
@@ -109,13 +105,10 @@ export function handshakeByStreams(options: {
   };
 }
 
-/** Descriptors that programs must not get, and an open file that says nothing and takes nothing, for their place. */
+/** Descriptors that programs must not get, and an open /dev/null to put in their place. */
 export type CoveredDescriptors = Readonly<{ numbers: readonly number[]; file: number; close(): void }>;
 
-/**
- * Finds the descriptors beyond the first three that this process was started with and would hand on to every program it
- * starts. Node's own are closed at that moment. Linux only.
- */
+/** Finds the descriptors that this process was started with and would hand on to every program it starts. Linux only. */
 export function inheritedDescriptors(): CoveredDescriptors {
   const numbers = readdirSync('/proc/self/fdinfo')
     .map(Number)
@@ -135,21 +128,29 @@ function isHandedOn(fd: number): boolean {
   }
 }
 
+/** What a program gets as its descriptors, by number. */
+export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
+  given: readonly Given[],
+  { numbers, file }: CoveredDescriptors,
+): (NonNullable<Given> | number | 'ignore')[] {
+  const all = Array.from({ length: Math.max(given.length, ...numbers.map((fd) => fd + 1)) }, () => 'ignore');
+  return all.map((_, fd) => given[fd] ?? (numbers.includes(fd) ? file : 'ignore'));
+}
+
 /** One way from a process to this one. */
 export type Pipe = Readonly<{
   read: Socket;
   /** Handed to the process and then closed here. */
   write: number;
-  /** After the last word of all who had it: may be used again. Without it the pipe is closed. */
+  /** It may be used again: everybody who had it has closed it. */
   giveBack(): void;
 }>;
 
 export type Pipes = Readonly<{ take(): Promise<Pipe>; close(): void }>;
 
 /**
- * Real pipes for the output of commands. What Node makes by itself are sockets, and a script that writes to
- * `/dev/stderr` or `/dev/stdout` cannot open those. A pipe is made by `mkfifo`, has no name afterwards, and is used for
- * one command after another. Linux only.
+ * Real pipes for the output of commands, used for one after another. Node itself makes sockets, which a script that
+ * writes to `/dev/stderr` or `/dev/stdout` can't open. Linux only.
  */
 export function createPipes(): Pipes {
   const kept: number[] = [];
