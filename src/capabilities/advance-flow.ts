@@ -11,24 +11,24 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, FlowChange, KeptFlow } from '../store/capability-records.ts';
 
-/** A sign-in is held for so long, and held on to while it is taken on: where that is over its taker has died. */
+/** A process holds a sign-in for so long and renews that while it works; after that it is dead. */
 const leaseMs = 10_000;
 
 const holdEveryMs = 2_000;
 
-/** What another process began or left is looked for so often. */
+/** How often to look for what another process began or left. */
 const lookEveryMs = 15_000;
 
-/** Sign-ins that are taken on side by side: one whose provider hangs delays no others. */
+/** Sign-ins side by side: a provider that hangs delays no others. */
 const most = 8;
 
 /**
- * Takes a sign-in one step on: the code to the provider, a device flow asked for, the identity shown to the person. Who made
- * the step tells the person; a failure of the provider that passes leaves the flow as it was.
+ * Takes a sign-in one step further: sends the code to the provider, polls a device flow, or shows the identity to the
+ * person. A temporary failure of the provider leaves the flow as it was.
  */
 export type AdvanceFlow = (flow: OpenFlow, signal: AbortSignal) => Promise<Outcome<'waiting' | 'linked'>>;
 
-/** What can't become better by trying again: the flow is over. */
+/** After these the flow is over. */
 const final: ReadonlySet<CapabilityCode> = new Set([
   'capability_auth_flow_invalid',
   'capability_auth_flow_expired',
@@ -42,9 +42,9 @@ export function createAdvanceFlow(options: {
   records: Pick<CapabilityRecords, 'change'>;
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
-  /** Shows the linked identity to the person, who has to say that it is theirs; once for a flow. */
+  /** Has the person confirm the linked identity; once for a flow. */
   askToConfirm(flow: OpenFlow, account: LinkedAccount): Promise<void>;
-  /** Tells the person that it came to nothing, or that they have to try again. */
+  /** Tells the person that it failed, or that they have to try again. */
   tellFailure(flow: OpenFlow, why: CapabilityFailure, over: boolean): Promise<void>;
   clock: Pick<Clock, 'now'>;
 }): AdvanceFlow {
@@ -96,7 +96,7 @@ export function createAdvanceFlow(options: {
       const to = over ? 'ended' : 'pending';
       const again = over || !isDevice ? {} : { dueAt: now + Math.max(intervalMs, 30_000) };
       const changed = await change(flow, unanswered, { state: to, ...again });
-      // A device flow is asked for again without a word.
+      // A device flow is polled again silently.
       if (changed && (over || !isDevice)) await tellFailure(flow, outcome, over);
       return outcome;
     }

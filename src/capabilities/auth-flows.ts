@@ -11,7 +11,7 @@ import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 
-/** A sign-in as a model is told of it: never its address, its code or its state. */
+/** A sign-in as the model sees it: never its address, code or state. */
 export type FlowView = Readonly<{
   flow: string;
   capability: string;
@@ -21,15 +21,15 @@ export type FlowView = Readonly<{
 }>;
 
 export type AuthFlows = Readonly<{
-  /** Begins one, in a private chat only, and has the host send the link; a pending one is given again (C6). `call` names the call. */
+  /** Begins one, only in a private chat, and has the host send the link; a pending one is reused (C6). */
   begin(
     caller: CapabilityCaller,
     of: Readonly<{ capability: string; hint?: string | undefined; call: string }>,
     signal: AbortSignal,
   ): Promise<Outcome<FlowView>>;
-  /** Flows under way of this person, of capabilities that the skill declares. */
+  /** This person's open flows of capabilities that the skill declares. */
   list(caller: CapabilityCaller): Promise<readonly FlowView[]>;
-  /** Asks how a device flow stands. `complete` does the same, and says of the other kind what is missing. */
+  /** Polls a device flow. For the other kind, `complete` says what is missing. */
   look(
     caller: CapabilityCaller,
     of: Readonly<{ flow?: string | undefined; capability?: string | undefined; as: 'poll' | 'complete' }>,
@@ -48,13 +48,12 @@ export function createAuthFlows(options: {
   advance: AdvanceFlow;
   /** Sends the link to the person, once for a key. */
   sendLink(flow: OpenFlow, key: string): Promise<void>;
-  /** Something will be due. */
   poke(): void;
   clock: Pick<Clock, 'now'>;
 }): AuthFlows {
   const { find, records, key, calls, advance, sendLink, poke, clock } = options;
 
-  /** Of this person and skill, not ended, with what is sealed of them. */
+  /** Open flows of this person and skill. */
   async function open(caller: CapabilityCaller): Promise<readonly OpenFlow[]> {
     const flows = await records.flows(caller.requester.sender);
     const theirs = flows.filter(
@@ -156,7 +155,7 @@ export function createAuthFlows(options: {
   };
 }
 
-/** State and PKCE always, and nothing in clear text but on this machine (C6). */
+/** State and PKCE always; clear text only on this machine (C6). */
 function checkBegun(begun: BridgeResults['auth_begin']): Outcome<BridgeResults['auth_begin']> {
   const invalid = (why: string) => failure('capability_invalid_output', `the provider’s sign-in ${why}`);
   const url = new URL(begun.auth_url);
@@ -189,10 +188,9 @@ function view({ id, capability, state, dueAt, content }: OpenFlow, now: number):
   };
 }
 
-/** What a person gave in answer to a sign-in page. */
 type GivenAnswer = Readonly<{ code: string; url: string | null; state: string | null }>;
 
-/** What is sealed of a sign-in (C6). */
+/** The sealed part of a sign-in (C6). */
 export type FlowContent = Readonly<{
   /** For whom and where: the private chat it was started in. */
   requester: Requester;
@@ -205,20 +203,19 @@ export type FlowContent = Readonly<{
   account?: LinkedAccount;
 }>;
 
-/** A flow with what is sealed of it. */
 export type OpenFlow = KeptFlow & Readonly<{ content: FlowContent }>;
 
 export function sealFlow(key: CapabilityKey, id: string, content: FlowContent): string {
   return key.seal(content, `flow ${id}`);
 }
 
-/** Nothing for a flow that ended in an account: nothing of it is kept. */
+/** Undefined for a flow that ended in an account: nothing sealed is kept. */
 export function openFlow(key: CapabilityKey, flow: KeptFlow): OpenFlow | undefined {
   if (flow.sealed === '') return undefined;
   return { ...flow, content: key.open(flow.sealed, `flow ${flow.id}`) as FlowContent };
 }
 
-/** How often a device flow is asked for. */
+/** Milliseconds between two polls of a device flow. */
 export function pollMs({ poll_interval_seconds: seconds = 5 }: FlowContent['begun']): number {
   return seconds * 1_000;
 }

@@ -24,7 +24,7 @@ export type BridgeProvider = Readonly<{
   timeoutSeconds: number;
 }>;
 
-/** `message` is a sentence for a model; what a process wrote to its standard error is never in it. */
+/** `message` is a sentence for a model, without anything from standard error. */
 export type CapabilityFailure = Readonly<{ ok: false; code: CapabilityCode; message: string }>;
 export type Outcome<Value> = Readonly<{ ok: true; value: Value }> | CapabilityFailure;
 
@@ -32,10 +32,7 @@ export function failure(code: CapabilityCode, message: string): CapabilityFailur
   return { ok: false, code, message };
 }
 
-/**
- * Makes one call of a provider: one process, one request, one answer (C2). Whatever the process does is a value, within its
- * time and half a second. Throws only the reason of `signal`.
- */
+/** One call: one process, one request, one answer (C2), within the provider's time and half a second. Throws only the reason of `signal`. */
 export async function callBridge<Method extends BridgeMethod>(
   provider: BridgeProvider,
   method: Method,
@@ -124,7 +121,7 @@ function decode(output: Buffer): string | undefined {
   }
 }
 
-/** Where it is and what is wrong with it, without the value itself. */
+/** Without the value itself. */
 function firstProblem(
   error: Readonly<{ issues: readonly { path: readonly PropertyKey[]; message: string }[] }>,
 ) {

@@ -14,9 +14,8 @@ Prints JSON. Exit codes: 0 done, 1 refused or failed (the JSON has error.code an
 type Wanted = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
 /**
- * What `skillet-cap` does in the sandbox of a run: each command is a call of one of the run's capability tools, through the
- * door that all tools go through, so ceiling, policy, approval and audit are the same (C4). `of` is the call that the command
- * runs in: what it gets marks that one, too.
+ * `skillet-cap` in the sandbox of a run: each command is a call of one of the run's capability tools, with the same allowed
+ * tools, policy, approval and audit (C4). `of` is the call that the command runs in, which gets its taint, too.
  */
 export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'toolUseId' | 'mark'>): ServeCap {
   let calls = 0;
@@ -39,7 +38,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
   };
 }
 
-/** The tool call that the words stand for, or what is wrong with them. */
+/** The tool call, or what is wrong with the words. */
 function read(words: readonly string[], stdin: string): Wanted | string {
   const options = {
     account: { type: 'string' },
@@ -87,7 +86,7 @@ function read(words: readonly string[], stdin: string): Wanted | string {
   }
 }
 
-/** Nothing at all is an empty input. */
+/** Nothing is an empty input. */
 function readInput(text: string): Readonly<Record<string, unknown>> | undefined {
   if (text.trim() === '') return {};
   const data = parseJson(text);
@@ -96,7 +95,7 @@ function readInput(text: string): Readonly<Record<string, unknown>> | undefined 
     : undefined;
 }
 
-/** What the model would have read, as JSON for a program. */
+/** The model's answer as JSON for a program. */
 function shown(content: string, isError: boolean): CapAnswer {
   const [, code, message] = /^error (\w+): ([^]*)$/.exec(content) ?? [];
   if (code !== undefined) return failed(code, message ?? '');

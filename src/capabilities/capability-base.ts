@@ -12,7 +12,6 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, KeptAccount } from '../store/capability-records.ts';
 
-/** What capabilities stand on, with a running bot and without. */
 export type CapabilityBase = Readonly<{
   records: CapabilityRecords;
   /** Opens the key file when it is first needed. */
@@ -26,7 +25,7 @@ export type CapabilityBase = Readonly<{
 
 export function createCapabilityBase(options: {
   config: () => Config;
-  /** What plugins bring, as config has them now; undefined if no bot runs. */
+  /** Of plugins; undefined if no bot runs. */
   ofPlugins?: (config: Config) => readonly BridgeProvider[];
   records: CapabilityRecords;
   env: Readonly<Record<string, string | undefined>>;
@@ -49,7 +48,7 @@ export function createCapabilityBase(options: {
   };
 }
 
-/** Read again when the config in force is another one (G3). */
+/** Follows the config in force (G3). */
 function providersOf(
   config: () => Config,
   ofPlugins: (config: Config) => readonly BridgeProvider[],
@@ -65,7 +64,7 @@ function providersOf(
   };
 }
 
-/** Opened when first needed; one that could not be opened is tried again. */
+/** Opens when first needed; tries again after a failure. */
 function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKey> {
   const kept: { key?: Promise<CapabilityKey> } = {};
   return () => {
@@ -83,7 +82,7 @@ function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKe
 export type CapabilityOperations = Readonly<{
   list(): Promise<Readonly<{ offered: readonly OfferedNamespace[]; problems: readonly string[] }>>;
   accounts(): Promise<readonly Account[]>;
-  /** Throws OperatorError where there is none. */
+  /** Throws OperatorError if there is none. */
   revoke(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<void>;
 }>;
 

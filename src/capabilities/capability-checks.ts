@@ -21,7 +21,7 @@ export type CapabilityCaller = Readonly<{
   declared: readonly string[];
 }>;
 
-/** The first gates (C5): the user is known, the id has its form, the skill declares it. */
+/** The first gates (C5): a known user, a well-formed id that the skill declares. */
 export function judgeCaller(
   { requester, skill, declared }: CapabilityCaller,
   capability: string,
@@ -41,7 +41,10 @@ export function judgeCaller(
   return undefined;
 }
 
-/** The gate of the place: the capability's own list of chat types, else private where it is sensitive (C5). What is unknown or shared with another company is no place for what is sensitive. */
+/**
+ * The gate of the place (C5): the capability's list of chat types; without one, private if it is sensitive. Sensitive ones
+ * work in no chat that is shared with another company.
+ */
 export function judgePlace(
   { id, sensitive, allowed_chat_types: listed }: Pick<Capability, 'id' | 'sensitive' | 'allowed_chat_types'>,
   { chatType, external }: Pick<Requester, 'chatType' | 'external'>,
@@ -57,7 +60,7 @@ export function judgePlace(
   return failure('capability_access_denied', `${id} is not for this chat, only for: ${where}`);
 }
 
-/** The gates of what is asked: the operation exists, its input fits (C5). */
+/** The gates of the request: the operation exists, its input fits (C5). */
 export function judgeInput(
   { id, operations }: Capability,
   name: string,
@@ -75,7 +78,7 @@ export function judgeInput(
     : failure('capability_invalid_input', `the input does not fit: ${problem}`);
 }
 
-/** The gate of the account (C6): the one that is named, else the only one; null for an operation that needs none. */
+/** The gate of the account (C6): the named one, otherwise the only one; null if the operation needs none. */
 export function chooseAccount(
   operation: Pick<CheckedOperation, 'requires_auth'>,
   refs: readonly string[],
@@ -97,16 +100,13 @@ export function chooseAccount(
   return { ok: true, value: only };
 }
 
-/** A person, not a chat that speaks: an anonymous admin, a channel. */
+/** Not a chat that speaks: an anonymous admin, a channel. */
 function isPerson({ sender, conversation, chatType }: Requester): boolean {
   if (!/^[^:]+:[^:-]/.test(sender)) return false;
   return chatType === 'private' || sender !== chatIdOf(conversation);
 }
 
-/**
- * Where data holds something that looks like a credential, as a path such as `items.0.access_token`; undefined if it holds
- * none (C5). What is there is not told.
- */
+/** The path of the first thing that looks like a credential, such as `items.0.access_token`, without its value (C5). */
 export function findCredential(data: unknown, path: readonly string[] = []): string | undefined {
   if (typeof data === 'string') return values.test(data) ? path.join('.') || 'the answer' : undefined;
   if (typeof data !== 'object' || data === null) return undefined;
@@ -120,7 +120,7 @@ export function findCredential(data: unknown, path: readonly string[] = []): str
   return undefined;
 }
 
-/** `has_password: true` and `token: null` say nothing; text, numbers and what holds some do. */
+/** `has_password: true` and `token: null` hold no credential. */
 function isFilled(value: unknown): boolean {
   if (typeof value === 'string') return value !== '';
   if (typeof value === 'number') return true;

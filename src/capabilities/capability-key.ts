@@ -5,11 +5,11 @@ import type { CapabilityRecords } from '../store/capability-records.ts';
 
 /** What is sealed with one key file (C6). */
 export type CapabilityKey = Readonly<{
-  /** Encrypts data as JSON, bound to what it is `of`: in another row's place it can't be opened. */
+  /** Encrypts data as JSON, bound to `of`: it can't be opened in another row. */
   seal(data: unknown, of: string): string;
-  /** The data again. Throws where it was sealed with another key, for something else, or altered. */
+  /** Throws if it was sealed with another key, for something else, or altered. */
   open(sealed: string, of: string): unknown;
-  /** The same for the same text, and nothing of the text can be told from it. */
+  /** Stable, and reveals nothing of the text. */
   hash(text: string): string;
   /** The private key of the tokens, 32 bytes: processes that share the file sign alike (C3). */
   signingSeed: Buffer;
@@ -20,9 +20,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Opens the key file, made (0600) where the store holds nothing sealed yet. Accounts outlive processes, so the key must be
- * the one they were sealed with: processes that share a store share the file, or a copy of it. Throws OperatorError where it is
- * another one, is missing although accounts exist, or others may read it.
+ * Opens the key file, or makes it (0600) if the store holds nothing sealed. Processes that share a store share the file, or a
+ * copy. Throws OperatorError if it is another key, others may read it, or it is missing although accounts exist.
  */
 export async function openCapabilityKey(
   file: string,
@@ -76,7 +75,7 @@ function readKey(file: string): Buffer | undefined {
   return key;
 }
 
-/** Where another process made it at the same moment, that one's. */
+/** If another process was faster, that one's. */
 function makeKey(file: string): Buffer | undefined {
   const key = randomBytes(keyBytes);
   try {

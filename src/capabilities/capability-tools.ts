@@ -7,12 +7,11 @@ import type { CapabilityFailure } from './call-bridge.ts';
 import type { CapabilityCaller } from './capability-checks.ts';
 import { shownCall, type InvokeCapability } from './invoke-capability.ts';
 
-/** What the tools of a run stand on. */
 export type CapabilityGround = Readonly<{
   invoke: InvokeCapability;
   flows: AuthFlows;
   accounts: Pick<Accounts, 'list'>;
-  /** Told of each call that reached a provider or was stopped at a gate (L6). */
+  /** For each call that reached a provider or was stopped at a gate (L6). */
   onCall(call: CapabilityCallRecord): Promise<void>;
 }>;
 
@@ -46,7 +45,7 @@ const invoking = prepareTool({
       .describe('fits the input_schema of the operation'),
     account: z.string().optional().describe('one of the linked accounts, where there are several'),
   }),
-  // Made again it does nothing twice: a mutating call has its key and its stored outcome (C8).
+  // A mutating call has a key and a stored outcome: repeated, it does nothing twice (C8).
   traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: false },
   risk: 'moderate',
 });
@@ -64,7 +63,7 @@ const linking = prepareTool({
   risk: 'moderate',
 });
 
-/** The tools of a run whose skill declares capabilities; they reach those and no others (C4). */
+/** The tools of a run whose skill declares capabilities; they reach only those (C4). */
 export function capabilityTools(
   of: Omit<CapabilityCaller, 'requester'>,
   ground: CapabilityGround,
@@ -161,7 +160,7 @@ export function capabilityTools(
     }
   });
 
-  // The backend's words, refusals and account names included, are private from the first call on (S7).
+  // All words of the backend are private, refusals and account names included (S7).
   const marks = of.skill;
   return [
     { ...list, terms: async () => ({ marks }) },
@@ -172,9 +171,8 @@ export function capabilityTools(
     },
   ];
 
-  /** The gates, before a person is asked for nothing (C5). */
+  /** The gates come before a person's confirmation (C5). */
   async function termsOf(input: unknown, caller: CapabilityCaller, signal: AbortSignal) {
-    // Checked already, as every input is.
     const request = input as Parameters<InvokeCapability['prepare']>[1];
     const prepared = await invoke.prepare(caller, request, signal);
     if (!prepared.ok) {

@@ -2,12 +2,11 @@ import type { Config } from '../config/complete-config.ts';
 import { namespaceForm } from './bridge-contract.ts';
 import type { BridgeProvider } from './call-bridge.ts';
 
-/** The providers that config names, and what of it names none. */
 export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;
   /** By namespace. */
   all: readonly BridgeProvider[];
-  /** What of the config names no provider, for the operator. */
+  /** Faults of the config, for the operator. */
   problems: readonly string[];
 }>;
 
@@ -17,9 +16,9 @@ const presets: Readonly<Record<string, BridgeProvider>> = {
 };
 
 /**
- * The providers that config names (C1): `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`,
- * which goes over the skill's preset, and over what plugins bring (`ofPlugins`, a namespace once: X1). One that is switched off is off, wherever else it is named; two that claim one namespace
- * are none.
+ * The providers that config names (C1). `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`,
+ * then come the skill's preset and plugins (X1). One that is switched off stays off. If two skills claim a namespace,
+ * neither is used.
  */
 export function configuredProviders(
   { capabilities, skills }: Pick<Config, 'capabilities' | 'skills'>,
@@ -31,7 +30,7 @@ export function configuredProviders(
 
   for (const [name, { enabled, capabilityProvider: own }] of Object.entries(skills.byName)) {
     const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-    // A preset is of an opt-in skill; anyone who writes a provider out means it.
+    // Presets belong to opt-in skills; a written provider is meant.
     const wired = own === undefined ? preset !== undefined && enabled === true : enabled !== false;
     if (!wired || own?.enabled === false) continue;
     const where = `[skills.${name}.capability_provider]`;
@@ -77,7 +76,7 @@ export function configuredProviders(
 
 const defaultSeconds = 30;
 
-/** The namespace of a capability id: what stands before its dot. */
+/** The part of a capability id before its dot. */
 export function namespaceOf(capability: string): string {
   return capability.slice(0, Math.max(0, capability.indexOf('.')));
 }

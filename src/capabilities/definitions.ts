@@ -8,7 +8,7 @@ import { jsonSchemaCheck, type SchemaCheck } from '../lib/json/json-schema-check
 export type CheckedOperation = Omit<CapabilityOperation, 'output_schema'> &
   Readonly<{ checkInput: SchemaCheck; checkOutput: SchemaCheck }>;
 
-/** A capability as its provider describes it, checked. */
+/** A checked definition. */
 export type Capability = Omit<CapabilityDefinition, 'operations'> &
   Readonly<{ operations: ReadonlyMap<string, CheckedOperation> }>;
 
@@ -18,7 +18,6 @@ export type Definitions = (
   signal: AbortSignal,
 ) => Promise<Outcome<ReadonlyMap<string, Capability>>>;
 
-/** A provider that was changed is asked again after so long. */
 const keptMs = 5 * 60_000;
 
 type Kept = Readonly<{
@@ -26,7 +25,7 @@ type Kept = Readonly<{
   known: Promise<Outcome<ReadonlyMap<string, Capability>>>;
 }>;
 
-/** Asks providers for what they offer when it is first needed, and keeps a good answer for five minutes (C1). */
+/** Asks providers when first needed, and keeps a good answer for five minutes (C1). */
 export function createDefinitions(options: {
   fetch(
     provider: BridgeProvider,
@@ -38,7 +37,7 @@ export function createDefinitions(options: {
   const kept = new Map<string, Kept>();
 
   async function ask(provider: BridgeProvider): Promise<Outcome<ReadonlyMap<string, Capability>>> {
-    // Shared by all who wait for it: nobody's end is the end of it. Its own time limits it.
+    // Callers share it, so none of them aborts it. Its timeout ends it.
     const answer = await fetch(provider, new AbortController().signal);
     return answer.ok ? checkDefinitions(provider.namespace, answer.value.definitions) : answer;
   }
@@ -58,7 +57,7 @@ export function createDefinitions(options: {
   };
 }
 
-/** Checks what a provider says it offers: in its own namespace, each once, with schemas that can be asked. */
+/** Each capability once, in the provider's namespace, with usable schemas. */
 export function checkDefinitions(
   namespace: string,
   definitions: readonly CapabilityDefinition[],

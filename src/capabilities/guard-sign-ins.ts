@@ -8,11 +8,11 @@ import { failureText } from './confirm-accounts.ts';
 import type { Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
-/** Takes what people paste from sign-in pages out of what they say, before anything is stored, shown or logged of it (C6). */
+/** Takes answers of sign-in pages out of messages before anything stores, shows or logs them (C6). */
 export type GuardSignIns = Readonly<{
-  /** True where the message was one: it goes no further. */
+  /** True if the message was one: it goes no further. */
   takes(message: Message): Promise<boolean>;
-  /** The message without what it quotes of one. */
+  /** The message without quoted ones. */
   clean(message: Message): Promise<Message>;
 }>;
 
@@ -27,7 +27,7 @@ export function createGuardSignIns(options: {
 }): GuardSignIns {
   const { take, channels, replies, audit, log } = options;
 
-  /** Away from where others read it, where the platform lets the bot do that. */
+  /** Deletes it where others read it, if the platform allows that. */
   async function remove({ conversation, platformId }: Message): Promise<boolean> {
     const channel = channels.get(conversation.channel);
     if (channel === undefined || platformId === undefined) return false;
@@ -43,7 +43,7 @@ export function createGuardSignIns(options: {
     }
   }
 
-  /** In no private chat: what is quoted is never used. */
+  /** As if others could read it: a quoted answer is never used. */
   async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
     const { sender } = message;
     const said = { text: quote.text, sender: { ...sender, id: quote.sender ?? sender.id } };

@@ -16,7 +16,7 @@ import {
 import type { Capability, CheckedOperation, Definitions } from './definitions.ts';
 import type { SignedCalls } from './signed-call.ts';
 
-/** What a model asks for. Whatever else it wrote is not read (C3). */
+/** A model's request. Nothing else that it wrote is read (C3). */
 export type CapabilityRequest = Readonly<{
   capability: string;
   operation: string;
@@ -32,11 +32,11 @@ export type PreparedCall = Readonly<{
   /** Null where the operation needs none. */
   account: string | null;
   mutating: boolean;
-  /** Its outcome is stored already: nothing will be sent (C8). */
+  /** Its outcome is stored: nothing will be sent (C8). */
   done: boolean;
 }>;
 
-/** What a person is shown of a mutating call, and what is sent once they agreed: nothing else. */
+/** What a person confirms of a mutating call; exactly this is sent. */
 export type ShownCall = Readonly<{
   capability: string;
   operation: string;
@@ -54,15 +54,15 @@ export type InvokeCapability = Readonly<{
     signal: AbortSignal,
   ): Promise<Outcome<PreparedCall>>;
   /**
-   * Judges again, then calls the provider and checks what it answers. A mutating call goes only as it was agreed to. Its
-   * outcome is stored before it is told, under a key of run and input: made again it gives that outcome (C8).
+   * Judges again, calls the provider and checks the answer. A mutating call goes only as confirmed. Its outcome is stored
+   * under a key of run and input before it is returned: repeated, it returns that outcome (C8).
    */
   invoke(
     caller: CapabilityCaller,
     request: CapabilityRequest,
     options: Readonly<{ agreed: unknown; signal: AbortSignal }>,
   ): Promise<Outcome<InvokedCall>>;
-  /** The first gates alone: what a capability is, where the caller may know of it. */
+  /** The first gates alone: a capability that the caller may know of. */
   find(
     caller: CapabilityCaller,
     capability: string,

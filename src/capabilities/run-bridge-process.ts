@@ -10,12 +10,12 @@ export type BridgeProcess =
 
 /** Bytes of an answer; a process that writes more is ended. */
 export const answerLimit = 2 * 1024 * 1024;
-/** Its last words, for the operator's log. */
+/** Last characters of standard error, for the operator's log. */
 const complaintLimit = 2_000;
-/** So long may its output stay open after it has ended. */
+/** How long its output may stay open after its end. */
 const drainMs = 500;
 
-/** What of its own environment the bot passes to programs that an operator named: none of its secrets. */
+/** The bot's own variables for programs that an operator named: no secrets. */
 const passed = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'];
 
 export function programEnvironment(
@@ -26,8 +26,8 @@ export function programEnvironment(
 }
 
 /**
- * Runs one process for one call and takes what it wrote (C2). It has a group of its own, which is ended with it: at the end of
- * its time, when it writes too much, when the signal is aborted (then the reason is thrown), after it has answered, and when this process ends.
+ * Runs one process for one call (C2). Its group ends at a timeout, when it writes too much, when the signal aborts (whose
+ * reason is thrown), after its answer, and with this process.
  */
 export async function runBridgeProcess(options: {
   command: readonly string[];
@@ -62,19 +62,19 @@ export async function runBridgeProcess(options: {
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString('utf8')).slice(-complaintLimit);
   });
-  // It may end before it has read everything: how it ended says enough.
+  // It may end before it has read everything.
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(input);
   const time = setTimeout(() => ended.resolve('timeout'), timeoutMs);
   const stop = (): void => ended.resolve('stopped');
   const end = (): void => {
     if (pid === undefined) return;
-    // Once it has ended its number may be another process's, but not that of its group while anything is in there.
+    // Its id may be another process's by now. A group's id is not reused while anything is in it.
     if (child.exitCode === null && child.signalCode === null) killTree(pid);
     else killOne(-pid);
   };
   signal.addEventListener('abort', stop, { once: true });
-  // The group ends also where this process is killed; what left it only where there is time to look for it.
+  // If this process is killed, the group ends, too, but not what left it.
   process.once('exit', end);
   const forget = pid === undefined ? undefined : endWithUs(pid);
   try {

@@ -11,30 +11,29 @@ const longest = 4_096;
 
 const codeForm = /^[\w.~+/=%-]{4,2048}$/;
 
-/** What a message was found to be. Any but `none` goes no further: no inbox, transcript, model or log sees it (C6). */
+/** Anything but `none` stops here: no inbox, transcript, model or log sees it (C6). */
 export type TakenAnswer = Readonly<
   | { kind: 'none' }
   /** The host completes the flow. */
   | { kind: 'submitted'; flow: string; capability: string }
-  /** `capability`: of the flow it was for, where that is known. */
+  /** `capability`: of its flow, if known. */
   | { kind: 'refused'; code: CapabilityCode; capability?: string }
-  /** It was said where others read along. */
+  /** Others could read it. */
   | { kind: 'public' }
 >;
 
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
-/** For so long after its end the answer of a sign-in is known as one, no matter who brings it. */
+/** How long the answer of an ended sign-in is recognized, whoever sends it. */
 const knownMs = 3_600_000;
 
 /**
- * Takes what a person pasted from a sign-in page. A bare code counts only while a sign-in of theirs waits for one. An address
- * of somebody who began no sign-in within the last day counts where its `state` is that of somebody else's: it is refused.
+ * Takes what a person pasted from a sign-in page. A bare code counts only while their sign-in waits for one. An address with
+ * the `state` of somebody else's sign-in is refused.
  */
 export function createTakeAuthAnswer(options: {
   records: Pick<CapabilityRecords, 'flows' | 'flowsSince' | 'change'>;
   key: () => Promise<CapabilityKey>;
-  /** A flow is to be completed. */
   poke(): void;
   clock: Pick<Clock, 'now'>;
 }): (message: Said) => Promise<TakenAnswer> {
@@ -124,26 +123,25 @@ function isSame(expected: string | undefined, given: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** What a message says in answer to a sign-in page, if it does. */
 type AuthAnswer = Readonly<
   | { kind: 'none' }
-  /** `url` is null where it is the code alone. */
+  /** `url` is null for a bare code. */
   | { kind: 'code'; code: string; url: string | null; state: string | null }
   /** The page said no. */
   | { kind: 'refused'; state: string | null }
-  /** It is meant as one, and can't be used. */
+  /** Meant as one, but unusable. */
   | { kind: 'unusable'; problem: CapabilityCode; state: string | null }
 >;
 
 /**
- * Reads a pasted callback address, or a code, out of a message (C6), however it came: in brackets, broken over lines, with
- * words around it. A bare code is a single word that no person would write by hand.
+ * Finds a pasted callback address, or a code, in a message (C6): in brackets, broken over lines, among words. A bare code is
+ * a single word that nobody would type.
  */
 export function readAuthAnswer(text: string): AuthAnswer {
   const trimmed = text.trim();
   const read = trimmed.length > longest ? addresses(trimmed) : joined(trimmed);
   const urls: string[] = [];
-  // Looked for first: the pattern costs a hundred times as much, and every message comes by here.
+  // Checked first: the pattern costs a hundred times as much, and sees every message.
   const rest = !read.includes('://')
     ? read
     : read.replace(/[a-z][a-z0-9+.-]{0,100}:\/\/[^\s<>"'`]+/gi, (found) => {
@@ -185,21 +183,20 @@ function tooMany(urls: readonly string[]): AuthAnswer {
     : { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
 }
 
-/** Query and fragment together; undefined if it is no address. */
+/** Of query and fragment; undefined if it is no address. */
 function parametersOf(url: string): URLSearchParams | undefined {
   if (!URL.canParse(url)) return undefined;
   const { search, hash } = new URL(url);
   return new URLSearchParams([search.slice(1), hash.slice(1)].filter((part) => part !== '').join('&'));
 }
 
-/** Whether an address carries what sign-in pages send people back with. */
 function isCallback(url: string): boolean {
   const given = parametersOf(url);
   if (given === undefined) return /[?&#](?:code|state)=/.test(url);
   return (given.has('state') && ['code', 'error'].some((name) => given.has(name))) || given.has('code');
 }
 
-/** Codes that words say are codes: `code: 4/0AX…`. */
+/** Codes that are called so: `code: 4/0AX…`. */
 function codeWords(text: string): readonly string[] {
   const named = [...text.matchAll(/(?:^|[\s?&])code\s*(?:is\s*)?[:=]\s*([^\s&]+)/gi)].map(([, code = '']) =>
     tidy(code),
@@ -218,7 +215,7 @@ function bare(text: string): string {
   return withoutEnd(text.replace(/^[`"'<(]+/, ''), '`"\'>)');
 }
 
-/** Of a long text only these are looked at, so that no text takes long. */
+/** The only part of a long text to look at, so that none takes long. */
 function addresses(text: string): string {
   const words = text.split(/\s/).filter((word) => word.length <= longest && word.includes('://'));
   return words.join(' ');
