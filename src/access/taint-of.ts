@@ -1,4 +1,4 @@
-import { joinTaint, taintIn, type Taint } from '../core/taint.ts';
+import { joinTaint, taintIn, type Taint } from '../core/entry.ts';
 import type { Store, Transcripts } from '../store/store.ts';
 
 type Reads = Pick<Transcripts, 'read'>;

@@ -2,10 +2,9 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { estimateTokens, planCompaction, summaryRequest, type CompactionPlan } from './plan-compaction.ts';
 import { isHidden, asStub, collapseActiveSkills, beginningOfLastTurn, type Viewer } from './show-to.ts';
 import { toMessages, isShown, newestSummary, viewEntries, type Summary } from './to-messages.ts';
-import type { Entry } from '../core/entry.ts';
+import { taintIn, type Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
-import { taintIn } from '../core/taint.ts';
 import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 

@@ -5,7 +5,7 @@ import type { Decision } from '../access/decide-message.ts';
 import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
-import { joinTaint, type Taint } from '../core/taint.ts';
+import { joinTaint, type Taint } from '../core/entry.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import type { Store } from '../store/store.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../store/store.ts';
-import { hostAndPort } from '../lib/text/host-and-port.ts';
+import { hostAndPort } from '../lib/text/text.ts';
 
 export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;

@@ -3,7 +3,7 @@ import type { Part, PartFile } from '../core/channel.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message, Quote, Task } from '../core/message.ts';
 import type { ModelAnswer, ModelRequest } from '../core/model.ts';
-import { redactDeep, redactTexts } from '../lib/redaction/redact-deep.ts';
+import { redactDeep, redactTexts } from '../lib/redaction/redact.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 
 type Redact = (text: string) => string;

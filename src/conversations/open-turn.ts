@@ -1,8 +1,7 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import { whileAdmitted } from '../access/while-admitted.ts';
-import type { Message, Task } from '../core/message.ts';
+import { requesterOf, type Message, type Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
-import { requesterOf } from '../core/requester-of.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Registry } from '../skills/registry.ts';

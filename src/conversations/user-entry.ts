@@ -1,9 +1,8 @@
 import { addressesTyped, type Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Entry } from '../core/entry.ts';
+import { joinTaint, type Entry } from '../core/entry.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { localTime } from '../core/local-time.ts';
-import { joinTaint } from '../core/taint.ts';
 import type { ReceivedOf } from '../core/received.ts';
 import type { Store } from '../store/store.ts';
 import { taintOf, roomOf } from '../access/taint-of.ts';

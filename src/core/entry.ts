@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Tokens } from './model.ts';
 import type { ShownFile } from './received.ts';
-import type { Taint } from './taint.ts';
 import type { DeliveredFile } from './tool.ts';
 
 const key = 'arguments that were no JSON';
@@ -92,4 +91,22 @@ export function unparsedInput(written: string): Readonly<Record<string, string>>
 
 export function isUnparsed(input: unknown): boolean {
   return typeof input === 'object' && input !== null && Object.hasOwn(input, key);
+}
+
+/** Private data (S7): the skill's name if all is its own, else `true`. */
+export type Taint = string | true;
+
+/** One skill's own only if both are. */
+export function joinTaint(one: Taint | undefined, other: Taint | undefined): Taint | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one === other ? one : true;
+}
+
+/** Of all entries together (S7). `damaged` ones might be marked. */
+export function taintIn(entries: readonly Entry[], damaged = 0): Taint | undefined {
+  const unknown = damaged > 0 ? true : undefined;
+  return entries.reduce<Taint | undefined>(
+    (marks, entry) => ('marks' in entry ? joinTaint(marks, entry.marks) : marks),
+    unknown,
+  );
 }

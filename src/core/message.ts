@@ -1,6 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
-import type { ActiveSkill } from './entry.ts';
-import type { Taint } from './taint.ts';
+import type { ActiveSkill, Taint } from './entry.ts';
+import type { Requester } from './tool.ts';
 import { withoutEnd } from '../lib/text/text.ts';
 
 const commandPattern = /^\s*\/([\p{L}\p{N}][\p{L}\p{M}\p{N}_-]*)(?:@(\w+))?(?:\s+([^]*))?$/u;
@@ -157,4 +157,26 @@ export function parseAddressed(text: string): Command | undefined {
   const command = called ?? parseCommand(`/${text}`);
   if (command === undefined) return undefined;
   return { name: command.name, args: command.args, bare: called === undefined ? true : undefined };
+}
+
+export function requesterOf(message: Message): Requester {
+  const { conversation, chatType, external, sender } = message;
+  const { id, name, kind, language, timezone } = sender;
+  const replyTo = repliesTo(message);
+  return {
+    conversation,
+    chatType,
+    external,
+    sender: id,
+    name,
+    kind,
+    language,
+    timezone,
+    replyTo,
+  };
+}
+
+/** In groups an answer points at its message. */
+export function repliesTo({ chatType, platformId }: Message): string | undefined {
+  return chatType === 'private' ? undefined : platformId;
 }

@@ -1,7 +1,7 @@
 import type { Diagnostic, ErrorCode } from './codes.ts';
 import type { ChatType } from './conversation.ts';
 import type { Tokens } from './model.ts';
-import type { Taint } from './taint.ts';
+import type { Taint } from './entry.ts';
 import type { DeliveredFile } from './tool.ts';
 
 /** Later ones override earlier ones by name (D1). */

@@ -1,5 +1,4 @@
-import type { ActiveSkill } from './entry.ts';
-import type { Taint } from './taint.ts';
+import type { ActiveSkill, Taint } from './entry.ts';
 import type { DeliveredFile, Requester, Risk } from './tool.ts';
 
 /** Unchecked. */

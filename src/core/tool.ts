@@ -3,7 +3,7 @@ import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType, ChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
 import type { Sender } from './message.ts';
-import type { Taint } from './taint.ts';
+import type { Taint } from './entry.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 import { byteSize, truncate } from '../lib/text/text.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';

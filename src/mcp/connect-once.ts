@@ -7,7 +7,7 @@ import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotoc
 import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { isShallow } from '../lib/json/json-values.ts';
-import { redactDeep } from '../lib/redaction/redact-deep.ts';
+import { redactDeep } from '../lib/redaction/redact.ts';
 import { raceTimeout } from '../lib/async/deadline.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';

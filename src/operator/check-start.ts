@@ -11,7 +11,7 @@ import { findProgram } from '../sandbox/inside-sandbox.ts';
 import { tryFolders } from '../store/make-folders.ts';
 import { serverEnvironment } from '../mcp/server-environment.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
-import { hostAndPort, whyNotListening } from '../lib/text/host-and-port.ts';
+import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
 import { skillRoots } from '../skills/open-library.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

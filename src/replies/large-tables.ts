@@ -1,9 +1,8 @@
 import type { Channel } from '../core/channel.ts';
-import type { Message } from '../core/message.ts';
+import { requesterOf, type Message } from '../core/message.ts';
 import type { DeliverArtifacts } from '../core/tool.ts';
 import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.ts';
 import { sayIn } from '../core/texts/say.ts';
-import { requesterOf } from '../core/requester-of.ts';
 
 /** More tables of one answer stay in it. */
 const mostFiles = 5;

@@ -1,8 +1,7 @@
-import { repliesTo } from '../core/requester-of.ts';
+import { repliesTo, type Message } from '../core/message.ts';
 import type { Button, Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
-import type { Message } from '../core/message.ts';
 import { sayIn, type Words } from '../core/texts/say.ts';
 import type { Step, Store } from '../store/store.ts';
 

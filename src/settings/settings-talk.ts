@@ -10,7 +10,7 @@ import { fixed, sayIn, type Fixed } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { redactDeep } from '../lib/redaction/redact-deep.ts';
+import { redactDeep } from '../lib/redaction/redact.ts';
 import { nearest } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
-import type { Entry, ActiveSkill } from '../core/entry.ts';
-import type { Taint } from '../core/taint.ts';
+import type { Entry, ActiveSkill, Taint } from '../core/entry.ts';
 import type { Tokens } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { DeliveredFile } from '../core/tool.ts';

@@ -1,7 +1,6 @@
 import type { Decision } from '../access/decide-message.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
-import { isUnparsed } from '../core/entry.ts';
-import { joinTaint, type Taint } from '../core/taint.ts';
+import { isUnparsed, joinTaint, type Taint } from '../core/entry.ts';
 import {
   withDelivered,
   type CallAssessment,

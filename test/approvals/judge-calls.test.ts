@@ -12,7 +12,7 @@ import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Taint } from '../../src/core/taint.ts';
+import type { Taint } from '../../src/core/entry.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRedactor } from '../../src/lib/redaction/redact.ts';
-import { redactDeep, redactTexts } from '../../src/lib/redaction/redact-deep.ts';
+import { createRedactor, redactDeep, redactTexts } from '../../src/lib/redaction/redact.ts';
 
 const secret = 'hunter2-hunter2';
 const redact = createRedactor([

@@ -4,7 +4,7 @@ import type { Mutation } from './mutation.ts';
 const label = { file: 'lib/text/escape-labels.ts', test: 'lib/escape-labels.test.ts' } as const;
 const redact = { file: 'lib/redaction/redact.ts', test: 'lib/redact.test.ts' } as const;
 const find = { file: 'lib/redaction/find-secrets.ts', test: 'lib/redact.test.ts' } as const;
-const deep = { file: 'lib/redaction/redact-deep.ts', test: 'lib/redact-deep.test.ts' } as const;
+const deep = { file: 'lib/redaction/redact.ts', test: 'lib/redact-deep.test.ts' } as const;
 
 /** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
 export const textMutations: readonly Mutation[] = [

@@ -12,8 +12,7 @@ import {
 } from '../../src/replies/artifacts.ts';
 import { createReplies } from '../../src/replies/replies.ts';
 import type { Channel } from '../../src/core/channel.ts';
-import type { Message } from '../../src/core/message.ts';
-import { requesterOf } from '../../src/core/requester-of.ts';
+import { requesterOf, type Message } from '../../src/core/message.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { createRedaction } from '../../src/lib/redaction/redact.ts';
 import { openStore } from '../../src/store/open-store.ts';

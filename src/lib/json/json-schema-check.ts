@@ -1,6 +1,6 @@
 import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
 import { isShallow } from './json-values.ts';
-import { runWithTimeLimit } from '../async/run-with-time-limit.ts';
+import { createContext, runInContext } from 'node:vm';
 
 /** What is wrong, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
@@ -76,4 +76,15 @@ function withoutPatterns(node: unknown): unknown {
 function mapped(value: unknown, change: (key: string, one: unknown) => unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
+}
+
+/** Undefined if `work` is not done after `ms`: it is broken off, also inside a regular expression. */
+function runWithTimeLimit<Value>(ms: number, work: () => Value): Readonly<{ value: Value }> | undefined {
+  try {
+    return { value: runInContext('work()', createContext({ work }), { timeout: ms }) as Value };
+  } catch (error) {
+    // It is an Error of the other context.
+    if (Reflect.get(Object(error) as object, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    throw error;
+  }
 }

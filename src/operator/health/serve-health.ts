@@ -3,7 +3,7 @@ import { isIP, type AddressInfo } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createServer } from '../../lib/net/node-http.ts';
-import { hostAndPort, whyNotListening } from '../../lib/text/host-and-port.ts';
+import { hostAndPort, whyNotListening } from '../../lib/text/text.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
 import { defined } from '../../lib/json/json-values.ts';
 
