@@ -54,10 +54,7 @@ run({
   concurrency: atOnce,
   timeout: processTimeoutMs,
   // Comes after the other one, and is for each test there.
-  execArgv: [
-    `--test-timeout=${testTimeoutMs}`,
-    `--import=${pathToFileURL(path.join(import.meta.dirname, 'support/follow-no-promises.ts')).href}`,
-  ],
+  execArgv: [`--test-timeout=${testTimeoutMs}`],
 })
   .on('test:fail', () => (process.exitCode = 1))
   .compose(spec)

