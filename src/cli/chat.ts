@@ -14,7 +14,7 @@ import { openConfig, openOperatorConfig } from './open-config.ts';
 import { openLog, type OpenLog } from './open-log.ts';
 import type { Shared } from './command.ts';
 import { print } from './console.ts';
-import { passStartChecks } from './start-checks.ts';
+import { passStartChecks } from '../operator/check-start.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ChannelEvent } from '../core/channel.ts';
 import type { ChatType } from '../core/conversation.ts';
@@ -45,10 +45,8 @@ const status = z.object({
     .optional(),
 });
 
-/** A view knows no other conversation than its own. */
 const here = { channel: 'terminal', chat: '' };
 
-/** The bot, wherever it runs, as this terminal needs it. */
 type Host = Readonly<{
   names(): readonly string[];
   tell(told: Told): Promise<void>;
@@ -56,11 +54,11 @@ type Host = Readonly<{
   idle(): Promise<void>;
 }>;
 
-/** `chat`: a terminal of the bot that runs on this data directory, or else of one that runs here (H5, Q9). */
+/** A terminal of the running bot, or of one that runs here (H5, Q9). */
 export async function chat({ config: flag, once, as, user = terminalOwner }: ChatOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   const { log, redactBy, writeBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
-  // A script that waits for this command hears at once that no answer comes.
+  // Scripts hear of failures at once.
   const who: Seated = { user, as, patient: once === undefined && Boolean(process.stdin.isTTY) };
   const options = { config, who, once, log, writeBy };
   if (await chatWithRunning(options)) return;
@@ -87,9 +85,8 @@ async function chatWithRunning(options: Options): Promise<boolean> {
   learn();
   const terminal = openTerminal(options, {
     ...link,
-    // Asked after for the next time: skills come and go.
+    // For the next time: skills change.
     names: () => (learn(), names),
-    // When the bot ends there is nothing to wait for any more.
     idle: () => link.idle().catch(() => undefined),
   });
   greet(options);
@@ -110,11 +107,11 @@ async function chatWithRunning(options: Options): Promise<boolean> {
 async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<void> {
   const { config, who, log, redactBy } = options;
   await passStartChecks(config, log);
-  // A terminal of a bot that runs elsewhere does without all of this.
+  // Not needed if a bot runs.
   const { openBot } = await import('../bot/open-bot.ts');
   const bot = await openBot({ config, env: process.env, channels: async () => [], log });
   redactBy(bot.redact);
-  // The terminal shows what the seat gives it, and the seat takes what the terminal tells: both are there before anything is.
+  // Each needs the other.
   const shows = Promise.withResolvers<View>();
   const seat = bot.sit(who, {
     send: async (...args) => (await shows.promise).send(...args),
@@ -125,13 +122,12 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
   const terminal = openTerminal(options, { ...seat, names: bot.names });
   greet(options);
   await bot.start();
-  // Nobody is there to ask again.
   if (!who.patient) await bot.toolsSeen();
   await terminal.start(tellBy(seat));
   shows.resolve(terminal);
   await terminal.closed;
   const { lost, unanswered } = seat.leave();
-  // The person knows; nobody needs to see to it later.
+  // The person knows.
   for (const key of lost) await bot.operate('inbox drop', key);
   if (unanswered || lost.length > 0) process.exitCode = 1;
   await terminal.stop();
@@ -157,7 +153,7 @@ function openTerminal({ who, once, log, writeBy }: Options, host: Host): Termina
     log,
   });
   if (!process.stdin.isTTY || !process.stdout.isTTY || !process.stderr.isTTY) return terminal;
-  // One screen for both: a line of the log must not break the line that is being typed.
+  // A log line must not break the line being typed.
   return {
     ...terminal,
     async start(onEvent) {
@@ -191,22 +187,21 @@ function greet({ config, who, once }: Options): void {
   );
 }
 
-/** A running bot, as a terminal of it sees it (Q9). Whatever asks it rejects once the bot has ended. */
+/** Calls reject once the bot has ended (Q9). */
 type TerminalLink = Readonly<{
   names(): Promise<readonly string[]>;
   tell(told: Told): Promise<void>;
   idle(): Promise<void>;
   cancel(): Promise<boolean>;
-  /** Whether everything was answered. */
+  /** True if everything was answered. */
   leave(): Promise<boolean>;
-  /** Resolves when the bot has ended, or the link was closed. */
   ended: Promise<void>;
   /** Why the bot did not take this terminal. */
   refusal(): string | undefined;
   close(): void;
 }>;
 
-/** Becomes a terminal of the bot that runs on this socket; `undefined` when none does. What it shows goes to `view` once that is there. */
+/** Undefined if no bot listens. What it shows waits for `view`. */
 async function openTerminalLink(
   socketPath: string,
   who: TerminalRequest,
@@ -227,7 +222,6 @@ async function openTerminalLink(
     status: async (line) => (await view).status(here, status.parse(line).status),
   };
   const peer = createPeer(socket, answers);
-  // A connection that breaks has ended: there is nothing else to do about it.
   socket.on('error', () => socket.destroy());
   let refusal: string | undefined;
   readJsonLines(socket, (line) => {

@@ -13,9 +13,9 @@ import type { Shared } from './command.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './console.ts';
 import { quietLog, skillRootsHere } from './skills-here.ts';
-import { diagnosticLine, startChecks } from './start-checks.ts';
+import { diagnosticLine, startChecks } from '../operator/check-start.ts';
 
-/** `config check`: what start would say of the file, of this machine (ports, programs, folders, the sandbox), of plugins, of capability providers and of tables for skills that are not there (G2, X6, C1, S1). Exit 1 where anything is wrong. */
+/** Checks the file, machine, plugins, providers, skill tables as start would (G2, X6, C1, S1). Exit 1 for problems. */
 export async function checkConfig({ config: flag, json }: Shared): Promise<void> {
   const parsed = await loadConfig({ flag, env: process.env });
   const problems = parsed.ok ? [] : parsed.problems;
@@ -41,7 +41,7 @@ export async function checkConfig({ config: flag, json }: Shared): Promise<void>
   );
 }
 
-/** What only shows beside the file. A table for a skill that may come yet is no fault. */
+/** A table for an absent skill is only a slip. */
 async function lookAround(config: Config) {
   const ofMachine = [...(await startChecks(config)), ...(await tryToOpen(config))];
   const { roots, plugins, diagnostics } = await skillRootsHere(config);
@@ -55,7 +55,7 @@ async function lookAround(config: Config) {
   return { plugins, diagnostics: [...ofMachine, ...diagnostics, ...unused], slips };
 }
 
-/** Does what start does with the data directory and the sandbox, and undoes it. */
+/** Tries data directory and sandbox. */
 async function tryToOpen(config: Config): Promise<readonly Diagnostic[]> {
   try {
     tryDataDir(config.bot.dataDir);
@@ -69,7 +69,7 @@ async function tryToOpen(config: Config): Promise<readonly Diagnostic[]> {
   }
 }
 
-/** `config show`: every key in force, secrets masked (G5). */
+/** Secrets masked (G5). */
 export async function showConfiguration({ config: flag, json }: Shared): Promise<void> {
   const config = await openConfig(flag);
   if (json === true) printJson(maskedConfig(config));

@@ -9,9 +9,9 @@ import type { Shared } from './command.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { print } from './console.ts';
-import { passStartChecks } from './start-checks.ts';
+import { passStartChecks } from '../operator/check-start.ts';
 
-/** `start`: connects the configured channels and runs until it is told to stop; without any, chats in this terminal. */
+/** Runs until a signal; without a channel, chats in this terminal. */
 export async function start({ config: flag }: Shared): Promise<void> {
   const config = await openConfig(flag);
   if (!hasChannels(config)) {
@@ -42,7 +42,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
   const memory = memoryHere();
   if (memory !== undefined) void giveMemoryBack(memory, { clock: systemClock, signal: stopping.signal });
   let watchdog: ReturnType<typeof startWatchdog> | undefined;
-  // A platform that is away keeps the start waiting: a signal ends that, too.
+  // A signal also ends a start that waits for a platform.
   const early = await Promise.race([started, ended]);
   if (early === undefined) {
     log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
@@ -56,7 +56,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
   watchdog?.stop();
 }
 
-/** The person who sends the token from this terminal becomes the first owner (A10). A log may have other readers, so it holds none. */
+/** The first owner (A10). Logs have other readers, so they never hold the token. */
 async function offerOwnership(
   { users, pairing }: OpenBot,
   { telegram, slack }: Config,
@@ -73,7 +73,7 @@ async function offerOwnership(
   if (slack.botToken !== undefined) print(`  on Slack     ${claim}`);
 }
 
-/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
+/** The second signal ends the process at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));

@@ -6,7 +6,10 @@ import { isBuiltInAlias } from '../config/model-aliases.ts';
 import { formatKeyPath, type KeyPath } from '../config/section.ts';
 import { placeInFile } from '../config/config-problem.ts';
 import { literalSecrets } from '../config/secrets-of-config.ts';
+import { isServed } from '../channels/terminal/control.ts';
 import type { Diagnostic } from '../core/codes.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Log } from '../lib/log.ts';
 import { findProgram } from '../sandbox/inside-sandbox.ts';
 import { tryFolders } from '../store/make-folders.ts';
 import { serverEnvironment } from '../mcp/server-environment.ts';
@@ -17,11 +20,27 @@ import { skillRoots } from '../skills/open-library.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 type Finding = Readonly<{ level: 'error' | 'warning'; code: string; key?: KeyPath; message: string }>;
 
-/**
- * What `start` refuses (errors) or warns of before it opens anything, and `config check` says without starting (G2). Asks
- * nobody on the network. `isRunning`: a bot runs on this data directory, and may hold the ports.
- */
-export async function checkStart(
+/** What `start` refuses or warns of (G2). */
+export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {
+  return checkStart(config, { env: process.env, isRunning: await isServed(config.bot.dataDir) });
+}
+
+/** Logs warnings; throws one OperatorError with all errors. */
+export async function passStartChecks(config: Config, log: Log): Promise<void> {
+  const found = await startChecks(config);
+  const errors = found.filter(({ level }) => level === 'error');
+  if (errors.length > 0) throw new OperatorError(errors.map(diagnosticLine).join('\n'));
+  for (const { message, code, line } of found) log.warn({ code, line }, message);
+}
+
+/** `config.toml:4: warning SKILL_UNKNOWN: …` */
+export function diagnosticLine({ level, code, message, path, line }: Diagnostic): string {
+  const place = path === undefined || line === undefined ? '' : `${path}:${line}: `;
+  return `${place}${level} ${code}: ${message}`;
+}
+
+/** Asks nobody on the network. `isRunning`: the bot here may hold the ports. */
+async function checkStart(
   config: Config,
   { env, isRunning }: Readonly<{ env: Env; isRunning: boolean }>,
 ): Promise<readonly Diagnostic[]> {
@@ -80,7 +99,7 @@ function checkTokens({ telegram, slack }: Config): readonly Finding[] {
   ];
 }
 
-/** A file that its group may read is meant so where it is another user's. */
+/** Group access is intended if another user owns the file. */
 function checkFile(config: Config): readonly Finding[] {
   const us = process.getuid?.();
   const file = config.path;
@@ -91,7 +110,7 @@ function checkFile(config: Config): readonly Finding[] {
   return [{ level: 'warning', code: 'SECRETS_READABLE', message }];
 }
 
-/** The config names programs that are run, skills hold scripts. Whose files they are is the operator's to say; who else may write them is told. */
+/** Others who can write config or skills can run programs. */
 function checkWriters(config: Config): readonly Finding[] {
   const us = process.getuid?.();
   // Who could change the bundled skills could change the bot itself.
@@ -121,7 +140,7 @@ function checkModels({ models: { aliases } }: Config): readonly Finding[] {
   }));
 }
 
-/** Programs of MCP servers; where a server's can't be found the bot runs without its tools. */
+/** Without its program a server has no tools. */
 function checkPrograms({ mcp, path: file }: Config, env: Env): readonly Finding[] {
   const cwd = file === undefined ? process.cwd() : path.dirname(file);
   return Object.entries(mcp).flatMap(([name, { command, env: given }]) => {
@@ -148,7 +167,7 @@ function checkWorkspace({ bot: { workspace } }: Config): readonly Finding[] {
   }
 }
 
-/** Takes every port that the bot would listen on, and gives them back. */
+/** Binds each port and releases it. */
 async function checkPorts({ telegram, slack, server }: Config): Promise<readonly Finding[]> {
   const listens: readonly (readonly [string, string | undefined])[] = [
     ['telegram', telegram.token !== undefined && telegram.mode === 'webhook' ? telegram.listen : undefined],
