@@ -4,7 +4,7 @@ import type { Shared } from './command.ts';
 import { print, printJson } from './console.ts';
 import { oneLine } from '../lib/text/text.ts';
 
-/** For programs, or said in words of their own. */
+/** Not for people, or shown differently. */
 const leftOut: ReadonlySet<string> = new Set([
   ...['seq', 'at', 'event', 'mac', 'argumentsHash', 'call', 'run', 'id', 'ok', 'chatType'],
   ...['sender', 'requester', 'conversation', 'tool', 'skill', 'by', 'approvedBy', 'codes', 'durationMs'],
@@ -13,14 +13,14 @@ const leftOut: ReadonlySet<string> = new Set([
 
 const longest = 120;
 
-/** `audit tail`: the newest lines, oldest first, with the ids that are still known (L6). With `--json` as they are in the file. */
+/** Oldest first (L6). */
 export async function auditTail({ config, lines, json }: Shared & { lines: number }): Promise<void> {
   const newest = await askBot(config, 'audit tail', lines);
   if (json === true) return newest.length === 0 ? undefined : print(newest.join('\n'));
   print(auditTable(newest) || 'Nothing was recorded.');
 }
 
-/** `audit verify`: whether anything was changed or taken away (L6). Exit 1 where it was. */
+/** Exit 1 if anything was changed or removed (L6). */
 export async function auditVerify({ config, json }: Shared): Promise<void> {
   const report = await askBot(config, 'audit verify');
   if (report.problems.length > 0) process.exitCode = 1;
@@ -35,7 +35,7 @@ export async function auditVerify({ config, json }: Shared): Promise<void> {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Lines of the audit for people: when (UTC), what, who and where, how it ended. */
+/** When (UTC), what, who and where, how it ended. */
 export function auditTable(lines: readonly string[]): string {
   const read = lines.map((line) => JSON.parse(line) as Line);
   const width = Math.max(0, ...read.map(({ event }) => String(event).length));

@@ -14,7 +14,7 @@ type CapabilityCheckOptions = Shared &
     input?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   }>;
 
-/** `capability check NAMESPACE`: what a provider does right and wrong. Exit 1 where something is wrong, 2 where it is not set up. */
+/** Exit 1 for problems, 2 if it is not set up. */
 export async function checkCapability(options: CapabilityCheckOptions): Promise<void> {
   const { namespace, json = false, user, account, mutate = [], input = {} } = options;
   const { get, all, problems } = configuredProviders(await openConfig(options.config));

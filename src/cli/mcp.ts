@@ -12,7 +12,7 @@ import { agree, print, printJson } from './console.ts';
 
 type Mcp = Config['mcp'];
 
-/** `mcp list`: each server, how it stands with it, and its tools with their risk; what is off comes with the reason (X7). */
+/** What is off comes with the reason (X7). */
 export async function mcpList({ config, json }: Shared): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   if (json === true) return printJson(servers);
@@ -20,7 +20,7 @@ export async function mcpList({ config, json }: Shared): Promise<void> {
   print(servers.flatMap((server) => serverLines(server, mcp)).join('\n') || 'No MCP server was seen yet.');
 }
 
-/** `mcp agree NAME [TOOL]`: shows what changed, and switches it on after a yes (X7). */
+/** Shows the changes, then switches them on after a yes (X7). */
 export async function mcpAgree({
   server: name,
   tool,

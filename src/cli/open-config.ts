@@ -8,14 +8,14 @@ import { OperatorError } from '../core/errors.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
 import { guardOutput } from './console.ts';
 
-/** The configuration in force, whose secrets this process prints no more; all its problems in one OperatorError otherwise (G2). */
+/** Throws one OperatorError with all problems (G2). From now on no secret is printed. */
 export async function openConfig(flag: string | undefined): Promise<Config> {
   return guarded(await loadConfig({ flag, env: process.env }));
 }
 
 /**
- * The same for the operator's commands, whose shell need not hold the bot's secrets: those may be missing. While the bot runs,
- * which is asked then, anything may but where it runs (L1). Secrets that are there are printed no more.
+ * For operator commands: secrets may be missing, as the operator's shell need not have them. While the bot runs
+ * only [bot] must be complete (L1).
  */
 export async function openOperatorConfig(flag: string | undefined): Promise<Config> {
   const withoutSecrets = await openStoppedConfig(flag);
@@ -25,7 +25,7 @@ export async function openOperatorConfig(flag: string | undefined): Promise<Conf
   return guarded(isRunning ? loose : withoutSecrets);
 }
 
-/** For what is done on the store itself, as no bot runs. */
+/** For work on the store while no bot runs. */
 export async function openStoreConfig(flag: string | undefined): Promise<Config> {
   return guarded(await openStoppedConfig(flag));
 }

@@ -7,13 +7,13 @@ import { guardOutput } from './console.ts';
 
 export type OpenLog = Readonly<{
   log: Log;
-  /** From now on lines, and all that this process prints, are redacted by this: for a bot, whose secrets change with its config (U3). */
+  /** Replaces the redaction of lines and output: secrets of a bot change with its config (U3). */
   redactBy(redact: (text: string) => string): void;
-  /** From now on lines are written by this, or again to standard error. */
+  /** Undefined: standard error again. */
   writeBy(write: ((line: string) => void) | undefined): void;
 }>;
 
-/** The log as config wants it, secrets removed. On standard error. */
+/** To standard error, without secrets. */
 export function openLog(config: Config, level = config.log.level): OpenLog {
   let redact = createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]);
   const toStandardError = (line: string): void => void process.stderr.write(line);

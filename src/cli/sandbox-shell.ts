@@ -13,8 +13,8 @@ import { openLog } from './open-log.ts';
 import { noSuchSkill, skillsHere } from './skills-here.ts';
 
 /**
- * `sandbox shell [SKILL]`: a person looks around in what the scripts of a skill see (R6), with their environment, hosts and
- * limits, and a scratch folder that is gone afterwards. Ends with the exit code of the shell.
+ * A person sees what a skill's scripts see (R6), with a scratch folder that is removed afterwards. Exits as the
+ * shell does.
  */
 export async function openSandboxShell(given: Readonly<{ skill?: string; config?: string }>): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
@@ -56,7 +56,7 @@ async function findSkill(config: Config, name: string): Promise<Skill> {
   return found;
 }
 
-/** What its scripts get; a shell opens also where something of that is not set up. */
+/** The shell opens even if something is not set up. */
 function ofSkill(
   config: Config,
   skill: Skill | undefined,

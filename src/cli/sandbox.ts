@@ -12,7 +12,7 @@ import { openOperatorConfig } from './open-config.ts';
 import { print, printJson, untilInterrupted } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 
-/** `sandbox build`: the packages of all enabled skills in a root file system of the sandbox's own, line by line on standard error (R6, L9). */
+/** Output goes line by line to standard error (R6, L9). */
 export async function buildSandbox({
   config: flag,
   json,
@@ -45,10 +45,10 @@ export async function buildSandbox({
   );
 }
 
-/** Of all that the tools say: what is fetched, installed, or wrong. */
+/** Fetched, installed, or wrong. */
 const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up |Err:\d)/;
 
-/** `sandbox status`: where commands run, who enforces their limits, what is installed there, and which skills miss something. Exit 1 where one does. */
+/** Exit 1 if a skill misses something. */
 export async function sandboxStatus({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const skills = await enabledSkills(config);
@@ -87,7 +87,7 @@ type DescribedRoot = Readonly<{
   tool: string;
   bytes: number;
   packages: readonly string[];
-  /** Whether the skills ask for what they asked for when it was built; absent where this machine can't tell. */
+  /** Whether the skills still ask for the same; absent if this machine can't tell. */
   current?: boolean;
 }>;
 
@@ -104,7 +104,7 @@ function describeRoot({ path, manifest }: RootFileSystem, skills: readonly Skill
   };
 }
 
-/** A machine without apt sources can use a tree that was built elsewhere. */
+/** Without apt sources a tree that was built elsewhere can be used. */
 function current(recipe: string, skills: readonly Skill[]): Pick<DescribedRoot, 'current'> {
   try {
     return { current: recipeHash(rootRecipe(skills, aptSources())) === recipe };
@@ -121,7 +121,7 @@ function rootLine(root: DescribedRoot | null): string {
   return `${root.path}, ${root.suite}, ${megabytes(root.bytes)}, built ${root.builtAt.slice(0, 16).replace('T', ' ')} by ${root.tool}, packages: ${root.packages.join(', ') || 'none beside the base'}${state}`;
 }
 
-/** Skills that are on for anybody (D3, A7). */
+/** On for anybody (D3, A7). */
 async function enabledSkills(config: Config): Promise<readonly Skill[]> {
   const { skills } = await skillsHere(config);
   const rules = skillRules(config);

@@ -11,8 +11,8 @@ import { openSource } from '../skills/install/git-source.ts';
 import { quarantineFolder } from '../skills/install/install-skills.ts';
 
 /**
- * What somebody is asked to agree to, as lines for a terminal (D6): everything that strangers wrote is written out so that
- * it can't steer the terminal or pass for a line of ours. `now` is the skill that has the name at present.
+ * Lines to agree to (D6). Text of strangers is escaped: it can't steer the terminal. `now`: the current skill of
+ * that name.
  */
 export function offerLines(offer: Offer, config: Config, now: Skill | undefined): readonly string[] {
   const { name, path, definition, files, diagnostics } = offer;
@@ -34,7 +34,6 @@ export function offerLines(offer: Offer, config: Config, now: Skill | undefined)
   ];
 }
 
-/** What can't be installed, and why. */
 export function refusedLines(refused: readonly Refused[]): readonly string[] {
   return refused.flatMap(({ path, name, problems }) => [
     `not offered: ${printable(path === '' ? name : path)}`,
@@ -42,7 +41,7 @@ export function refusedLines(refused: readonly Refused[]): readonly string[] {
   ]);
 }
 
-/** The difference to what was agreed to: each file line by line, then what it asks for more. */
+/** Each file line by line, then what it asks for more. */
 export function changeLines(name: string, { files, asksMore }: SkillChange): readonly string[] {
   const marks = { added: '+', changed: '~', removed: '-' } as const;
   return [
@@ -72,7 +71,7 @@ function replaces(now: Skill | undefined): readonly string[] {
   ];
 }
 
-/** Opens a source for as long as `use` takes, showing how far it is (L9). Ctrl-C ends git and clears the quarantine; then it throws OperatorError. */
+/** Shows progress (L9). Ctrl-C ends git and clears the quarantine. Throws OperatorError. */
 export async function withSource<T>(
   options: Readonly<{ dataDir: string; address: SourceAddress; ref?: string }>,
   use: (snapshot: SourceSnapshot) => Promise<T>,

@@ -13,7 +13,10 @@ import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 
-/** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */
+/**
+ * Fetches, shows what each skill asks for, installs those bytes after a yes (D6). Exit 1 if nothing was installed,
+ * 2 if nobody could be asked.
+ */
 export async function addSkills(
   options: Shared & Readonly<{ source: string; ref?: string; yes?: boolean; name?: readonly string[] }>,
 ): Promise<void> {
@@ -51,7 +54,7 @@ export async function addSkills(
       commit,
     };
     if (offers.length === 0) {
-      // Not a byte changes, but from now on it is looked for there.
+      // No byte changes, but later looks use this ref.
       if (locked.length > 0 && known?.locked?.ref !== ref)
         installSkills(dataDir, { ...from, offers, at: Date.now() });
       if (found.refused.length > 0) process.exitCode = 1;

@@ -21,7 +21,7 @@ import { openOperatorConfig } from './open-config.ts';
 import { print, printJson } from './console.ts';
 import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
 
-/** `skill list`: each skill with its origin and its effective access, then every diagnostic (F5). Exit 1 when a skill did not load. */
+/** Exit 1 if a skill did not load (F5). */
 export async function listSkills({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const registry = await skillsHere(config, () => writtenApprovals(config, flag));
@@ -55,7 +55,6 @@ export async function listSkills({ config: flag, json }: Shared): Promise<void> 
   printDiagnostics(diagnostics);
 }
 
-/** `skill show NAME`: everything that is known of one skill. */
 export async function showSkill({
   name,
   config: flag,
@@ -90,7 +89,7 @@ export async function showSkill({
   printDiagnostics([...skill.diagnostics, ...ofHost, ...listedTools([skill], registry, config)]);
 }
 
-/** What is wrong with the file that would be it, else what may have been meant. */
+/** Problems of its file, else near names. */
 function whyNoSkill(name: string, { names, diagnostics }: Registry): OperatorError {
   const isOf = (file: string): boolean =>
     [path.basename(path.dirname(file)), path.parse(file).name].includes(name);
@@ -118,7 +117,7 @@ function asLine({ level, code, message, path: file, line }: Diagnostic): string 
   return `${level} ${code} ${file ?? ''}${line === undefined ? '' : `:${line}`}: ${message}`;
 }
 
-/** What `skill list` and `skill show` say of a skill beside its file: the rule in force, people and chats included (D3, A8), and its env (U3). */
+/** The rule in force (D3, A8), and its env (U3). */
 function describe(skill: Skill, config: Config) {
   const rules = skillRules(config);
   const settings = config.skills.byName[skill.name];
@@ -142,7 +141,7 @@ function describe(skill: Skill, config: Config) {
   };
 }
 
-/** What keeps a skill, or some script of it, from working on this system (R6, U3). */
+/** Keeps a skill, or a script of it, from working here (R6, U3). */
 type Lacking = Readonly<{
   missing?: readonly string[];
   missingPython?: readonly string[];
@@ -150,7 +149,6 @@ type Lacking = Readonly<{
   command?: string;
 }>;
 
-/** Only what there is to say. */
 function lackingOf({ name }: Skill, needs: readonly SkillNeed[]): Lacking {
   const need = needs.find(({ skill }) => skill === name);
   if (need === undefined) return {};
@@ -171,7 +169,7 @@ function noteOf({ missing = [], missingPython = [], missingEnv = [] }: Lacking):
   return all.length === 0 ? '' : `needs ${all.slice(0, 3).join(', ')}${all.length > 3 ? ', …' : ''}`;
 }
 
-/** The lines below a skill: whom the rule in force leaves out and why, where its keys go, how to get what is missing. */
+/** Whom the rule leaves out and why, where keys go, how to get what is missing. */
 function linesBelow(row: Row): readonly string[] {
   const { name, chats, users, why, envInBash, missing, missingEnv, command } = row;
   const lacks = [...(missing ?? []), ...(row.missingPython ?? [])].join(', ');
@@ -191,7 +189,6 @@ function linesBelow(row: Row): readonly string[] {
   ];
 }
 
-/** What its front matter says, as `skill show` prints it. */
 function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: string, text: string])[] {
   const settings = config.skills.byName[skill.name];
   const given = Object.keys(settings?.env ?? {});

@@ -11,7 +11,7 @@ import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { print, printJson, progressLine, untilInterrupted } from './console.ts';
 
-/** `skill sources`: where skills are installed from, what was agreed to of each, and whether it is still so. Exit 1 where something no longer matches. */
+/** Exit 1 if something no longer matches. */
 export async function listSources({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
@@ -47,7 +47,7 @@ export async function listSources({ config: flag, json }: Shared): Promise<void>
   if (rows.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');
 }
 
-/** `skill sync`: fetches every source and says what changed there; nothing changes here (D6). Exit 1 where a source could not be had. */
+/** Changes nothing here (D6). Exit 1 if a source could not be fetched. */
 export async function syncSources({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   using interrupted = untilInterrupted(new OperatorError('Stopped.'));
@@ -64,7 +64,7 @@ export async function syncSources({ config: flag, json }: Shared): Promise<void>
   if (findings.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');
 }
 
-/** `skill remove NAME` or a source: takes it out of the lock and away (D6). Exit 1 where there is none such. */
+/** Removes it from the lock and the disk (D6). Exit 1 if there is none. */
 export async function removeInstalled({
   name: what,
   config: flag,
@@ -103,7 +103,7 @@ function findingLines(finding: SourceFinding): readonly string[] {
   ];
 }
 
-/** Whether somebody who writes `text` means this source; a skill's name may read like a repository's. */
+/** A skill's name may look like a repository's. */
 function isSameSource(source: string, text: string): boolean {
   try {
     return addressText(namedSource(text)) === source;

@@ -15,9 +15,9 @@ import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 
 /**
- * `skill update [NAME]`: fetches, shows how each installed skill differs from what was agreed to, and installs it after a
- * new yes (D6). One whose bytes here no longer match is put back without a question where its source still has what was
- * agreed to. Exit 1 where something was not installed, 2 where nobody could be asked.
+ * Shows how installed skills differ from what was agreed to, and installs them after a new yes (D6). Repairs
+ * changed bytes without asking if the source still has them. Exit 1 if something was not installed, 2 if nobody
+ * could be asked.
  */
 export async function updateSkills(
   options: Shared & Readonly<{ name?: string; yes?: boolean }>,

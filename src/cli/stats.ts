@@ -8,7 +8,7 @@ import { print, printJson } from './console.ts';
 
 const dayMs = 86_400_000;
 
-/** `stats`: tokens and money of the last days by day, skill, person and model (U10, U12). Money as far as `[models]` has prices. */
+/** Dollars only for models with prices (U10, U12). */
 export async function stats({ config: flag, json, days }: Shared & { days: number }): Promise<void> {
   const config = await openOperatorConfig(flag);
   const first = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
@@ -29,7 +29,7 @@ export async function stats({ config: flag, json, days }: Shared & { days: numbe
 
 type Priced = UsageRow & Readonly<{ usd: number | undefined }>;
 
-/** Days in order, anything else by what it used, the most first; at most 20 lines. */
+/** Days in order, others by use; 20 lines at most. */
 function table(name: string, rows: readonly Priced[], keyOf: (row: UsageRow) => string): string {
   const groups = [...Map.groupBy(rows, keyOf)].map(([key, of]) => ({
     key,

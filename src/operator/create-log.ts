@@ -4,12 +4,12 @@ import type { Log } from '../lib/log.ts';
 export type LogOptions = Readonly<{
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   format: 'pretty' | 'json';
-  /** Removes secrets from every line, those in library errors included (S3). */
+  /** Also from errors of libraries (S3). */
   redact(text: string): string;
   write(line: string): void;
 }>;
 
-/** A pino log: one JSON object a line, or one readable line on a terminal (L5). */
+/** JSON lines, or readable ones for a terminal (L5). */
 export function createLog({ level, format, redact, write }: LogOptions): Log {
   const out = {
     write: (line: string) => write(redact(format === 'json' ? line : pretty(line))),

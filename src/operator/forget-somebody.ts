@@ -16,20 +16,20 @@ import type { StandingRules } from '../approvals/standing-rules.ts';
 
 export type ForgottenPerson = Readonly<{
   forgotten: string;
-  /** They were paired, an owner by claim, or had asked to be admitted. */
+  /** Paired, an owner by claim, or pending. */
   known: boolean;
-  /** Rows removed or rewritten; folders of files, and files on their way. */
+  /** Rows; `files`: folders and outgoing files. */
   removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
-  /** The config names them: unless that is changed they may go on talking. */
+  /** The config still lets them talk. */
   inConfig: boolean;
 }>;
 
-/** `skillet forget` (Q12): makes a person a stranger, ends what runs for them, removes what is stored of them, and writes that down. */
+/** `skillet forget` (Q12). */
 export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
 
 const lookEveryMs = 50;
 
-/** `waitMs`: how long what is being answered for them may take to stop; none where no bot runs. */
+/** `waitMs`: for running work to stop; 0 if no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
   users: Pick<Users, 'forget'>;
@@ -67,12 +67,12 @@ export function createForgetSomebody(options: {
   }
 
   return async (sender) => {
-    // A stranger first: nothing new of them is taken while the old goes.
+    // First: nothing new of them is accepted.
     const paired = await users.forget(sender);
     const asked = await pairing.forget(sender);
     await rules.forget(sender);
     await stopWork(sender);
-    // Before the rows: with them the store clears away what deleted values left on the disk.
+    // Before the rows: the store then clears deleted values from the disk.
     await audit.forget([sender]);
     await settings.forget(sender, []);
     const accounts = await capabilities.forget(sender);

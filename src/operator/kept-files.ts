@@ -12,28 +12,24 @@ import { chatFolderName, chatFolders, scratchFolders } from '../tools/built-in/r
 
 const everyMs = 3_600_000;
 
-/** What lies in the workspace beside skills: folders of conversations and runs, and files on their way. */
+/** Files in the workspace besides skills. */
 export type KeptFiles = Readonly<{
   outgoing: OutgoingFiles;
   received: ReceivedFiles;
-  /**
-   * Removes what this person sent, the folders of these conversations (keys) and of their threads, and these files on their
-   * way (ids). Returns how many were there (Q12).
-   */
+  /** Removes their files, folders of these conversations and threads, and these outgoing files (Q12). Returns the count. */
   forget(
     gone: Readonly<{ sender: string; places: readonly string[]; files: readonly string[] }>,
   ): Promise<number>;
   /**
-   * Removes conversation folders and files on their way that were not touched since `now - retentionMs`, and the folders of
-   * runs that are no longer under way (T10, Q12). `waiting` is all that waits in the inbox. What can't be removed keeps
-   * nothing else from it: rejects in the end.
+   * Removes what is older than `retentionMs`, and folders of ended runs (T10, Q12). `waiting`: the whole inbox.
+   * Continues after a failure, then rejects.
    */
   tidy(now: number, retentionMs: number, waiting: readonly ListedItem[]): Promise<void>;
 }>;
 
-/** A run that ended may be gone on with after a person's answer: within half an hour. */
+/** A run may resume after an answer: within half an hour. */
 const restMs = 3_600_000;
-/** Runs that another run began have no item of their own: while any runs are under way they are given a day. */
+/** Nested runs have no inbox item: while any run is active they get a day. */
 const nestedMs = 86_400_000;
 
 export function createKeptFiles(workspace: string): KeptFiles {
@@ -85,7 +81,7 @@ async function removeUntouched(
   for (const name of (await namesIn(folder)).filter(mayGo)) {
     const entry = path.join(folder, name);
     const stats = await stat(entry).catch(ifAbsent);
-    // Commands can set the one into the future, not the other.
+    // Commands can fake one of them, not both.
     const touched = stats === undefined ? before : Math.min(stats.mtimeMs, stats.ctimeMs);
     if (touched < before) await removeFolder(entry).catch((error: unknown) => failures.push(error));
   }
@@ -102,11 +98,10 @@ function ifAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** Removes what is past keeping from the store and the workspace: at the start, and then every hour until the signal is aborted (Q12). */
+/** At the start, then hourly until the signal aborts (Q12). */
 export async function startRetention(options: {
   store: Pick<Store, 'prune' | 'inbox'>;
   files: Pick<KeptFiles, 'tidy'>;
-  /** Retention of the config in force. */
   days(): number;
   clock: Clock;
   log: Log;

@@ -12,10 +12,9 @@ import { makeFolders, tryFolders } from '../store/make-folders.ts';
 import { lockOwner } from '../store/sqlite/lock-owner.ts';
 import type { Store } from '../store/store.ts';
 
-/** The file in a workspace by which processes know that it is the same one. */
+/** Tells processes that a workspace is the same one. */
 const markFile = '.workspace-id';
 
-/** A process that was not heard of for so long has ended. */
 const heardMs = 90_000;
 
 const everyMs = 30_000;
@@ -23,9 +22,8 @@ const everyMs = 30_000;
 const shape = z.object({ mark: z.string(), place: z.string() });
 
 /**
- * Makes the data directory (0700) where there is none, closes one of this user to others (S4), and makes this process its
- * one owner until `release` (Q9): two bots in one would take the control socket and the terminals from each other. Throws
- * OperatorError where it can't be had. `problem` says what is wrong with it by now, such as that somebody removed it.
+ * Makes the data directory (0700), closes it to others (S4) and locks it (Q9). Throws OperatorError. `problem`:
+ * what is wrong with it now.
  */
 export function ownDataDir(dataDir: string): Readonly<{ problem(): string | undefined; release(): void }> {
   try {
@@ -45,7 +43,7 @@ export function ownDataDir(dataDir: string): Readonly<{ problem(): string | unde
   }
 }
 
-/** Throws the OperatorError that `ownDataDir` would, no matter who owns the directory now; changes nothing. */
+/** Throws as `ownDataDir` would, whoever owns the directory now; changes nothing. */
 export function tryDataDir(dataDir: string): void {
   try {
     tryFolders(dataDir);
@@ -89,11 +87,7 @@ function gone(dataDir: string): string {
   return `${dataDir} is gone or was replaced: restart the bot`;
 }
 
-/**
- * Holds processes on one store to one workspace (T10, Q9): folders of conversations, written skills and files on their way
- * are in it, and any process may need them. Throws OperatorError where another process works in another one. Until
- * `release` it says again and again that this process works here.
- */
+/** All processes on one store need one workspace (T10, Q9). Throws OperatorError if another process works elsewhere. */
 export async function shareWorkspace(
   workspace: string,
   { store, clock, log }: Readonly<{ store: Pick<Store, 'keyed'>; clock: Clock; log: Log }>,
@@ -102,7 +96,7 @@ export async function shareWorkspace(
   const own = randomUUID();
   const here = { mark: await markOf(workspace), place: `${path.resolve(workspace)} on ${hostname()}` };
   const say = (): Promise<unknown> => stored.set(own, here, heardMs);
-  // First said, then looked: of two that start at one moment at least one sees the other.
+  // First: of two that start at once, at least one sees the other.
   await say();
   for await (const [key, value] of stored.iterator()) {
     const other = shape.safeParse(value);
@@ -137,7 +131,6 @@ async function keepSaying(
   }
 }
 
-/** What a workspace is known by; the first process that comes makes it up. */
 async function markOf(workspace: string): Promise<string> {
   await mkdir(workspace, { recursive: true, mode: 0o700 });
   const file = path.join(workspace, markFile);

@@ -12,7 +12,7 @@ import type { Replies } from '../replies/replies.ts';
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
 
-/** Takes a saved config in by `apply`, or reports to the log and the owners what is wrong with it (G3). */
+/** Applies a saved config, or reports its problems (G3). */
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
@@ -47,7 +47,6 @@ export function createReconfigure(options: {
   };
 }
 
-/** What the owners are told of a saved config that is not valid (G3). */
 function configNotice(problems: readonly ConfigProblem[], at: number): { key: string; words: Words } {
   return {
     key: `config:${at}`,
@@ -60,7 +59,7 @@ function configNotice(problems: readonly ConfigProblem[], at: number): { key: st
   };
 }
 
-/** Of the keys that an edit changed those that are read once, at start (G3). */
+/** Keys read only at start (G3). */
 function needRestart(
   changed: readonly string[],
   before: Pick<Config, 'plugins'>,
@@ -69,7 +68,7 @@ function needRestart(
   return changed.filter((key) => (key === 'plugins' ? loadsMore(before, now) : readOnce.test(key)));
 }
 
-/** What is loaded stays so; whom its tools are for, and whether there are any, is read again each time (X1). */
+/** Loaded plugins stay; access and `enabled` are read each time (X1). */
 function loadsMore(before: Pick<Config, 'plugins'>, now: Pick<Config, 'plugins'>): boolean {
   const old = before.plugins.filter(({ enabled }) => enabled).map(asLoaded);
   return now.plugins

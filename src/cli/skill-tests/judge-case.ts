@@ -1,21 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Expectation, SkillCase } from '../../skills/skill-cases.ts';
 
-/** What happened in a case. */
 export type CaseRun = Readonly<{
-  /** Skills that were used, in order, with how each use ended. */
+  /** In order, with how each use ended. */
   used: readonly Readonly<{ skill: string; status: string }>[];
-  /** Tools that runs called, in order, each time. */
+  /** In order. */
   called: readonly string[];
-  /** The text that the last run of the expected skill ended with; absent where none did. */
+  /** Of the last run of the expected skill. */
   result?: string;
-  /** What the person was sent, all of it. */
   answer: string;
-  /** Why it could not be carried out, where that was so. */
+  /** Why it could not run. */
   fault?: string;
 }>;
 
-/** Everything in which a case did not go as it should, a sentence each; none: it passed (L3). */
+/** A sentence for each problem; none: it passed (L3). */
 export function judgeCase(expected: SkillCase, run: CaseRun): readonly string[] {
   const { skill, status, mayCall, mustCall, result, answer } = expected;
   return [

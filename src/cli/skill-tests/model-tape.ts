@@ -6,11 +6,10 @@ import { ModelError, OperatorError } from '../../core/errors.ts';
 import type { Complete, Model, ModelAnswer, ModelRequest } from '../../core/model.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 
-/** One exchange with a model. */
 export type Exchange = Readonly<{
-  /** The skill whose run asked; absent for the main agent. */
+  /** Absent for the main agent. */
   run?: string | undefined;
-  /** The last message of the request, for readers of the recording. */
+  /** For people who read the recording. */
   asked?: Anthropic.MessageParam | undefined;
   answer: ModelAnswer;
 }>;
@@ -23,7 +22,7 @@ const exchange = z.object({
 const tape = z.object({ version: z.literal(1), cases: z.record(z.string(), z.array(exchange)) });
 export type Tape = z.output<typeof tape>;
 
-/** Reads a recording. Throws OperatorError for what is none. */
+/** Throws OperatorError. */
 export async function readTape(file: string): Promise<Tape> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new OperatorError(
@@ -35,7 +34,7 @@ export async function readTape(file: string): Promise<Tape> {
   throw new OperatorError(`${file} is no recording of \`skill test --record\``);
 }
 
-/** Writes a recording (0600), every secret taken out of every text in it. */
+/** A file (0600) without secrets. */
 export async function writeTape(
   file: string,
   cases: Readonly<Record<string, readonly Exchange[]>>,
@@ -45,14 +44,12 @@ export async function writeTape(
   await writeFile(file, `${JSON.stringify({ version: 1, cases }, clean, 1)}\n`, { mode: 0o600 });
 }
 
-/** What was heard of models in one case. */
 export type Heard = Readonly<{
   exchanges: Exchange[];
-  /** Requests that got no answer, a sentence each. */
+  /** A sentence each. */
   failures: string[];
 }>;
 
-/** The model, each exchange with it kept. */
 export function taped(model: Model, { exchanges, failures }: Heard): Model {
   const complete: Complete = async (request, signal, onText) => {
     try {
@@ -68,7 +65,7 @@ export function taped(model: Model, { exchanges, failures }: Heard): Model {
   return { ...model, complete };
 }
 
-/** A model that gives recorded answers in their order and asks nobody; where something else is asked than was then, it says so. */
+/** Gives recorded answers in order; says so if it is asked something else. */
 export function replayed(alias: string, recorded: readonly Exchange[]): Model {
   let next = 0;
   return {

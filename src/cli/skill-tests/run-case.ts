@@ -20,20 +20,20 @@ import type { SkillLibrary } from '../../skills/skill-library.ts';
 import { createWrittenSkills, type WrittenSkill } from '../../skills/written-skills.ts';
 import { openStore } from '../../store/open-store.ts';
 
-/** What the cases of a skill share: real parts, but for the channel, the store and the workspace. */
+/** Shared by the cases of a skill. */
 export type CaseGround = Readonly<{
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
   plugins: Plugins;
-  /** Records of skills that the bot wrote, as far as they are approved. */
+  /** Of those approved. */
   written: readonly WrittenSkill[];
   clock: Clock;
   log: Log;
 }>;
 
-/** A case is no work that anybody has to account for. */
+/** A case needs no audit. */
 const noAudit: Audit = {
   record: async () => undefined,
   holds: async () => false,
@@ -43,10 +43,10 @@ const noAudit: Audit = {
   settled: async () => undefined,
 };
 
-/** Who speaks in a case that names nobody: an owner. */
+/** If a case names nobody. */
 const author = 'terminal:owner';
 
-/** Carries out one case by a bot of its own (L3): the real agent, a store in memory. `heard` fills with what `makeModels`' models are asked. */
+/** Runs a case with its own bot (L3): the real agent, a store in memory. `heard` fills with what the models are asked. */
 export async function runCase(
   { config, env, library, skillSandbox, plugins, written, clock, log }: CaseGround,
   one: SkillCase,
@@ -66,9 +66,8 @@ export async function runCase(
   const health = await openHealth({ store, clock, log });
   for (const record of written) await createWrittenSkills(store).set(record);
   const bot = createBot({
-    // Servers of strangers are no part of a skill's tests.
+    // Foreign servers are not tested.
     config: { ...config, mcp: {} },
-    // The folders were read once, for all cases.
     library: { ...library, watch: () => undefined },
     skillSandbox,
     plugins,
@@ -145,7 +144,7 @@ function messageOf(
   };
 }
 
-/** Anyone who speaks may speak: what is tested is what they may use. */
+/** Everybody may talk: cases test what they may use. */
 function admitting(access: AccessSettings, sender: string): AccessSettings {
   return {
     owners: sender === author ? [...access.owners, author] : access.owners,
@@ -167,7 +166,7 @@ function meterOf(used: { skill: string; status: string }[]): Meter {
   };
 }
 
-/** The log, with what it calls an error kept. */
+/** Keeps errors. */
 function noting(log: Log, faults: string[]): Log {
   return {
     debug: (fields, message) => log.debug(fields, message),
@@ -181,7 +180,7 @@ function noting(log: Log, faults: string[]): Log {
   };
 }
 
-/** Skills whose instructions the main agent was given to follow itself (U8, I6). */
+/** Skills that the main agent follows itself (U8, I6). */
 function followedInline(runs: CaseRun['used'], exchanges: readonly Exchange[]): CaseRun['used'] {
   const main = exchanges.filter(({ run }) => run === undefined);
   const asked = main.map((exchange) => exchange.asked);
@@ -214,19 +213,19 @@ function resultOf(skill: string | undefined, exchanges: readonly Exchange[]): st
   return texts?.join('');
 }
 
-/** A channel with one person in one chat, for a case of a skill's tests (L3): what is sent is kept, nothing is shown. */
+/** A channel with one person in one chat (L3) that keeps what is sent. */
 type CaseChannel = Readonly<{
   channel: Channel;
-  /** Resolves when it is stored, or rightly ignored. */
+  /** Resolves when it is stored or ignored. */
   say(message: Message): Promise<void>;
-  /** What stands in the chat, oldest first. */
+  /** Oldest first. */
   shown(): readonly string[];
 }>;
 
 function createCaseChannel(
   name: string,
   where: Pick<Message, 'chatType' | 'external' | 'sender'>,
-  /** What the person answers where the bot asks for a yes. */
+  /** The answer to questions for approval. */
   approve: boolean | undefined,
 ): CaseChannel {
   const standing = new Map<string, string>();
@@ -247,7 +246,7 @@ function createCaseChannel(
       const wanted = buttons.find(({ label }) => label === (approve === true ? 'Approve' : 'Deny'));
       if (wanted !== undefined && 'action' in wanted) {
         const press = { ...where, id: `press-${sent}`, conversation, action: wanted.action, receipt };
-        // A platform tells of a press after it has told of the message.
+        // Platforms send a press after the message.
         setImmediate(() => void take({ type: 'press', press }));
       }
       return receipt;

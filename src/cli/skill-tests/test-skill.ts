@@ -20,12 +20,11 @@ import { skillRoots, writtenRoot, openSkillSandbox } from '../../skills/open-lib
 import { openPlugins } from '../../plugins/plugins.ts';
 import { runCase } from './run-case.ts';
 
-/** One case with what became of it. */
 export type CaseOutcome = Readonly<
   CaseRun & {
     file: string;
     name: string;
-    /** A sentence each; none: it passed. */
+    /** None: it passed. */
     problems: readonly string[];
     durationMs: number;
   }
@@ -34,11 +33,10 @@ export type CaseOutcome = Readonly<
 export type SkillTest = Readonly<{
   config: Config;
   skill: string;
-  /** The host's environment, for what `env` of skills reads there. */
+  /** For `env` of skills. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Records of the skills that the bot wrote. */
   written: readonly WrittenSkill[];
-  /** Answers to give instead of asking a model. */
+  /** Instead of asking a model. */
   tape?: Tape;
   onOutcome(outcome: CaseOutcome): void;
   log: Log;
@@ -50,12 +48,12 @@ export type TestedSkill =
       outcomes: readonly CaseOutcome[];
       exchanges: Readonly<Record<string, readonly Exchange[]>>;
     }>
-  /** The cases themselves are wrong; none was carried out. */
+  /** No case ran. */
   | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
 /**
- * Carries out every case in a skill's `tests` folder, one after another (L3): by the real agent in the real sandbox, on a
- * copy of the workspace's skills, with a store that is gone afterwards. Throws OperatorError where there is nothing to test.
+ * Runs the cases in a skill's `tests` folder in order (L3): the real agent and sandbox, a copy of the skills, a
+ * store in memory. Throws OperatorError.
  */
 export async function testSkill(options: SkillTest): Promise<TestedSkill> {
   const { skill: name, env, tape, onOutcome, log } = options;
@@ -114,7 +112,7 @@ async function copySkills(from: string, to: string): Promise<void> {
   });
 }
 
-/** A long run is waited for, not sent to the background; nothing is fetched. */
+/** Long runs are awaited; nothing is fetched. */
 function configFor(config: Config, workspace: string): Config {
   return {
     ...config,
@@ -124,7 +122,7 @@ function configFor(config: Config, workspace: string): Config {
   };
 }
 
-/** The skill is on, as if it were enabled and approved; with `alone` every other is off. */
+/** As if it were enabled and approved; with `alone` every other is off. */
 const noSettings = { env: {} };
 
 function only(config: Config, { alone }: SkillCase, skill: Skill, library: SkillLibrary): Config {
@@ -169,7 +167,7 @@ function findSkill(library: SkillLibrary, name: string): Skill {
   );
 }
 
-/** The skill's folder as the operator knows it, not its copy. */
+/** Not the copy. */
 function inPlaceOf(skill: Skill, copies: string, root: string): string {
   const { directory = skill.name } = skill;
   const real = directory.startsWith(`${copies}${path.sep}`)

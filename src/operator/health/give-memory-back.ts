@@ -1,12 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** What a process holds, how busy it is, and how it tidies up. */
 export type Memory = Readonly<{
-  /** Resident bytes. */
+  /** Bytes. */
   resident(): number;
-  /** Share of the time since the last call in which the event loop was at work, 0 to 1. */
+  /** Event loop utilization since the last call, 0 to 1. */
   busy(): number;
-  /** Gives back all it can, while everything else waits: a quarter of a second of processor time, half of it on the clock. */
+  /** Blocks for a quarter of a second. */
   tidy(): void;
 }>;
 
@@ -15,9 +14,8 @@ const quiet = 0.05;
 const worthBytes = 8 * 1024 * 1024;
 
 /**
- * Gives back to the system what starting and busy times left behind, once hardly anything has been going on for 2 s, until
- * the signal is aborted (B4). V8 by itself waits for work that allocates, and a bot that mostly waits gives it none: some
- * 10 MB would stay. Tidies only where the process has grown by 8 MB since the last time.
+ * After 2 quiet seconds, if the process grew by 8 MB (B4). V8 itself waits for allocations, which an idle bot does
+ * not make: some 10 MB would stay.
  */
 export async function giveMemoryBack(
   { resident, busy, tidy }: Memory,
@@ -32,7 +30,7 @@ export async function giveMemoryBack(
   }
 }
 
-/** The memory of this process; undefined if node was not started with `--expose-gc`. */
+/** Undefined without `--expose-gc`. */
 export function memoryHere(): Memory | undefined {
   const { gc } = globalThis;
   if (gc === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Audit } from '../../audit/create-audit.ts';
 import type { CreateTurnContext } from '../../conversations/turn-context.ts';
 import type { Handle } from '../../conversations/inbox-worker.ts';
 
-/** The handling of messages, timed (L4). */
+/** (L4) */
 export function measureTurns(handle: Handle, meter: Meter, clock: Clock): Handle {
   return async (item, signal) => {
     const began = clock.now();
@@ -20,7 +20,7 @@ export function measureTurns(handle: Handle, meter: Meter, clock: Clock): Handle
   };
 }
 
-/** Runs, counted by skill and how they ended (L4). */
+/** (L4) */
 export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
   return async (skill, ...rest) => {
     const result = await run(skill, ...rest);
@@ -29,7 +29,7 @@ export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
   };
 }
 
-/** Runs, recorded with whom they were for and how they ended (L6). */
+/** (L6) */
 export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill {
   return async (skill, request, context, ...rest) => {
     const result = await run(skill, request, context, ...rest);
@@ -48,12 +48,12 @@ export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill
   };
 }
 
-/** What the main agent gets, its tool calls counted by name and outcome (L4). */
+/** Counts tool calls (L4). */
 export function measureTurnCalls(createContext: CreateTurnContext, meter: Meter): CreateTurnContext {
   return async (input) => measured(await createContext(input), meter);
 }
 
-/** What a run gets, its tool calls counted by name and outcome (L4). */
+/** Counts tool calls (L4). */
 export function measureRunCalls(createContext: CreateRunContext, meter: Meter): CreateRunContext {
   return async (input) => {
     const granted = await createContext(input);
@@ -69,9 +69,9 @@ function measured<Granted extends Readonly<{ callTool: CallTool; tools: readonly
     ...granted,
     async callTool(call, signal, begin) {
       const outcome = await granted.callTool(call, signal, begin);
-      // It was made, and counted, in a lane of its own.
+      // Counted in its own lane.
       if (outcome.settles !== undefined) return outcome;
-      // Models make names up, and a person's own skill call stands in no list.
+      // Models invent names; a person's own skill call is in no list.
       const known = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
       const tool = known ? call.name : 'other';
       meter.count('tool_calls', { tool, outcome: outcome.isError ? 'error' : 'ok' });

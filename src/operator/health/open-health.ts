@@ -9,23 +9,20 @@ import { createVitals, type Vitals } from './open-metrics.ts';
 import { watchStore } from './watch-store.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Everything by which a bot knows and tells how it is: its parts, watched, and what is made of that. */
 export type Health = Readonly<{
   ofStore: StoreHealth;
   meter: Meter;
-  /** The store as the bot is to use it. */
   store: Store;
   watchChannel(channel: Channel): Channel;
   measureModel(model: Model): Model;
-  /** Serves health and metrics until that is closed; nothing without an address. Throws OperatorError. */
+  /** Undefined without an address. Throws OperatorError. */
   serve(redact: (text: string) => string): Promise<HealthServer | undefined>;
 }>;
 
-/** `listen` is the address for health and metrics; without one nothing is counted (L4). */
+/** `listen`: address of health and metrics; without it nothing is counted (L4). */
 export async function openHealth(options: {
   listen?: string;
   store: Store;
-  /** What is wrong with the data directory; nothing without one. */
   dataProblem?: () => string | undefined;
   clock: Clock;
   log: Log;
@@ -59,7 +56,7 @@ export async function openHealth(options: {
   };
 }
 
-/** The channel, watched: its events are noted and, while the store can't be used, refused, so that the platform sends them again (Q11). */
+/** Refuses events during an outage: the platform sends them again (Q11). */
 function watchChannel(
   channel: Channel,
   vitals: Pick<Vitals, 'channel' | 'event'>,
@@ -83,7 +80,7 @@ function watchChannel(
   };
 }
 
-/** The model, its requests and tokens counted under its alias (L4). */
+/** Counts under the alias (L4). */
 function measureModel(model: Model, meter: Meter, vitals: Pick<Vitals, 'model'>): Model {
   const { alias } = model;
   const ended = (outcome: Parameters<Vitals['model']>[1]): void => {

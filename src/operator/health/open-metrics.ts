@@ -4,18 +4,18 @@ import type { Clock } from '../../lib/clock.ts';
 import type { StoreState } from './store-health.ts';
 import type { Backlog } from '../../store/store.ts';
 
-/** The bot's numbers in Prometheus' text form (L4). */
+/** Prometheus text (L4). */
 export type Metrics = Readonly<{
   meter: Meter;
   contentType: string;
-  /** Reads the backlog again; where the store can't be read its gauges say NaN. */
+  /** Gauges are NaN if the store can't be read. */
   text(): Promise<string>;
 }>;
 
-/** Seconds: a turn is a model's answer at least, and minutes with many tools. */
+/** Seconds. */
 const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** Loads `prom-client` (about 0.1 s), so only for a bot whose numbers are read. `storeUp` is asked at each reading. */
+/** Loads `prom-client` (about 0.1 s). */
 export async function openMetrics(options: {
   backlog(): Promise<Backlog>;
   storeUp(): boolean;
@@ -29,7 +29,7 @@ export async function openMetrics(options: {
     Object.entries(counters).map(([name, { help, labels }]) => {
       const labelNames = Object.keys(labels);
       const counter = new prometheus.Counter({ name: `skillet_${name}_total`, help, labelNames, registers });
-      // A rate needs a zero to begin from.
+      // Rates start from a zero.
       for (const values of everyValue(labels)) counter.inc(values, 0);
       return [name, counter] satisfies [string, Counter];
     }),
@@ -73,7 +73,7 @@ const unknownBacklog: Backlog = {
   outboxWaiting: Number.NaN,
 };
 
-/** Every combination of labels whose values are known beforehand; none where one is not. */
+/** None if a label has unknown values. */
 function everyValue(
   labels: (typeof counters)[CounterName]['labels'],
 ): readonly Readonly<Record<string, string>>[] {
@@ -83,14 +83,14 @@ function everyValue(
   );
 }
 
-/** What `/readyz` answers (L4). Ages are whole seconds. */
+/** Of `/readyz` (L4). Ages in whole seconds. */
 export type Readiness = Readonly<{
-  /** Messages are accepted: the store works, the data directory is there, and every channel has been started. */
+  /** The store and data directory work, all channels started. */
   ready: boolean;
   data: Readonly<{ ok: true } | { ok: false; reason: string }>;
   store: Readonly<{ ok: true } | { ok: false; reason: string; sinceSeconds: number }>;
   channels: Readonly<Record<string, Readonly<{ state: ChannelState; lastEventSeconds: number | null }>>>;
-  /** How the last request to a language model ended; nothing before the first. */
+  /** Null before the first request. */
   model: Readonly<{ alias: string; outcome: ModelOutcome; ageSeconds: number }> | null;
 }>;
 
@@ -98,7 +98,6 @@ type ChannelState = 'starting' | 'started' | 'stopped';
 
 type ModelOutcome = 'ok' | 'failed' | 'cancelled';
 
-/** Signs of life, as they come in. */
 export type Vitals = Readonly<{
   channel(name: string, state: ChannelState): void;
   event(channel: string): void;
@@ -106,10 +105,9 @@ export type Vitals = Readonly<{
   requirements(): Readiness;
 }>;
 
-/** Remembers when each part of the bot last gave a sign of life. A model's failure makes nothing unready: messages are still accepted. */
+/** A model's failure leaves the bot ready: it still accepts messages. */
 export function createVitals(options: {
   store(): StoreState;
-  /** What is wrong with the data directory. */
   dataProblem(): string | undefined;
   clock: Clock;
 }): Vitals {

@@ -7,39 +7,38 @@ import { storeFault } from '../../store/store-fault.ts';
 
 export type StoreState = Readonly<{ ok: true } | { ok: false; reason: string; since: number }>;
 
-/** A time in which the store could not be used; milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export type Outage = Readonly<{ from: number; to: number; reason: string }>;
 
-/** Whether the store can be used, and what is done meanwhile where it can't (Q11). */
+/** (Q11) */
 export type StoreHealth = Readonly<{
   state(): StoreState;
-  /** A fault of the database that a call met turns the state red at once; any other error changes nothing. */
+  /** Starts an outage if this is a fault of the database. */
   met(error: unknown): void;
   /**
-   * For work that has started: a call that the database refuses is made again when it can be used, so that nothing that was
-   * done is lost. One that may have been carried out after all is made again only where it is `repeatable`, else it
-   * rejects then.
+   * For running work: waits out an outage and calls again. A call that may have been carried out is repeated only if
+   * `repeatable`, else it rejects.
    */
   patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;
-  /** For what arrives: rejects while the state is red, and as soon as it turns red, so that the platform sends it again. */
+  /** For arrivals: rejects during an outage, and as soon as one starts, so that the platform sends them again. */
   admitting<T>(work: () => Promise<T>): Promise<T>;
-  /** Begins to look by itself; `onOutage` is told of each outage when it is over. */
+  /** Looks regularly. `onOutage` is called when an outage is over. */
   start(onOutage: (outage: Outage) => void): void;
-  /** Nothing waits from now on: what waits rejects, what fails rejects with its own error. */
+  /** What waits rejects. */
   stop(): void;
 }>;
 
-/** Between looks while all is well, in milliseconds. */
+/** Milliseconds between checks. */
 const wellMs = 60_000;
-/** Between looks in an outage: growing, since a look may hold up everything else for a second. */
+/** During an outage, growing: a check may block for a second. */
 const shortestMs = 1_000;
 const longestMs = 5_000;
-/** An outage that begins so soon after the last one is looked at less and less often: a disk at its very edge. */
+/** After a relapse this soon, checks get rarer: a disk at its limit. */
 const relapseMs = 60_000;
 const longestRelapseMs = 60_000;
 const remindMs = 10 * 60_000;
 
-/** `check` rejects while the database can't be read and written; `onFault` is called when an outage begins. */
+/** `check` rejects while the database can't be used; `onFault` is called when an outage starts. */
 export function createStoreHealth(options: {
   check(): Promise<void>;
   onFault(): void;
@@ -90,7 +89,7 @@ export function createStoreHealth(options: {
     tell(outage);
   }
 
-  /** The check is small: the first call that waits has to succeed, too, or a disk with one free page would look well. */
+  /** A check writes little, so the first waiting call must succeed too. */
   async function works(): Promise<boolean> {
     try {
       await check();
@@ -155,29 +154,27 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Calls of the store that wait until it can be used, in the order in which they came (Q11). */
+/** In order of arrival (Q11). */
 type WaitingCalls = Readonly<{
   /**
-   * Settles as the call does when its turn comes. `failure` is how it failed already, if it did: where that call may have
-   * been carried out after all, and is not `repeatable`, it is not made again and the promise rejects with `failure`.
-   * Made in the async context it came in: a store that several processes share tells by that for which lane it is (Q9).
+   * Settles as the call does. `failure`: its first error. If it may have been carried out and is not `repeatable`,
+   * it rejects with that. Keeps the async context, which tells a shared store the lane (Q9).
    */
   add<T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean; failure?: Error }>): Promise<T>;
-  /** Makes the first call that waits, if any; false where the database refused it, which `add` does not tell then. */
+  /** False if the database refused it. */
   tryFirst(): Promise<boolean>;
-  /** Makes all of them, side by side. Those that are refused wait on. */
+  /** At once. Refused calls keep waiting. */
   tryAll(): void;
-  /** Rejects all of them. */
   giveUp(reason: Error): void;
 }>;
 
 type Waiting = Readonly<{
-  /** `refused`: by the database, it still waits. `cut_off`: by the database, but it is settled. */
+  /** `refused`: it still waits. `cut_off`: it is settled. */
   make(): Promise<'made' | 'refused' | 'cut_off'>;
   giveUp(reason: Error): void;
 }>;
 
-/** `met` is told of each failure. */
+/** `met` gets each failure. */
 function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
   const waiting: Waiting[] = [];
 
@@ -226,7 +223,7 @@ function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
   };
 }
 
-/** What the owners are told after an outage (Q11), under a key that makes it one message an hour at most. */
+/** The key limits it to one notice an hour (Q11). */
 export function outageNotice(
   { from, to, reason }: Outage,
   zone: string,

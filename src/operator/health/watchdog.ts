@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 
 const { url: debuggedAt } = process.getBuiltinModule('node:inspector');
 
-/** Counts rounds without a sign of life, and ends the process after too many. One that was stopped, as by a debugger, is left alone. */
+/** Kills the process after too many silent rounds. A stopped process, as in a debugger, is left alone. */
 const script = `
 n=0
 trap 'n=0' USR1
@@ -24,8 +24,8 @@ kill -KILL $1
 `;
 
 /**
- * Ends this process, with a last line on standard error, when its event loop has stood still for 30 s (S9): nothing inside could,
- * and its supervisor starts another. A shell watches, which costs less than 1 MB where a thread costs 10. On Linux alone.
+ * Ends this process if its event loop blocks for 30 s (S9); its supervisor restarts it. A shell costs 1 MB, a
+ * thread 10. Linux only.
  */
 export function startWatchdog(
   log: Pick<Log, 'warn'>,
@@ -37,12 +37,12 @@ export function startWatchdog(
   const args = [process.pid, rounds, roundSeconds, process.stderr.isTTY ? silence : line].map(String);
   const shell = spawn('/bin/sh', ['-c', script, 'skillet-watchdog', ...args], {
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
-    // It ends when the pipe does, however this process ends.
+    // Ends with the pipe.
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
   const beat = setInterval(
     () => {
-      // While a debugger is there the loop stands still at its wish.
+      // A debugger stops the loop.
       if (debuggedAt() !== undefined) stop();
       else shell.kill('SIGUSR1');
     },

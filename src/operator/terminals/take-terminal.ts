@@ -8,10 +8,8 @@ import { chatTypes, type Conversation } from '../../core/conversation.ts';
 import type { Seat, Terminals, Told, View } from './terminals.ts';
 import { storedReceipt } from '../../store/stored-message.ts';
 
-/** Who types in a terminal, unless `--user` says otherwise. */
 export const terminalOwner = 'owner';
 
-/** Who asks to be a terminal, as the first line says it. */
 export const terminalRequest = z.object({
   user: z.string().min(1).max(200),
   as: z.enum(chatTypes),
@@ -19,7 +17,6 @@ export const terminalRequest = z.object({
 });
 export type TerminalRequest = Readonly<z.output<typeof terminalRequest>>;
 
-/** What was typed or chosen there. */
 const told: z.ZodType<Told> = z.union([
   z.object({
     message: z.object({
@@ -32,12 +29,12 @@ const told: z.ZodType<Told> = z.union([
   z.object({ press: z.object({ id: z.string(), action: z.string(), receipt: storedReceipt }) }),
 ]);
 
-/** Gives terminals that come through the control socket a seat: what the bot shows goes to them, what they type comes from them. */
+/** Terminals that come through the control socket. */
 export function createTakeTerminal(options: {
   terminals: Pick<Terminals, 'sit'>;
-  /** Names that `/` can be completed to. */
+  /** For completion of `/`. */
   names(): readonly string[];
-  /** For messages that were given up while somebody waited: nobody needs to see to them later. */
+  /** Of messages that failed while somebody waited. */
   drop(key: string): Promise<void>;
 }): TakeTerminal {
   const { terminals, names, drop } = options;
@@ -65,7 +62,7 @@ export function createTakeTerminal(options: {
         await peer.ask('remove', { receipt });
       },
       async status(_: Conversation, status: Status | undefined) {
-        // A courtesy: a terminal that has gone shows nothing.
+        // Optional: a terminal that has gone shows nothing.
         await peer.ask('status', status === undefined ? {} : { status }).catch(() => undefined);
       },
     };
@@ -76,8 +73,8 @@ export function createTakeTerminal(options: {
 }
 
 /**
- * The access rules with those of terminals (A9, H5): the terminal's owner owns the bot, and the rooms a terminal pretends to
- * be in are allowed ones. Only the control socket (0600) and the process's own terminal make senders of that kind.
+ * Adds the rules of terminals (A9, H5): their owner owns the bot, and their rooms are allowed. Only the control
+ * socket (0600) and the process's own terminal make such senders.
  */
 export function terminalAccess(access: AccessSettings, channel: string): AccessSettings {
   const rooms = { ...access.channels.get(channel), groupsMode: 'open' } as const;

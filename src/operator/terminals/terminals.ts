@@ -7,63 +7,54 @@ import type { Message } from '../../core/message.ts';
 import type { ListedItem } from '../../store/inbox.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Who sits at a terminal, and in what kind of chat they pretend to be. */
 export type Seated = Readonly<{
   user: string;
   as: ChatType;
-  /** Somebody watches: a message is tried as often as on any platform. Else anyone who waits is told at once. */
+  /** A person watches: messages are retried as on any platform. Otherwise failures are reported at once. */
   patient: boolean;
 }>;
 
-/** What only the terminal itself can know of what was typed or chosen: who says it, and where, is not for it to say. */
+/** Without sender and place: those are not for the terminal to say. */
 export type Told = Readonly<
   | { message: Pick<Message, 'id' | 'text' | 'command' | 'sentAt'> }
   | { press: Pick<Press, 'id' | 'action' | 'receipt'> }
 >;
 
-/** What a terminal shows. */
 export type View = Pick<Channel, 'send' | 'edit' | 'remove'> &
   Readonly<{ status(conversation: Conversation, status: Status | undefined): Promise<void> }>;
 
-/** What a terminal is left with. */
 export type Unanswered = Readonly<{
-  /** Keys of messages that were given up. */
   lost: readonly string[];
-  /** Nobody listened to a message, or the model failed over it for good. */
+  /** Nobody listened to a message, or the model failed for good. */
   unanswered: boolean;
 }>;
 
-/** A terminal's place in the bot, from when it was given until it is left. */
 export type Seat = Readonly<{
-  /** Resolves when it is stored: see `OnEvent`. */
+  /** Resolves when it is stored. */
   tell(told: Told): Promise<void>;
-  /** Cancels what runs for it; false where nothing did. */
+  /** False if nothing ran. */
   cancel(): Promise<boolean>;
-  /** Resolves when what was typed is answered; with somebody patient, or waits for its next try. */
+  /** Resolves when everything is answered, or waits for its next try if somebody is patient. */
   idle(): Promise<void>;
-  /** Tells what was not answered, for somebody who is not patient. */
   leave(): Unanswered;
 }>;
 
 /** All terminals of a process as one channel (H5, Q9). */
 export type Terminals = Readonly<{
   channel: Channel;
-  /** A seat of its own: a second terminal of the same person, or in the same room, gets a thread of its own, so that no two mix. */
+  /** A second terminal of the same person or room gets its own thread. */
   sit(who: Seated, view: View): Seat;
-  /** Whether nobody who sent this is patient. */
   isImpatient(key: string): boolean;
-  /** To be told of each message that was given up. */
   givenUp(key: string): void;
-  /** To be told of each message over which the model failed for good: what it gets is a sentence and no answer. */
+  /** The model failed for good. */
   failed(key: string): void;
-  /** Whether this person sits at a terminal now. */
   isHere(sender: string): boolean;
-  /** Whether somebody patient sits where this conversation is. */
+  /** By somebody patient. */
   isWatched(conversation: Conversation): boolean;
 }>;
 
 const lookEveryMs = 25;
-/** While the bot stops, what waits for a terminal is not tried over and over. */
+/** So that sends are not retried over and over while the bot stops. */
 const afterStopMs = 5_000;
 
 type Taken = Readonly<{
@@ -75,14 +66,14 @@ type Taken = Readonly<{
   unanswered: Set<string>;
 }>;
 
-/** What is to be sent to a terminal that was left waits for the next one in its place. */
+/** What is sent to a closed terminal waits for the next one in its place. */
 export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
   cancel(lane: string): Promise<boolean>;
-  /** Puts a file where the person at the terminal can have it, and gives its path. */
+  /** Returns the path. */
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
-  /** Why nobody listens to who said this, in the operator's words; undefined if somebody does. */
+  /** Undefined if somebody listens. */
   whyUnheard(message: Message): Promise<string | undefined>;
   clock: Clock;
 }): Terminals {
@@ -125,7 +116,6 @@ export function createTerminals(options: {
     }
   };
 
-  /** The terminal that shows it, if that is still there, and what it calls it. */
   function shownBy(
     conversation: Conversation,
     id: string,
@@ -147,7 +137,7 @@ export function createTerminals(options: {
     }
     const { id, text, command, sentAt } = told.message;
     const named = command === undefined ? {} : { command };
-    // The key of any other channel's message would be taken for that one.
+    // Else it could be the key of another channel's message.
     if (!id.startsWith('terminal:')) throw new Error('a message of a terminal needs an id of its own');
     const message = { ...common, id, text, ...named, addressed: true, attachments: [], sentAt };
     return { type: 'message', message };
@@ -220,7 +210,7 @@ export function createTerminals(options: {
           if (event.type === 'message') seat.sent.add(event.message.id);
           await onEvent(event);
           if (event.type !== 'message') return;
-          // Who tries access rules here is the operator, to whom silence says nothing.
+          // Here the operator tries access rules.
           const why = await whyUnheard(event.message);
           if (why === undefined) return;
           if (!who.patient) seat.unanswered.add(event.message.id);
