@@ -115,7 +115,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
       part: partKey(item.key, 0),
       replyTo,
       asked: message.platformId,
-      resumed: item.interruptedAt !== undefined,
+      resumed: wasStarted(item),
       mayRead: async () => (await users.decide(message)).allowed,
       signal,
     });
