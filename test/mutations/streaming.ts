@@ -35,4 +35,69 @@ export const streamingMutations: readonly Mutation[] = [
     ],
     ['a refused reaction is tried each time', 'ofOneMessage.includes(code) ? here : everywhere', "''"],
   ]),
+  ...changesOf('channels/slack/create-status.ts', 'channels/slack-streams.test.ts', [
+    ['a stream stays open after the work', 'await stream?.stop()', 'await Promise.resolve()'],
+    [
+      'an edit runs into an open stream',
+      'await whenClosed(call, place, ',
+      'await ((_c: unknown, _p: unknown, change: () => Promise<unknown>) => change())(call, place, ',
+    ],
+  ]),
+  ...changesOf('channels/slack/create-sender.ts', 'channels/slack-streams.test.ts', [
+    [
+      'the answer runs into an open stream',
+      "whenClosed(call, fixed, () => call('chat.update', { ...fixed, text, blocks }))",
+      "call('chat.update', { ...fixed, text, blocks })",
+    ],
+    [
+      'an open stream stays beside the answer',
+      "whenClosed(call, fixed, () => call('chat.delete', fixed))",
+      "call('chat.delete', fixed)",
+    ],
+  ]),
+  ...changesOf('channels/slack/connect-slack.ts', 'channels/slack-streams.test.ts', [
+    ['words are streamed without the agent view', 'agentView ? createStreams(', 'true ? createStreams('],
+  ]),
+  ...changesOf('channels/slack/create-stream.ts', 'channels/slack-streams.test.ts', [
+    ['words are streamed in a channel, where one person sees them', " || !chat.startsWith('D')", ''],
+    [
+      'a refused start is tried each time',
+      'refusedUntil.set(chat, clock.now() + refusedMs)',
+      'refusedUntil.delete(chat)',
+    ],
+    [
+      'a limited start shows no words',
+      'if (retryAfterMs !== undefined) starts.pause(startLimit, retryAfterMs);',
+      'if (retryAfterMs !== undefined) throw error;',
+    ],
+    ['starts leave no room for stops', ' || !starts.take(startLimit)', ''],
+    ['words that were taken back are added to', ' || !text.startsWith(before.text)', ''],
+    [
+      'words longer than a message are added',
+      'text === undefined || text.length > longestStream',
+      'text === undefined',
+    ],
+    ['what was perhaps added is added again', '      open = undefined;\n      try {', '      try {'],
+    ['words show after a person stopped them', "if (code === 'stopped_by_user')", 'if (false)'],
+    ['a limit ends the stream', '          open = before;\n', ''],
+    ['a stopped stream has no mark', ', metadata: keyMetadata(key) }', ' }'],
+    [
+      'a limited stop is taken for none',
+      'if (slackErrorCode(error) === undefined || told.retryAfterMs !== undefined) throw told;',
+      '',
+    ],
+  ]),
+  ...changesOf('channels/slack/find-key.ts', 'channels/slack-streams.test.ts', [
+    ['a search for an answer finds words', '#0!status$/', '#0/'],
+    ['a message that is no open stream becomes the answer', " && streaming_state === 'in_progress'", ''],
+    ['an older stream becomes the answer', ' && ts > asked', ''],
+    ['the stream of somebody else becomes the answer', 'user === me?.user && ', ''],
+  ]),
+  ...changesOf('channels/slack/from-markdown.ts', 'channels/slack-stream-text.test.ts', [
+    ['a stream has names with dots', ".replace(/\\.(?=[^\\s.])/g, '\\u2024')", ''],
+    ['a stream has schemes', ".replace(/:(?=[/\\\\&*_~<`\\p{Cf}])/gu, '\\u2236')", ''],
+    ['a stream has mentions and HTML', '(?<=[<@!&])(?=\\S)|', ''],
+    ['a stream has links of Markdown', '|(?<=\\])(?=[([:])', ''],
+    ['what follows changes what was streamed', ".replace(/(?<![\\s.:])[\\s.:]*[\\ud800-\\udbff]?$/, '')", ''],
+  ]),
 ];

@@ -10,6 +10,7 @@ import { createIntake } from './create-intake.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createShowHome } from './create-show-home.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
+import { createStreams } from './create-stream.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { escapeText } from './plain-text.ts';
 import { createFetchFile } from './files.ts';
@@ -45,7 +46,7 @@ export type SlackConnection = Readonly<{
  */
 export async function connectSlack(
   options: SlackOptions,
-  paces: Readonly<{ posts: RateLimiter; edits: RateLimiter; homes: RateLimiter }>,
+  paces: Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>,
   onEvent: OnEvent,
 ): Promise<SlackConnection> {
   const { log, clock } = options;
@@ -98,8 +99,11 @@ export async function connectSlack(
     const reply = await intake(body);
     await (reply === undefined ? ack() : ack(reply));
   };
-  const sender = createSender(call, paces.posts, paces.edits);
-  const status = createStatus({ call, sender, ...paces, log, clock, mark: reaction === undefined });
+  const { posts, edits } = paces;
+  const sender = createSender(call, me, posts, edits);
+  const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
+  const mark = reaction === undefined;
+  const status = createStatus({ call, sender, posts, edits, openStream, log, clock, mark });
   return {
     me,
     chats,

@@ -4,10 +4,11 @@ import { SendError } from '../../core/errors.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toButtonBlocks, type Block } from './buttons.ts';
 import { textOf, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
+import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
-import { userOf } from './slack-options.ts';
+import { userOf, type SlackIdentity } from './slack-options.ts';
 
 export const updateRateLimit = 'chat.update';
 
@@ -30,7 +31,12 @@ export type Sender = Readonly<{
 type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 
 /** `posts` by channel, `edits` over the workspace (H8). */
-export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLimiter): Sender {
+export function createSender(
+  call: CallSlack,
+  me: SlackIdentity,
+  posts: RateLimiter,
+  edits: RateLimiter,
+): Sender {
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
@@ -72,7 +78,7 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
 
     async find(conversation, key) {
       try {
-        const ts = await findKey(call, conversation, key);
+        const ts = await findKey(call, conversation, key, me);
         return ts === undefined ? undefined : { id: ts };
       } catch (error) {
         throw asRetry(toSendError(error, 'a look at the history'));
@@ -83,7 +89,8 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
       await edits.wait(updateRateLimit);
       const fixed = { channel: chat, ts: receipt.id };
       try {
-        const update = ({ text, blocks }: Body) => call('chat.update', { ...fixed, text, blocks });
+        const update = ({ text, blocks }: Body) =>
+          whenClosed(call, fixed, () => call('chat.update', { ...fixed, text, blocks }));
         await withFallback(update, toBody(part), () => toPlainBody(part, longestText));
       } catch (error) {
         throw paused(edits, updateRateLimit, asRetry(toSendError(error, 'a change of a message')));
@@ -91,8 +98,9 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
     },
 
     async remove({ chat }, { id }) {
+      const fixed = { channel: chat, ts: id };
       try {
-        await call('chat.delete', { channel: chat, ts: id });
+        await whenClosed(call, fixed, () => call('chat.delete', fixed));
       } catch (error) {
         if (slackErrorCode(error) === 'message_not_found') return;
         throw asRetry(toSendError(error, 'the deletion of a message'));
@@ -116,7 +124,7 @@ async function withFallback<Answer>(
   }
 }
 
-function toBody(part: Part): Body {
+export function toBody(part: Part): Body {
   const { text, blocks } = toSlackMessage(part.markdown);
   if (blocks.length === 0) return toPlainBody(part, longestText);
   return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };

@@ -18,6 +18,10 @@ export function createSlack(options: SlackOptions): Channel {
   const posts = paceOf('posts', 1, 1000);
   // chat.update is tier 3: some 50 a minute over the workspace.
   const edits = paceOf('edits', 10, 1200);
+  // A stream's start and stop are tier 2, some 20 a minute over the workspace: each start leaves room for a stop.
+  const starts = paceOf('starts', 3, 4000);
+  // What is added is tier 4: some 100 a minute over the workspace.
+  const appends = paceOf('appends', 8, 650);
   // views.publish is tier 4: some 100 a minute over the workspace.
   const homes = paceOf('homes', 10, 600);
   const state: { connection?: SlackConnection } = {};
@@ -29,7 +33,11 @@ export function createSlack(options: SlackOptions): Channel {
   return {
     name: 'slack',
     async start(onEvent) {
-      state.connection = await connectSlack(checked(options), { posts, edits, homes }, onEvent);
+      state.connection = await connectSlack(
+        checked(options),
+        { posts, edits, homes, starts, appends },
+        onEvent,
+      );
       begun.resolve(state.connection);
       await state.connection.open();
     },

@@ -1,8 +1,9 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
-import { updateRateLimit, type Sender } from './create-sender.ts';
+import { toBody, updateRateLimit, type Sender } from './create-sender.ts';
+import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
-import { slackFits, toSlackMessage } from './from-markdown.ts';
+import { slackFits } from './from-markdown.ts';
 import { escapeText } from './plain-text.ts';
 import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
 import type { Placeholder, Status, Receipt } from '../../core/channel.ts';
@@ -13,7 +14,8 @@ import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 /** `chat.update` is limited over the whole workspace. */
-const everyMs = 1000;
+const editEveryMs = 1000;
+const appendEveryMs = 700;
 
 /** Shows the newest status of each piece of work (U13, H7). */
 export type StatusBoard = Readonly<{
@@ -38,6 +40,7 @@ export function createStatus(options: {
   sender: Sender;
   posts: RateLimiter;
   edits: RateLimiter;
+  openStream: OpenStream | undefined;
   log: Log;
   clock: Clock;
   mark: boolean;
@@ -94,7 +97,7 @@ export function createStatus(options: {
   function begin(conversation: Conversation, wanted: Status, placeholder: Placeholder): void {
     const work: Work = {
       conversation,
-      line: createStatusLine({ ...options, conversation, placeholder }),
+      line: createStatusLine(conversation, placeholder, options),
       wanted,
       shown: undefined,
       failures: 0,
@@ -154,18 +157,13 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
 }
 
 /** A line, if Slack has none of its own, or the answer's words (H6). */
-function createStatusLine(options: {
-  conversation: Conversation;
-  placeholder: Placeholder;
-  call: CallSlack;
-  sender: Sender;
-  posts: RateLimiter;
-  edits: RateLimiter;
-  clock: Clock;
-  log: Log;
-}): PlaceholderLine {
-  const { conversation, placeholder, call, sender, posts, edits, clock, log } = options;
+function createStatusLine(
+  conversation: Conversation,
+  placeholder: Placeholder,
+  { call, sender, posts, edits, openStream, clock, log }: Parameters<typeof createStatus>[0],
+): PlaceholderLine {
   const { chat, thread } = conversation;
+  const stream = openStream?.(conversation, placeholder.key);
 
   function failed(error: unknown, pace: RateLimiter, key: string): SendError {
     const told = toSendError(error, 'a status');
@@ -177,6 +175,8 @@ function createStatusLine(options: {
     const where = { channel: chat, thread_ts: thread };
     const fixed = { metadata: keyMetadata(placeholder.key), unfurl_links: false, unfurl_media: false };
     try {
+      const streamed = wish.kind === 'words' ? await stream?.start(wish.markdown) : undefined;
+      if (streamed !== undefined) return { id: streamed };
       return {
         id: textOf(await call('chat.postMessage', { ...where, ...fixed, ...shownAs(wish) }), 'ts'),
       };
@@ -189,17 +189,20 @@ function createStatusLine(options: {
     }
   }
 
-  return createPlaceholderLine({
+  const line = createPlaceholderLine({
     placeholder,
-    everyMs,
+    everyMs: stream === undefined ? editEveryMs : appendEveryMs,
     clock,
     log,
     calls: {
-      mayGo: (what) => (what === 'post' ? posts.take(chat) : edits.take(updateRateLimit)),
+      mayGo: (what) =>
+        what === 'post' ? posts.take(chat) : (stream?.mayAppend() ?? edits.take(updateRateLimit)),
       post,
       async edit({ id }, wish) {
+        if ((await stream?.extend(id, wish)) === true) return;
+        const place = { channel: chat, ts: id };
         try {
-          await call('chat.update', { channel: chat, ts: id, ...shownAs(wish) });
+          await whenClosed(call, place, () => call('chat.update', { ...place, ...shownAs(wish) }));
         } catch (error) {
           throw failed(error, edits, updateRateLimit);
         }
@@ -207,12 +210,22 @@ function createStatusLine(options: {
       remove: (receipt) => sender.remove(conversation, receipt),
     },
   });
+  return {
+    write: line.write,
+    async end() {
+      await line.end();
+      await stream?.stop().catch((error: unknown) => {
+        // The answer, which is an edit, tries it again.
+        log.debug({ err: error, work: placeholder.key }, 'a stream could not be stopped');
+      });
+    },
+  };
 }
 
-function shownAs(wish: Wish): Readonly<{ text: string; blocks: readonly object[] }> {
+function shownAs(wish: Wish): ReturnType<typeof toBody> {
   if (wish.kind === 'line') return { text: `_${escapeText(wish.text)}_`, blocks: [] };
   const [piece = ''] = splitMarkdown(wish.markdown, slackFits);
-  return toSlackMessage(piece);
+  return toBody({ markdown: piece });
 }
 
 /** Slack's own signs of work: a line under a thread, else a reaction on the message. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Conversation } from '../../core/conversation.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
+import type { SlackIdentity } from './slack-options.ts';
 
 /** Marks a message with its outbox key, so that an unknown send can be looked up (Q6). */
 export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
@@ -13,15 +14,22 @@ export function keyBlockId(key: string): string {
   return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Undefined if there is none, or the app may not read. */
+/**
+ * Undefined if there is none, or the app may not read. With `me` the open stream of a placeholder is found, too: it can
+ * carry no mark before it is stopped. Nothing else is open there, because a conversation has one turn at a time.
+ */
 export async function findKey(
   call: CallSlack,
   { chat, thread }: Conversation,
   key: string,
+  me?: Pick<SlackIdentity, 'user' | 'team'>,
 ): Promise<string | undefined> {
   const where = thread === undefined ? { channel: chat } : { channel: chat, ts: thread };
   const method = thread === undefined ? 'conversations.history' : 'conversations.replies';
   const search = { ...where, include_all_metadata: true, limit: 200 };
+  const asked =
+    me === undefined || thread === undefined ? undefined : askedIn(key, `slack:${me.team}:${chat}:`);
+  let open: string | undefined;
   let cursor: string | undefined;
   for (let pages = 0; pages < mostPages; pages++) {
     const found = await readPage(call, method, cursor === undefined ? search : { ...search, cursor });
@@ -32,11 +40,22 @@ export async function findKey(
         blocks?.some(({ block_id }) => block_id === keyBlockId(key)) === true,
     );
     if (message !== undefined) return message.ts;
+    if (asked !== undefined)
+      open ??= found.messages.find(
+        ({ user, ts, streaming_state }) =>
+          user === me?.user && streaming_state === 'in_progress' && ts > asked,
+      )?.ts;
     cursor = found.response_metadata?.next_cursor || undefined;
     // The newest come first.
-    if (cursor === undefined || (thread === undefined && pages + 1 === historyPages)) return undefined;
+    if (cursor === undefined || (thread === undefined && pages + 1 === historyPages)) break;
   }
-  return undefined;
+  return open;
+}
+
+/** When the message was written that a placeholder's key names. */
+function askedIn(key: string, before: string): string | undefined {
+  if (!key.startsWith(before)) return undefined;
+  return /^(\d+\.\d+)#0!status$/.exec(key.slice(before.length))?.[1];
 }
 
 const eventType = 'skillet_part';
@@ -48,6 +67,8 @@ const page = z.object({
   messages: z.array(
     z.object({
       ts: z.string(),
+      user: z.string().nullish(),
+      streaming_state: z.string().nullish(),
       metadata: z
         .object({ event_type: z.string(), event_payload: z.object({ key: z.unknown() }).nullish() })
         .nullish()

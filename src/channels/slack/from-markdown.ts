@@ -60,6 +60,18 @@ export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
 
+/**
+ * For a stream, whose previews can't be switched off: nothing in it can become a link, an image or a mention (H2). It
+ * reads the same. Of a longer text it is longer: what follows decides about the last characters, so they wait.
+ */
+export function toStreamText(markdown: string): string {
+  return markdown
+    .replace(/(?<![\s.:])[\s.:]*[\ud800-\udbff]?$/, '')
+    .replace(/\.(?=[^\s.])/g, '\u2024')
+    .replace(/:(?=[/\\&*_~<`\p{Cf}])/gu, '\u2236')
+    .replace(/(?<=[<@!&])(?=\S)|(?<=#)(?=\w)|(?<=\])(?=[([:])/g, joiner);
+}
+
 /** 12,000 characters in a block, and as the fallback text. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);

@@ -80,7 +80,7 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
     if (thread === undefined)
       return refuse('invalid_arguments', ['[ERROR] missing required field: thread_ts']);
     const message = store(room, context, { text: streamText(args), threadTs: thread, sentWith: args });
-    message.streaming = { expiresAt: context.now() + streamMs };
+    message.streaming = { expiresAt: context.now() + streamMs, state: 'in_progress' };
     return { channel: room.id, ts: message.ts };
   },
 
@@ -96,9 +96,11 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
 
   'chat.stopStream': (args, context) => {
     const { room, message } = streaming(args, context);
+    const metadata = metadataOf(args);
     const before = { ...message };
     message.text += streamText(args);
-    delete message.streaming;
+    if (message.streaming !== undefined) message.streaming = { ...message.streaming, state: 'completed' };
+    message.metadata = metadata ?? message.metadata;
     changed(room, before, message, context);
     return { channel: room.id, ts: message.ts, message: messageBody(context.workspace, message) };
   },
@@ -201,8 +203,11 @@ function streaming(args: Json, context: MethodContext): { room: SlackRoom; messa
   return isStreaming(message, context) ? { room, message } : refuse('message_not_in_streaming_state');
 }
 
-function isStreaming({ streaming }: StoredMessage, { now }: MethodContext): boolean {
-  return streaming !== undefined && now() <= streaming.expiresAt;
+export function isStreaming(message: StoredMessage, { now }: MethodContext): boolean {
+  const { streaming } = message;
+  if (streaming?.state === 'in_progress' && now() > streaming.expiresAt)
+    message.streaming = { ...streaming, state: 'errored' };
+  return message.streaming?.state === 'in_progress';
 }
 
 /** The documentation asks for `markdown_text`, the SDK sends `chunks` only: either is taken. */

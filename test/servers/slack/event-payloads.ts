@@ -48,6 +48,7 @@ export function messageBody(workspace: Workspace, message: StoredMessage): Json 
     ...(message.files === undefined ? {} : { files: message.files, subtype: 'file_share' }),
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
     ...(message.metadata === undefined ? {} : { metadata: message.metadata }),
+    ...(message.streaming === undefined ? {} : { streaming_state: message.streaming.state }),
     ...(message.edited === undefined ? {} : { edited: { user: message.user, ts: message.edited } }),
   };
 }

@@ -1,4 +1,5 @@
 import { agentMethods } from './agent-methods.ts';
+import { isStreaming } from './chat-methods.ts';
 import { messageBody, type Json } from './event-payloads.ts';
 import { manifest } from './manifest.ts';
 import {
@@ -107,7 +108,8 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
   },
 };
 
-function pageOf(messages: readonly StoredMessage[], args: Json, { workspace }: MethodContext): Json {
+function pageOf(messages: readonly StoredMessage[], args: Json, context: MethodContext): Json {
+  const { workspace } = context;
   const limit = Math.min(Number(args['limit'] ?? 100) || 100, 999);
   const cursor = text(args, 'cursor');
   const start = cursor === '' ? 0 : Number(Buffer.from(cursor, 'base64').toString());
@@ -121,6 +123,7 @@ function pageOf(messages: readonly StoredMessage[], args: Json, { workspace }: M
   const withMetadata = isTrue(args['include_all_metadata']);
   return {
     messages: within.slice(start, end).map((message) => {
+      isStreaming(message, context);
       const { metadata, ...body } = messageBody(workspace, message);
       return withMetadata && metadata !== undefined ? { ...body, metadata } : body;
     }),

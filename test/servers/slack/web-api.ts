@@ -47,7 +47,7 @@ export async function serveApi(
   }
   const answer = answerTo(method, args, tokenOf(request, args), fault, options);
   record(fault?.kind === 'cut' ? 'cut' : answer);
-  if (fault?.kind === 'late') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+  if (fault?.kind === 'late') await new Promise((resolve) => setTimeout(resolve, fault.ms).unref());
   if (fault?.kind === 'cut') request.socket.destroy();
   else send(response, 200, answer, { 'x-oauth-scopes': [...options.scopes].join(',') });
 }

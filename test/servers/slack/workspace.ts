@@ -42,8 +42,8 @@ export type StoredMessage = {
   readonly sentWith?: Readonly<Record<string, unknown>>;
   /** Names of the bot's reactions. */
   reactions?: readonly string[];
-  /** While chat.startStream is open. */
-  streaming?: { expiresAt: number };
+  /** Since chat.startStream. */
+  streaming?: { expiresAt: number; state: 'in_progress' | 'completed' | 'errored' };
   /** When. */
   edited: string | undefined;
   deleted: boolean;

@@ -1,0 +1,159 @@
+import type { RateLimiter } from '../rate-limiter.ts';
+import type { Wish } from '../placeholder-line.ts';
+import { keyMetadata } from './find-key.ts';
+import { toStreamText } from './from-markdown.ts';
+import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import { SendError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+/** Words that Slack shows as they come (H6), in one message at a time. Throws SendError. */
+export type Stream = Readonly<{
+  /** The message's ts. Undefined if Slack streams nothing here now. */
+  start(markdown: string): Promise<string | undefined>;
+  /** As `LineCalls.mayGo`; undefined if no stream is open. */
+  mayAppend(): boolean | undefined;
+  /** Adds what is new. False if the message must be edited: then it is no open stream. */
+  extend(ts: string, wish: Wish): Promise<boolean>;
+  /** Leaves the message, which can be edited then. */
+  stop(): Promise<void>;
+}>;
+
+/**
+ * Undefined if words are edits: a stream needs a thread, and in a channel only one person would see it
+ * (docs/decisions/0038).
+ */
+export type OpenStream = (conversation: Conversation, key: string) => Stream | undefined;
+
+/** Over the workspace. */
+const startLimit = 'chat.startStream';
+const appendLimit = 'chat.appendStream';
+/** So long after a refusal a chat gets edits. */
+const refusedMs = 600_000;
+/** About one message. */
+const longestStream = 11_000;
+
+export function createStreams(deps: {
+  call: CallSlack;
+  starts: RateLimiter;
+  appends: RateLimiter;
+  clock: Clock;
+}): OpenStream {
+  const refusedUntil = new Map<string, number>();
+  return ({ chat, thread }, key) => {
+    if (thread === undefined || !chat.startsWith('D')) return undefined;
+    return createStream({ chat, thread, key }, deps, refusedUntil);
+  };
+}
+
+function createStream(
+  { chat, thread, key }: Readonly<{ chat: string; thread: string; key: string }>,
+  { call, starts, appends, clock }: Parameters<typeof createStreams>[0],
+  refusedUntil: Map<string, number>,
+): Stream {
+  let open: Readonly<{ ts: string; text: string }> | undefined;
+
+  async function stop(): Promise<void> {
+    const stopped = open;
+    open = undefined;
+    if (stopped !== undefined) await stopStream(call, { channel: chat, ts: stopped.ts }, key);
+  }
+
+  return {
+    async start(markdown) {
+      const text = toStreamText(markdown);
+      const isRefused = (refusedUntil.get(chat) ?? 0) > clock.now();
+      if (text === '' || text.length > longestStream || isRefused || !starts.take(startLimit))
+        return undefined;
+      try {
+        const answer = await call('chat.startStream', {
+          channel: chat,
+          thread_ts: thread,
+          markdown_text: text,
+        });
+        open = { ts: textOf(answer, 'ts'), text };
+        return open.ts;
+      } catch (error) {
+        const { retryAfterMs } = toSendError(error, 'a stream');
+        const code = slackErrorCode(error);
+        if (retryAfterMs !== undefined) starts.pause(startLimit, retryAfterMs);
+        else if (code === undefined || doubtful.includes(code)) throw error;
+        else refusedUntil.set(chat, clock.now() + refusedMs);
+        return undefined;
+      }
+    },
+
+    mayAppend: () => (open === undefined ? undefined : appends.take(appendLimit)),
+
+    async extend(ts, wish) {
+      const before = open;
+      if (before?.ts !== ts) return false;
+      const text = wish.kind === 'words' ? toStreamText(wish.markdown) : undefined;
+      if (text === undefined || text.length > longestStream || !text.startsWith(before.text)) {
+        await stop();
+        return false;
+      }
+      const more = text.slice(before.text.length);
+      if (more === '') return true;
+      // If its outcome stays unknown, only an edit shows each word once.
+      open = undefined;
+      try {
+        await call('chat.appendStream', { channel: chat, ts, markdown_text: more });
+      } catch (error) {
+        const code = slackErrorCode(error);
+        // After some five minutes, whatever is added.
+        if (code === 'message_not_in_streaming_state') return false;
+        if (code === 'stopped_by_user')
+          throw new SendError('refused', 'the person stopped the stream', { cause: error });
+        const told = toSendError(error, 'words of an answer');
+        if (told.retryAfterMs !== undefined) {
+          open = before;
+          appends.pause(appendLimit, told.retryAfterMs);
+        }
+        throw told;
+      }
+      open = { ts, text };
+      return true;
+    },
+
+    stop,
+  };
+}
+
+/** The call may have been carried out. */
+const doubtful: readonly string[] = [
+  'messaging_processing_failed',
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+];
+
+type Place = Readonly<{ channel: string; ts: string }>;
+
+/** One that is no open stream is no error. Its metadata tells it from a stream that nobody knows of (Q6). */
+async function stopStream(call: CallSlack, place: Place, key: string): Promise<void> {
+  try {
+    await call('chat.stopStream', { ...place, metadata: keyMetadata(key) });
+  } catch (error) {
+    const told = toSendError(error, 'the end of a stream');
+    if (slackErrorCode(error) === undefined || told.retryAfterMs !== undefined) throw told;
+  }
+}
+
+/** Changes or deletes a message, which an open stream refuses until it is stopped. */
+export async function whenClosed<Answer>(
+  call: CallSlack,
+  place: Place,
+  change: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!ofOpenStream.includes(slackErrorCode(error) ?? '')) throw error;
+    await stopStream(call, place, '');
+    return change();
+  }
+}
+
+const ofOpenStream: readonly string[] = ['streaming_state_conflict', 'cant_delete_message'];
