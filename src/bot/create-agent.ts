@@ -1,7 +1,5 @@
 import { createStillAdmitted } from '../access/while-admitted.ts';
 import { createJudgeCalls } from '../approvals/judge-calls.ts';
-import { createHeard } from '../conversations/heard.ts';
-import { createReadEarlier } from '../conversations/read-earlier.ts';
 import { createReceiveFiles } from '../conversations/receive-files.ts';
 import { createTranscribe } from '../conversations/transcribe.ts';
 import { createTurnContexts, type CreateTurnContext } from '../conversations/turn-context.ts';
@@ -14,11 +12,11 @@ import {
   measureRuns,
   measureTurnCalls,
 } from '../operator/health/measure-work.ts';
-import { createChainedSkills, type ChainedSkills } from '../runs/chained-skills.ts';
+import { chainedUseSkill } from '../runs/chained-skills.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createSeeing } from '../runs/received-files.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
-import { createRunContext } from '../runs/run-context.ts';
+import { createRunContext, type RunDeps } from '../runs/run-context.ts';
 import { createHasStarted } from '../runs/run-journal.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
 import { createTasks, createWaitForTask, type Tasks } from '../runs/tasks.ts';
@@ -58,7 +56,8 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const zone = (): string => runtime().config.bot.timezone ?? (machineZone ??= systemZone());
 
   // A run may start further runs: the one knot of the bot, tied here.
-  const chained: ChainedSkills = (...of) => chain(...of);
+  const chained: RunDeps['chained'] = (...of) =>
+    chainedUseSkill(...of, { host, skills, accessOf, runSkill, hasStarted, budgets });
   const runs = createRunSkill({
     store,
     zone,
@@ -72,7 +71,6 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     log,
   });
   const runSkill = measureRuns(auditRuns(runs, host.audit), meter);
-  const chain = createChainedSkills({ host, skills, accessOf, runSkill, hasStarted, budgets });
 
   const tasks = createTasks({
     store,
@@ -100,12 +98,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     clock,
     log,
     receive: createReceiveFiles({ ...host, sandbox, channels, received, transcribe }),
-    heard: createHeard({
-      store,
-      readEarlier: createReadEarlier({ ...host, channels, users }),
-      most: () => runtime().config.agent.backgroundMessages,
-      clock,
-    }),
+    heard: { channels, users, most: () => runtime().config.agent.backgroundMessages },
   };
   const turn: Turn = (request, context) => takeTurn(request, context, means);
   return { turn, createContext: measureTurnCalls(createContext, meter), tasks };

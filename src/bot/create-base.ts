@@ -3,7 +3,7 @@ import { createAccessContext, type AccessContext } from '../access/decide-skill.
 import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
-import { createAnsweredThreads, type AnsweredThreads } from '../conversations/answered-threads.ts';
+import { createAnsweredThreads, type AnsweredThreads } from '../conversations/threads.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { createPeople, type People } from '../operator/operate.ts';
 import { createReplies, type Replies } from '../replies/replies.ts';

@@ -1,15 +1,11 @@
 import { createCommands } from '../conversations/commands.ts';
-import { createHandleItem } from '../conversations/handle-item.ts';
-import { hasProgressed } from '../conversations/has-progressed.ts';
-import { createInboxWorker, type InboxWorker } from '../conversations/inbox-worker.ts';
-import { createEventHandler } from '../conversations/intake/create-event-handler.ts';
-import { createJoinTurn } from '../conversations/join-turn.ts';
+import { giveUp, handleItem, type ItemDeps } from '../conversations/handle-item.ts';
+import { createInboxWorker, hasProgressed, type InboxWorker } from '../conversations/inbox-worker.ts';
+import { createReceiveEvent } from '../conversations/intake/receive-event.ts';
 import { createJudgeMessage } from '../conversations/judge-message.ts';
 import { createOverview } from '../conversations/overview.ts';
-import { createShowProgress } from '../conversations/progress.ts';
 import type { OnEvent } from '../core/channel.ts';
 import { measureTurns } from '../operator/health/measure-work.ts';
-import { createLargeTables } from '../replies/large-tables.ts';
 import { createQuestions } from '../runs/questions.ts';
 import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
@@ -40,37 +36,32 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, budgets });
   const reading = { commands, judge };
   const questions = createQuestions({ store, clock });
-  const joinTurn = createJoinTurn({ ...host, ...chat, users, judge, questions });
-  const { deliverArtifacts } = files;
-  const item = createHandleItem({
+  const item: ItemDeps = {
     host,
     people,
     reading,
+    agent: { ...createAgent(base, features, parts), questions },
+    chat,
+    tables: { deliverArtifacts: files.deliverArtifacts, redact: () => host.runtime().redact },
     capabilities,
-    agent: { ...createAgent(base, features, parts), joinTurn },
-    chat: {
-      ...chat,
-      showProgress: createShowProgress({ ...host, ...chat, outbox: store.outbox }),
-      sendLargeTables: createLargeTables({ ...chat, deliverArtifacts, redact: () => host.runtime().redact }),
-    },
     onFailed: (key) => parts.terminals?.onFailed(key),
-  });
+  };
   const worker = createInboxWorker({
     inbox: store.inbox,
     signals: store.signals,
     clock,
     log,
-    handle: measureTurns(item.handle, parts.host.meter, clock),
+    handle: measureTurns((taken, signal) => handleItem(taken, signal, item), parts.host.meter, clock),
     progressed: (of, at) => hasProgressed(of, at, host),
     async onDead(dead, error) {
-      await item.onDead(dead, error);
+      await giveUp(dead, error, item);
       parts.terminals?.onDead(dead.key);
     },
     channels: [...chat.channels.keys()],
     concurrency: parts.config.agent.concurrency,
     mostTries: parts.terminals?.mostTries,
   });
-  const onEvent = createEventHandler({
+  const onEvent = createReceiveEvent({
     host,
     people,
     reading,

@@ -20,7 +20,7 @@ import {
   type AnswerOperation,
   type Control,
 } from '../channels/terminal/control.ts';
-import { createAnsweredThreads } from '../conversations/answered-threads.ts';
+import { createAnsweredThreads } from '../conversations/threads.ts';
 import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
@@ -33,7 +33,7 @@ import { builtIns } from '../core/built-in-commands.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 import { saveForTerminal } from '../channels/terminal/peer.ts';
 import { createTakeTerminal, terminalAccess } from '../operator/terminals/take-terminal.ts';
-import { createThreadPartners } from '../conversations/thread-partners.ts';
+import { createThreadPartners } from '../conversations/threads.ts';
 import { createTerminals, type Terminals } from '../operator/terminals/terminals.ts';
 
 export type OpenBot = Bot &

@@ -1,21 +1,24 @@
-import { createInlineSkill } from '../runs/inline-skill.ts';
-import type { InlineSkill } from '../runs/use-skill.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
+import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
+import { escapeLabels } from '../lib/text/escape-labels.ts';
+import type { InlineSkill, SkillRequest } from '../runs/use-skill.ts';
+import type { Host } from '../runs/work-deps.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { FilledBody } from '../skills/registry.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
+import { namedElsewhere } from '../tools/allowed-tools.ts';
 import {
   createSkillsList,
   createSkillsSearch,
   createSkillsLoad,
   createSkillsReadFile,
 } from '../tools/built-in/skill-lookup.ts';
-import { createToolRestriction, type ToolRestriction } from '../tools/tool-restriction.ts';
-import type { Host } from '../runs/work-deps.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
-import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
+import { createToolRestriction, skillInstructions, type ToolRestriction } from '../tools/tool-restriction.ts';
 
 /** Skills as the main agent uses them in one turn (R1, U8), and what that leaves of its tools (T6). */
 export type ActiveSkills = Readonly<{
@@ -24,11 +27,7 @@ export type ActiveSkills = Readonly<{
   restriction: ToolRestriction;
 }>;
 
-export function createActiveSkills({
-  host: { runtime, log },
-  skills: { library, sandbox, authoring },
-  tools: { outside },
-}: Readonly<{
+export type ActiveSkillDeps = Readonly<{
   host: Pick<Host, 'runtime' | 'log'>;
   skills: Readonly<{
     library: SkillLibrary;
@@ -36,71 +35,140 @@ export function createActiveSkills({
     authoring: Pick<SkillAuthoring, 'asItStands'>;
   }>;
   tools: Readonly<{ outside: Pick<OutsideTools, 'names'> }>;
-}>): (turn: {
-  visible(): readonly Skill[];
-  /** How the person themselves may use a skill. */
-  byPerson: SkillUse;
-  names(): readonly string[];
-}) => ActiveSkills {
-  const make = {
+}>;
+
+/** Tools to look skills up, prepared once for all turns. */
+export type LookupTools = ReturnType<typeof createLookupTools>;
+
+export function createLookupTools() {
+  return {
     list: createSkillsList(),
     search: createSkillsSearch(),
     load: createSkillsLoad(),
     readFile: createSkillsReadFile(),
   };
-  const body = async (skill: Skill, args?: string): Promise<FilledBody> => {
-    const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
-    const read = await library.current().body(skill.name, args, seenAt);
-    // Judged after reading: what was read is what was approved (D9).
-    if ((await authoring.asItStands(skill)).access.approved) return read;
-    const message = `${skill.name} was changed and waits for approval`;
-    return { ok: false, code: 'SKILL_DISABLED', message };
-  };
+}
 
-  return ({ visible, byPerson, names }) => {
-    const restriction = createToolRestriction({
-      tools: names,
-      elsewhere: outside.names,
-      settings() {
-        const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
-        return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
-      },
-      allowedNow: (name) => library.current().get(name)?.allowedTools,
-      log,
-    });
-    /** While the model follows a skill that a person started, it may open it (U8). */
-    const open = (): readonly Skill[] => {
-      const seen = visible();
-      const started = restriction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
-      const more = started.filter(
-        (skill) => !seen.includes(skill) && decideSkill(skill, runtime().rules, byPerson).allowed,
-      );
-      return more.length === 0 ? seen : [...seen, ...more];
-    };
-    const isPrivate = (skill: Skill): boolean => isSensitive(skill, runtime().rules);
-    const find = (name: string): Skill | undefined => open().find((skill) => skill.name === name);
-    return {
-      tools: [
-        make.list(visible),
-        make.search(visible),
-        make.load({
-          visible: open,
-          find: async (name) => find(name) ?? (await library.rescan(), find(name)),
-          body,
-          pathOf: (directory) => sandbox.seen('skill', directory),
-          contraction: restriction,
-          isSensitive: isPrivate,
-        }),
-        make.readFile(open, isPrivate),
-      ],
-      inline: createInlineSkill({
-        tools: names,
-        elsewhere: outside.names,
-        given: ({ name }) => runtime().config.skills.byName[name],
-        body,
+type SkillsOfTurn = Readonly<{
+  visible(): readonly Skill[];
+  /** How the person themselves may use a skill. */
+  byPerson: SkillUse;
+  /** Names of the main agent's tools, whatever the turn has left of them. */
+  names(): readonly string[];
+}>;
+
+export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: ActiveSkillDeps): ActiveSkills {
+  const { runtime, log } = deps.host;
+  const { library, sandbox } = deps.skills;
+  const restriction = createToolRestriction({
+    tools: turn.names,
+    elsewhere: deps.tools.outside.names,
+    settings() {
+      const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
+      return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
+    },
+    allowedNow: (name) => library.current().get(name)?.allowedTools,
+    log,
+  });
+  const open = (): readonly Skill[] => openSkills(turn, restriction, deps);
+  const find = (name: string): Skill | undefined => open().find((skill) => skill.name === name);
+  const isPrivate = (skill: Skill): boolean => isSensitive(skill, runtime().rules);
+  return {
+    tools: [
+      lookup.list(turn.visible),
+      lookup.search(turn.visible),
+      lookup.load({
+        visible: open,
+        find: async (name) => find(name) ?? (await library.rescan(), find(name)),
+        body: (skill) => approvedBody(skill, undefined, deps.skills),
+        pathOf: (directory) => sandbox.seen('skill', directory),
         contraction: restriction,
+        isSensitive: isPrivate,
       }),
-      restriction,
-    };
+      lookup.readFile(open, isPrivate),
+    ],
+    inline: (skill, request) => followInline(skill, request, { turn, restriction, deps }),
+    restriction,
   };
+}
+
+/** While the model follows a skill that a person started, it may open it (U8). */
+function openSkills(
+  { visible, byPerson }: SkillsOfTurn,
+  restriction: ToolRestriction,
+  { host: { runtime }, skills: { library } }: ActiveSkillDeps,
+): readonly Skill[] {
+  const seen = visible();
+  const started = restriction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
+  const more = started.filter(
+    (skill) => !seen.includes(skill) && decideSkill(skill, runtime().rules, byPerson).allowed,
+  );
+  return more.length === 0 ? seen : [...seen, ...more];
+}
+
+async function approvedBody(
+  skill: Skill,
+  args: string | undefined,
+  { library, sandbox, authoring }: ActiveSkillDeps['skills'],
+): Promise<FilledBody> {
+  const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
+  const read = await library.current().body(skill.name, args, seenAt);
+  // Judged after reading: what was read is what was approved (D9).
+  if ((await authoring.asItStands(skill)).access.approved) return read;
+  const message = `${skill.name} was changed and waits for approval`;
+  return { ok: false, code: 'SKILL_DISABLED', message };
+}
+
+/** The instructions of a `context: inline` skill for the main agent, or why it is a run after all (U8, I5). */
+async function followInline(
+  skill: Skill,
+  { args: given, message }: SkillRequest,
+  {
+    turn,
+    restriction,
+    deps: { host, skills, tools },
+  }: Readonly<{ turn: SkillsOfTurn; restriction: ToolRestriction; deps: ActiveSkillDeps }>,
+): ReturnType<InlineSkill> {
+  const settings = host.runtime().config.skills.byName[skill.name];
+  const why = whyForked(skill, turn.names(), settings, tools.outside.names());
+  if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
+  const args = given ?? message;
+  const loaded = await skillInstructions(skill, {
+    body: approvedBody(skill, args, skills),
+    change: ({ text, substituted }) => (substituted || args === '' ? text : `${text}\n\nARGUMENTS: ${args}`),
+    contraction: restriction,
+  });
+  if (!loaded.ok) return loaded;
+  const data = [...filesOf(skill), loaded.text].join('\n');
+  const { warnings, follows } = loaded;
+  const envelope: Envelope = { ok: true, data, warnings, errors: [], follows };
+  return { envelope };
+}
+
+/** The part of `[skills.NAME]` that makes an inline skill a run. */
+type SkillSettings = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
+
+/** Why an inline skill is a run here; undefined if it can be followed (U8). */
+export function whyForked(
+  skill: Skill,
+  tools: readonly string[],
+  settings: SkillSettings | undefined,
+  elsewhere: readonly string[] = [],
+): string | undefined {
+  if (skill.env.length > 0 || Object.keys(settings?.env ?? {}).length > 0)
+    return 'it has an environment of its own';
+  if (skill.capabilities.length > 0) return 'it has capabilities of its own';
+  if (skill.packages.length > 0) return 'it needs packages';
+  if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
+  // The model it would have anyway.
+  if (!['default', undefined].includes(settings?.model ?? skill.model)) return 'it has a model of its own';
+  const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
+  return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
+}
+
+function filesOf(skill: Skill): readonly string[] {
+  const { files, cut } = listSkillFiles(skill);
+  if (files.length === 0) return [];
+  const listed = files.map((file) => `- ${escapeLabels(file)}`);
+  return ['Files of the skill, for skills_read_file:', ...listed, ...(cut ? ['- …'] : [])];
 }

@@ -1,213 +1,218 @@
-import { ModelError } from '../core/errors.ts';
-import type { Channel } from '../core/channel.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { SkillUse } from '../access/decide-skill.ts';
-import type { Log } from '../lib/log.ts';
-import { labelled } from '../lib/text/escape-labels.ts';
-import { repliesTo, type Message } from '../core/message.ts';
-import type { InboxItem } from '../store/inbox.ts';
-import type { Store } from '../store/store.ts';
-import { taintAround, recordTaint, roomOf } from '../access/taint-of.ts';
-import type { Turn } from './turn.ts';
-import { transcriptOf } from './has-progressed.ts';
-import type { CreateTurnContext } from './turn-context.ts';
-import type { AnsweredThreads } from './answered-threads.ts';
-import type { Commands } from './commands.ts';
-import { completeChat } from './intake/complete-chat.ts';
-import type { SendLargeTables } from '../replies/large-tables.ts';
-import type { JoinTurn } from './join-turn.ts';
-import type { Judged, JudgeMessage } from './judge-message.ts';
-import { wasStarted, type Handle } from './inbox-worker.ts';
-import { canReset, cannotReset } from './can-reset.ts';
 import type { ChatMigrations } from '../access/chat-migrations.ts';
+import type { SkillUse } from '../access/decide-skill.ts';
+import { recordTaint, roomOf, taintAround } from '../access/taint-of.ts';
 import type { Users } from '../access/users.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import { removePlaceholder, type ShowProgress } from './progress.ts';
-import type { Tasks } from '../runs/tasks.ts';
-import { partKey, type Replies } from '../replies/replies.ts';
+import type { Channel } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
+import type { Entry } from '../core/entry.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Message, Task } from '../core/message.ts';
+import { repliesTo } from '../core/requester-of.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
+import { partKey, sendLargeTables, type LargeTableDeps, type Replies } from '../replies/replies.ts';
+import type { Tasks } from '../runs/tasks.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+import type { Commands } from './commands.ts';
+import { transcriptOf, wasStarted } from './inbox-worker.ts';
+import { joinTurn, type JoinDeps } from './join-turn.ts';
+import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
+import { removePlaceholder, showProgress, type Shown } from './progress.ts';
+import type { AnsweredThreads } from './threads.ts';
+import type { CreateTurnContext } from './turn-context.ts';
+import type { Turn } from './turn.ts';
 
 const apology = fixed`Sorry, I couldn’t answer that. My operator can see why. Please try again later.`;
-
 const gaveUp = labelled('host', 'It was interrupted too often, so it was cancelled without a result.');
 
-export type ItemHandling = Readonly<{
-  handle: Handle;
-  onDead(item: InboxItem, error: unknown): Promise<void>;
-}>;
-
-export type HandlingDeps = Readonly<{
-  host: Readonly<{
-    store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
-    migrations: ChatMigrations;
-    clock: Pick<Clock, 'now'>;
-    log: Log;
-  }>;
+export type ItemDeps = Readonly<{
+  host: Readonly<{ store: Store; migrations: ChatMigrations; clock: Clock; log: Log }>;
   people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
-  agent: Readonly<{ turn: Turn; tasks: Tasks; createContext: CreateTurnContext; joinTurn: JoinTurn }>;
+  agent: Readonly<{
+    turn: Turn;
+    tasks: Tasks;
+    createContext: CreateTurnContext;
+    questions: JoinDeps['questions'];
+  }>;
   chat: Readonly<{
     channels: ReadonlyMap<string, Channel>;
     replies: Replies;
     answered: Pick<AnsweredThreads, 'add'>;
-    showProgress: ShowProgress;
-    sendLargeTables: SendLargeTables;
   }>;
+  tables: Pick<LargeTableDeps, 'deliverArtifacts' | 'redact'>;
   capabilities: Pick<Capabilities, 'callOff'>;
   onFailed(key: string): void;
 }>;
 
+type Work = Readonly<{ item: InboxItem; message: Message; signal: AbortSignal }>;
+
 /** From an inbox item to its answer in the outbox. It can be called again for the same item at any point (Q5). */
-export function createHandleItem(deps: HandlingDeps): ItemHandling {
-  const { store, migrations, clock, log } = deps.host;
-  const { users, accessOf } = deps.people;
-  const { commands, judge } = deps.reading;
-  const { turn, tasks, createContext, joinTurn } = deps.agent;
-  const { channels, replies, answered, showProgress, sendLargeTables } = deps.chat;
-
-  const handle: Handle = async (item, signal) => {
-    const message = await completeChat(item.message, channels);
-    if (!(await stillAdmitted(message))) return removePlaceholder(item, store, { done: item.key });
-    if (message.task?.kind === 'run') {
-      const { task } = message;
-      const granted = await createContext({
-        item,
-        message,
-        use: await accessOf(message),
-        transcript: task.parent,
-        progress: tasks.progress(task, signal),
-      });
-      return tasks.run(item, task, granted, signal);
-    }
-    const judged = await judge(message, { isNew: isNew(item) });
-    if (judged.kind === 'command') {
-      if (judged.name === 'new' || judged.name === 'clear') return startNew(item, message);
-      // Since it was accepted, it was edited, or its skill went away.
-      await commands.atOnce(message);
-      return removePlaceholder(item, store, { done: item.key });
-    }
-    if (judged.kind === 'answer') return answerItself(item, message, judged);
-    await answer(item, message, judged, signal);
-  };
-
-  async function answerItself(
-    item: InboxItem,
-    message: Message,
-    { text, more, notice }: Extract<Judged, { kind: 'answer' }>,
-  ): Promise<void> {
-    const told = { kind: 'notice', text: notice ?? '', at: clock.now() } as const;
-    const entries =
-      notice === undefined ? [] : [{ transcript: await transcriptOf(message, deps.host), entry: told }];
-    await answered.add(message);
-    await replies.answer(message, text, { ...more, entries, done: item.key });
-  }
-
-  async function answer(
-    item: InboxItem,
-    message: Message,
-    { invocation, again }: Extract<Judged, { kind: 'turn' }>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const replyTo = repliesTo(message);
-    const shown = showProgress.begin({
-      conversation: message.conversation,
-      part: partKey(item.key, 0),
-      replyTo,
-      asked: message.platformId,
-      resumed: wasStarted(item),
-      mayRead: async () => (await users.decide(message)).allowed,
-      signal,
-    });
-    try {
-      const transcript = await transcriptOf(message, deps.host);
-      const use = await accessOf(message);
-      const granted = await createContext({ item, message, use, transcript, progress: shown.progress });
-      const say = sayIn(message.sender.language);
-      const onJoin = (): void => {
-        // What was shown is no longer the answer.
-        shown.onWritten(false);
-        shown.progress(say`I’ve seen your new message.`);
-      };
-      const joining = joinTurn(item, transcript, { isCall: invocation !== undefined, onJoin });
-      const { text, failed } = await turn(
-        {
-          key: item.key,
-          message,
-          transcript,
-          invocation,
-          again,
-          joining,
-          // An ephemeral message can't be edited: the answer comes whole.
-          watcher: message.ephemeral === true ? undefined : shown,
-          signal,
-        },
-        granted,
-      );
-      if (failed) deps.onFailed(item.key);
-      await shown.end();
-      // A person who was removed meanwhile does not get the answer (A9).
-      if (!(await stillAdmitted(message))) return await removePlaceholder(item, store, { done: item.key });
-      await replies.answer(message, await sendLargeTables(message, text), { done: item.key });
-    } finally {
-      await shown.end();
-    }
-  }
-
-  async function startNew(item: InboxItem, message: Message): Promise<void> {
-    const { entries } = await store.transcripts.read(await transcriptOf(message, deps.host));
-    const isOwner = await users.isOwner(message.sender.id);
-    if (
-      !canReset(
-        message,
-        isOwner,
-        entries.map(({ entry }) => entry),
-      )
-    ) {
-      return replies.answer(message, sayIn(message.sender.language)(cannotReset), { done: item.key });
-    }
-    const transcript = await transcriptOf(message, deps.host);
-    const known = await taintAround(store.transcripts, transcript);
-    await recordTaint(store, roomOf(transcript), known, clock.now());
-    await deps.capabilities.callOff(message.sender.id, message.conversation);
-    await store.transcripts.archive(conversationKey(await migrations.original(message.conversation)));
-    const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
-    await replies.answer(message, text, { done: item.key });
-  }
-
-  async function stillAdmitted(message: Message): Promise<boolean> {
-    const decision = await users.decide(message);
-    if (!decision.allowed)
-      log.info(
-        { message: message.id, code: decision.code, reason: decision.reason },
-        'a message is no longer admitted; it is not answered',
-      );
-    return decision.allowed;
-  }
-
-  async function movePlaceholder(from: string, to: string): Promise<void> {
-    const shown = await store.outbox.shown(from);
-    if (shown === undefined) return;
-    await store.outbox.show(to, shown);
-    await store.outbox.show(from, undefined);
-  }
-
-  return {
-    handle,
-    async onDead(item, error) {
-      const { task } = item.message;
-      if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
-      const say = sayIn(item.message.sender.language);
-      const text = say(error instanceof ModelError ? error.sentence : apology);
-      // Its own key: after `inbox retry` the answer may still come.
-      const key = `${item.key}!dead`;
-      await movePlaceholder(partKey(item.key, 0), partKey(key, 0));
-      await replies.answer(item.message, text, { key });
-    },
-  };
+export async function handleItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
+  const { store } = deps.host;
+  const message = await completeChat(item.message, deps.chat.channels);
+  const work = { item, message, signal };
+  if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
+  if (message.task?.kind === 'run') return runTask(work, message.task, deps);
+  // What was started is finished at any cost (Q5, U9).
+  const isNew = message.task === undefined && !wasStarted(item);
+  const judged = await deps.reading.judge(message, { isNew });
+  if (judged.kind === 'turn') return answerByTurn(work, judged, deps);
+  if (judged.kind === 'answer') return answerItself(work, judged, deps);
+  if (judged.name === 'new' || judged.name === 'clear') return startNew(work, deps);
+  // Since it was accepted, it was edited, or its skill went away.
+  await deps.reading.commands.atOnce(message);
+  await removePlaceholder(item, store, { done: item.key });
 }
 
-/** What was started is finished at any cost (Q5, U9). */
-function isNew(item: InboxItem): boolean {
-  return item.message.task === undefined && !wasStarted(item);
+/** The last word on an item that is dead-lettered. Repeatable. */
+export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): Promise<void> {
+  const { task, sender } = item.message;
+  if (task?.kind === 'run') return deps.agent.tasks.giveUp(item, task, gaveUp);
+  const text = sayIn(sender.language)(error instanceof ModelError ? error.sentence : apology);
+  // Its own key: after `inbox retry` the answer may still come.
+  const key = `${item.key}!dead`;
+  const { outbox } = deps.host.store;
+  const shown = await outbox.shown(partKey(item.key, 0));
+  if (shown !== undefined) {
+    await outbox.show(partKey(key, 0), shown);
+    await outbox.show(partKey(item.key, 0), undefined);
+  }
+  await deps.chat.replies.answer(item.message, text, { key });
+}
+
+async function runTask(
+  { item, message, signal }: Work,
+  task: Extract<Task, { kind: 'run' }>,
+  { people, agent: { createContext, tasks } }: ItemDeps,
+): Promise<void> {
+  const context = await createContext({
+    item,
+    message,
+    use: await people.accessOf(message),
+    transcript: task.parent,
+    progress: tasks.progress(task, signal),
+  });
+  await tasks.run(item, task, context, signal);
+}
+
+async function answerItself(
+  { item, message }: Work,
+  { text, more, notice }: Extract<Judged, { kind: 'answer' }>,
+  { host, chat }: ItemDeps,
+): Promise<void> {
+  const told = { kind: 'notice', text: notice ?? '', at: host.clock.now() } as const;
+  const entries =
+    notice === undefined ? [] : [{ transcript: await transcriptOf(message, host), entry: told }];
+  await chat.answered.add(message);
+  await chat.replies.answer(message, text, { ...more, entries, done: item.key });
+}
+
+async function answerByTurn(
+  work: Work,
+  judged: Extract<Judged, { kind: 'turn' }>,
+  deps: ItemDeps,
+): Promise<void> {
+  const { item, message, signal } = work;
+  const { host, people, chat } = deps;
+  const shown = showProgress(
+    {
+      conversation: message.conversation,
+      part: partKey(item.key, 0),
+      replyTo: repliesTo(message),
+      asked: message.platformId,
+      resumed: wasStarted(item),
+      mayRead: async () => (await people.users.decide(message)).allowed,
+      signal,
+    },
+    { ...host, channels: chat.channels, outbox: host.store.outbox },
+  );
+  try {
+    const { text, failed } = await think(work, judged, shown, deps);
+    if (failed) deps.onFailed(item.key);
+    await shown.end();
+    // A person who was removed meanwhile does not get the answer (A9).
+    if (!(await isStillAdmitted(message, deps)))
+      return await removePlaceholder(item, host.store, { done: item.key });
+    const answer = await sendLargeTables(message, text, { ...chat, ...deps.tables });
+    await chat.replies.answer(message, answer, { done: item.key });
+  } finally {
+    await shown.end();
+  }
+}
+
+async function think(
+  { item, message, signal }: Work,
+  { invocation, again }: Extract<Judged, { kind: 'turn' }>,
+  shown: Shown,
+  deps: ItemDeps,
+): ReturnType<Turn> {
+  const { host, people, reading, agent, chat } = deps;
+  const transcript = await transcriptOf(message, host);
+  const use = await people.accessOf(message);
+  const { progress } = shown;
+  const context = await agent.createContext({ item, message, use, transcript, progress });
+  const onJoin = (): void => {
+    // What was shown is no longer the answer.
+    shown.onWritten(false);
+    progress(sayIn(message.sender.language)`I’ve seen your new message.`);
+  };
+  const joining = joinTurn(
+    { item, transcript, isCall: invocation !== undefined, onJoin },
+    { ...host, ...people, ...reading, ...chat, questions: agent.questions },
+  );
+  // An ephemeral message can't be edited: the answer comes whole.
+  const watcher = message.ephemeral === true ? undefined : shown;
+  const request = { key: item.key, message, transcript, invocation, again, joining, watcher, signal };
+  return agent.turn(request, context);
+}
+
+async function startNew({ item, message }: Work, deps: ItemDeps): Promise<void> {
+  const { store, migrations, clock } = deps.host;
+  const { sender, conversation } = message;
+  const say = sayIn(sender.language);
+  const transcript = await transcriptOf(message, deps.host);
+  const { entries } = await store.transcripts.read(transcript);
+  const isOwner = await deps.people.users.isOwner(sender.id);
+  const said = entries.map(({ entry }) => entry);
+  if (!canReset(message, isOwner, said))
+    return deps.chat.replies.answer(message, say(cannotReset), { done: item.key });
+  const known = await taintAround(store.transcripts, transcript);
+  await recordTaint(store, roomOf(transcript), known, clock.now());
+  await deps.capabilities.callOff(sender.id, conversation);
+  await store.transcripts.archive(conversationKey(await migrations.original(conversation)));
+  const text = say`New conversation. The previous one is archived.`;
+  await deps.chat.replies.answer(message, text, { done: item.key });
+}
+
+const cannotReset = fixed`Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.`;
+
+/**
+ * Whether `/new` may archive a conversation: in a direct message always; in a group for an owner, or for a sender
+ * with whom nobody else has shared it since the last `/new` (I3).
+ */
+export function canReset(
+  { chatType, sender }: Pick<Message, 'chatType' | 'sender'>,
+  isOwner: boolean,
+  entries: readonly Entry[],
+): boolean {
+  if (chatType === 'private' || isOwner) return true;
+  return entries.every((entry) => {
+    if (entry.kind === 'summary') return entry.senders?.every((id) => id === sender.id) ?? false;
+    return entry.kind !== 'user' || entry.sender === undefined || entry.sender === sender.id;
+  });
+}
+
+async function isStillAdmitted(message: Message, { people, host }: ItemDeps): Promise<boolean> {
+  const decision = await people.users.decide(message);
+  if (!decision.allowed)
+    host.log.info(
+      { message: message.id, code: decision.code, reason: decision.reason },
+      'a message is no longer admitted; it is not answered',
+    );
+  return decision.allowed;
 }

@@ -1,43 +1,98 @@
+import type { Users } from '../access/users.ts';
+import type { Channel } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import { bounds } from '../store/bounds.ts';
 import type { Store } from '../store/store.ts';
-import { lastSaidAt } from './user-entry.ts';
 
-/** What people said in a chat without speaking to the bot. */
-export type Heard = Readonly<{
-  /** What was overheard since the last turn; before the first turn also what the platform tells (H10, M10). */
-  before(message: Message, entries: readonly Entry[], transcript: string): Promise<readonly Message[]>;
-  /** What was overheard since the last turn. */
-  since(message: Message, entries: readonly Entry[]): Promise<readonly Message[]>;
+export type HeardDeps = Readonly<{
+  store: Pick<Store, 'overheard'>;
+  /** What people said in a chat without speaking to the bot. */
+  heard: Readonly<{
+    channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
+    users: Pick<Users, 'mayAct'>;
+    /** The most messages that a model is shown. */
+    most(): number;
+  }>;
+  clock: Clock;
+  log: Log;
 }>;
 
-export function createHeard(deps: {
-  store: Pick<Store, 'overheard'>;
-  readEarlier(message: Message): Promise<readonly Message[]>;
-  most(): number;
-  clock: Pick<Clock, 'now'>;
-}): Heard {
-  const { store, readEarlier, most, clock } = deps;
+/** Messages, and characters of them together. */
+const mostEarlier = { messages: 50, characters: 30_000 };
+const patienceMs = 5_000;
 
-  async function since(message: Message, entries: readonly Entry[]): Promise<readonly Message[]> {
-    if (message.chatType === 'private') return [];
-    const at = Math.max(clock.now() - bounds.overheardKeptMs, lastSaidAt(entries) ?? 0);
-    return store.overheard.recent(conversationKey(message.conversation), most(), at);
+/** Since the last turn; before the first turn also what the platform tells (H10, M10). */
+export async function heardBefore(
+  message: Message,
+  entries: readonly Entry[],
+  transcript: string,
+  deps: HeardDeps,
+): Promise<readonly Message[]> {
+  const heard = await heardSince(message, entries, deps);
+  // What `/new` archived is not read again.
+  const isFirst = entries.length === 0 && transcript === conversationKey(message.conversation);
+  if (!isFirst || deps.heard.most() === 0 || message.chatType === 'private') return heard;
+  const earlier = await readEarlier(message, deps);
+  const known = new Set(earlier.map(({ id }) => id));
+  return [...earlier, ...heard.filter(({ id }) => !known.has(id))].sort((a, b) => a.sentAt - b.sentAt);
+}
+
+/** Since the last turn. */
+export async function heardSince(
+  message: Message,
+  entries: readonly Entry[],
+  { store, heard: { most }, clock }: HeardDeps,
+): Promise<readonly Message[]> {
+  if (message.chatType === 'private') return [];
+  const lastSaidAt = entries.findLast(({ kind }) => kind === 'user')?.at ?? 0;
+  const since = Math.max(clock.now() - bounds.overheardKeptMs, lastSaidAt);
+  return store.overheard.recent(conversationKey(message.conversation), most(), since);
+}
+
+/** What the platform knows was said before, oldest first (H10). Never rejects. */
+async function readEarlier(
+  message: Message,
+  { heard: { channels, users }, clock, log }: HeardDeps,
+): Promise<readonly Message[]> {
+  const channel = channels.get(message.conversation.channel);
+  if (channel?.readEarlier === undefined || message.task !== undefined) return [];
+  const enough = new AbortController();
+  try {
+    const since = message.sentAt - bounds.overheardKeptMs;
+    const said = await Promise.race([
+      channel.readEarlier(message, { most: mostEarlier.messages, since }),
+      clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),
+    ]);
+    return newest(await ofAdmitted(message, said, users));
+  } catch (error) {
+    log.warn({ err: error, message: message.id }, 'what was said before a question could not be read');
+    return [];
+  } finally {
+    enough.abort();
   }
+}
 
-  return {
-    since,
-    async before(message, entries, transcript) {
-      const heard = await since(message, entries);
-      // What `/new` archived is not read again.
-      const isFirst = entries.length === 0 && transcript === conversationKey(message.conversation);
-      if (!isFirst || most() === 0 || message.chatType === 'private') return heard;
-      const read = await readEarlier(message);
-      const known = new Set(read.map(({ id }) => id));
-      return [...read, ...heard.filter(({ id }) => !known.has(id))].sort((a, b) => a.sentAt - b.sentAt);
-    },
-  };
+/** A person who asks in a thread points at all of it; in a chat only people who may use the bot count (M10). */
+async function ofAdmitted(
+  message: Message,
+  said: readonly Message[],
+  users: Pick<Users, 'mayAct'>,
+): Promise<readonly Message[]> {
+  if (message.conversation.thread !== message.platformId) return said;
+  const heard = said.map((one) => ({ ...one, external: message.external || one.external }));
+  const decisions = await Promise.all(heard.map((one) => users.mayAct(one)));
+  return heard.filter((_, index) => decisions[index]?.allowed === true);
+}
+
+function newest(said: readonly Message[]): readonly Message[] {
+  let left = mostEarlier.characters;
+  const tooOld = said.findLastIndex(({ text, shared = [] }) => {
+    left -= [text, ...shared.map((one) => one.text)].join('').length;
+    return left < 0;
+  });
+  return said.slice(tooOld + 1);
 }

@@ -1,4 +1,4 @@
-import { whyForked } from '../runs/inline-skill.ts';
+import { whyForked } from '../conversations/active-skills.ts';
 import type { Models } from '../core/model.ts';
 import type { Config } from '../config/complete-config.ts';
 import { placeInFile } from '../config/config-problem.ts';

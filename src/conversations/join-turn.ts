@@ -1,78 +1,79 @@
-import type { Questions } from '../runs/questions.ts';
-import type { Joining } from './turn.ts';
+import type { Users } from '../access/users.ts';
 import type { Channel } from '../core/channel.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Message } from '../core/message.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Questions } from '../runs/questions.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { completeChat } from './intake/complete-chat.ts';
-import type { Users } from '../access/users.ts';
-import type { JudgeMessage } from './judge-message.ts';
+import { completeChat, type JudgeMessage } from './judge-message.ts';
+import type { Joining } from './turn.ts';
 
-/** What a person writes while their own turn is running joins it at its next step (H11). */
-export type JoinTurn = (
-  item: InboxItem,
-  transcript: string,
-  how: Readonly<{
-    /** The message calls a skill: what follows is no part of it. */
-    isCall: boolean;
-    onJoin(): void;
-  }>,
-) => Joining | undefined;
-
-/** Words that follow this soon continue the message before. */
-const fragmentMs = 1_500;
-
-export function createJoinTurn(options: {
+export type JoinDeps = Readonly<{
   store: Pick<Store, 'inbox'>;
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
   users: Pick<Users, 'decide'>;
   judge: JudgeMessage;
   questions: Pick<Questions, 'open'>;
   clock: Pick<Clock, 'now'>;
-}): JoinTurn {
-  const { store, channels, users, judge, questions, clock } = options;
+}>;
 
-  /** Only plain words join; everything else is a message of its own, and what comes after it waits, too. */
-  async function joins(message: Message, transcript: string): Promise<boolean> {
-    const { attachments, ephemeral, task, conversation, sender } = message;
-    if (attachments.length > 0 || ephemeral === true || task !== undefined) return false;
-    if (!(await users.decide(message)).allowed) return false;
-    const judged = await judge(message, { isNew: true });
-    if (judged.kind !== 'turn' || judged.invocation !== undefined || judged.again) return false;
-    return (await questions.open({ conversation, sender: sender.id, transcript })).length === 0;
-  }
+/** Words that follow this soon continue the message before. */
+const fragmentMs = 1_500;
 
-  return (item, transcript, { isCall, onJoin }) => {
-    // The bot began this itself.
-    if (item.message.task !== undefined) return undefined;
-    const requester = item.message.sender.id;
-    let last = item.message;
-    const goesOn = ({ sentAt }: Message): boolean =>
-      !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
-    return {
-      async next(since, answered) {
-        const theirs = (await store.inbox.waitingIn(item.lane, item.seq)).filter(
-          ({ lane, message }) => lane === item.lane && message?.sender.id === requester,
-        );
-        const edit = theirs.find(({ message }) => message?.edits === item.key);
-        const next = edit ?? theirs[0];
-        if (next?.message === undefined) return undefined;
-        const isLate = answered || next.acceptedAt < since;
-        if (edit === undefined && isLate && !goesOn(next.message)) return undefined;
-        if (!(await joins(await completeChat(next.message, channels), transcript))) return undefined;
-        const taken = await store.inbox.takeAlong(next.key, clock.now());
-        if (taken === undefined) return undefined;
-        const message = await completeChat(taken.message, channels);
-        // It may have been edited meanwhile.
-        if (taken.message.text !== next.message.text && !(await joins(message, transcript))) {
-          await store.inbox.postpone(taken.key, 'an edit made it a message of its own', clock.now());
-          return undefined;
-        }
-        if (edit === undefined) last = message;
-        onJoin();
-        return message;
-      },
-    };
+/** What a person writes while their own turn is running joins it at its next step (H11). */
+export function joinTurn(
+  turn: Readonly<{
+    item: InboxItem;
+    transcript: string;
+    /** The message calls a skill: what follows is no part of it. */
+    isCall: boolean;
+    onJoin(): void;
+  }>,
+  deps: JoinDeps,
+): Joining | undefined {
+  const { item, transcript, isCall, onJoin } = turn;
+  const { store, channels, clock } = deps;
+  // The bot began this itself.
+  if (item.message.task !== undefined) return undefined;
+  let last = item.message;
+  const continues = ({ sentAt }: Message): boolean =>
+    !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
+  return {
+    async next(since, answered) {
+      const theirs = (await store.inbox.waitingIn(item.lane, item.seq)).filter(
+        ({ lane, message }) => lane === item.lane && message?.sender.id === item.message.sender.id,
+      );
+      const edit = theirs.find(({ message }) => message?.edits === item.key);
+      const next = edit ?? theirs[0];
+      if (next?.message === undefined) return undefined;
+      const isLate = answered || next.acceptedAt < since;
+      if (edit === undefined && isLate && !continues(next.message)) return undefined;
+      if (!(await mayJoin(await completeChat(next.message, channels), transcript, deps))) return undefined;
+      const taken = await store.inbox.takeAlong(next.key, clock.now());
+      if (taken === undefined) return undefined;
+      const message = await completeChat(taken.message, channels);
+      // It may have been edited meanwhile.
+      if (taken.message.text !== next.message.text && !(await mayJoin(message, transcript, deps))) {
+        await store.inbox.postpone(taken.key, 'an edit made it a message of its own', clock.now());
+        return undefined;
+      }
+      if (edit === undefined) last = message;
+      onJoin();
+      return message;
+    },
   };
+}
+
+/** Only plain words join; everything else is a message of its own, and what comes after it waits, too. */
+async function mayJoin(
+  message: Message,
+  transcript: string,
+  { users, judge, questions }: JoinDeps,
+): Promise<boolean> {
+  const { attachments, ephemeral, task, conversation, sender } = message;
+  if (attachments.length > 0 || ephemeral === true || task !== undefined) return false;
+  if (!(await users.decide(message)).allowed) return false;
+  const judged = await judge(message, { isNew: true });
+  if (judged.kind !== 'turn' || judged.invocation !== undefined || judged.again) return false;
+  return (await questions.open({ conversation, sender: sender.id, transcript })).length === 0;
 }

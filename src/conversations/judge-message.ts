@@ -1,17 +1,29 @@
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
-import { nothingToRetry } from './ask-again.ts';
+import { nothingToRetry } from './user-entry.ts';
 import type { Commands } from './commands.ts';
-import type { Invocation } from './invoke-skill.ts';
+import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
-import type { ShownCall, WriteCommand } from '../core/channel.ts';
-import { requesterOf, type Message } from '../core/message.ts';
+import type { Channel, ShownCall, WriteCommand } from '../core/channel.ts';
+import type { Message } from '../core/message.ts';
+import { requesterOf } from '../core/requester-of.ts';
 import type { Skill } from '../core/skill.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import type { ReplyOptions } from '../replies/replies.ts';
+
+/** The message with its chat type looked up; unknown if the platform can't tell, which denies (Q2, A3). */
+export async function completeChat(
+  message: Message,
+  channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>,
+): Promise<Message> {
+  if (message.chatType !== 'unknown') return message;
+  const looked = await channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
+  if (looked === undefined) return message;
+  return { ...message, chatType: looked.chatType, external: message.external || looked.external };
+}
 
 export type Judged = Readonly<
   | { kind: 'command'; name: BuiltIn }

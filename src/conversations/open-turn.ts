@@ -1,15 +1,17 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import { whileAdmitted } from '../access/while-admitted.ts';
-import { requesterOf, type Message, type Task } from '../core/message.ts';
+import { invocationId } from '../agent/models/anthropic-request.ts';
+import type { Viewer } from '../agent/show-to.ts';
+import type { Message, Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';
+import type { AgentHere } from '../settings/chat-agent.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
-import type { AgentHere } from '../settings/chat-agent.ts';
 import type { TurnDeps } from './turn-context.ts';
-import { invocationId } from '../agent/models/anthropic-request.ts';
+import type { TurnContext } from './turn.ts';
 
 export type TurnInput = Readonly<{
   item: InboxItem;
@@ -40,6 +42,7 @@ export type OpenTurn = TurnInput &
     here: AgentHere;
     model: Model;
     command(name: string, args?: string): string;
+    /** The runs that this message may answer (U14). */
     answers: Set<string>;
   }>;
 
@@ -52,13 +55,9 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
   const { config, models } = host.runtime();
   const visible = (): readonly Skill[] => {
     const { rules } = host.runtime();
-    return skills.library
-      .current()
-      .available(skills.availability())
-      .filter((skill) => decideSkill(skill, rules, byModel).allowed);
+    const available = skills.library.current().available(skills.availability());
+    return available.filter((skill) => decideSkill(skill, rules, byModel).allowed);
   };
-  const seen = visible();
-  const registry = skills.library.current();
   const chat = chatFolder(config.bot.workspace, await host.migrations.original(conversation));
   const here = await chatAgent.of(conversation);
   const task = message.task?.kind === 'run' ? message.task : undefined;
@@ -69,13 +68,44 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     ownCall: task?.toolUseId ?? invocationId(item.key),
     byPerson: task === undefined || task.by === 'person',
     byModel,
-    registry,
-    seen,
+    registry: skills.library.current(),
+    seen: visible(),
     visible,
     chat,
     here,
     model: whileAdmitted(tools.seeing(models.get(here.model), chat), requester, gates.stillAdmitted),
     command: (name, args) => deps.writeCommand(conversation, name, args),
     answers: new Set(),
+  };
+}
+
+/** May do what everybody here may. */
+const anybody = '';
+
+/** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */
+export async function viewersOf(
+  turn: Pick<OpenTurn, 'requester' | 'use' | 'registry'>,
+  { host, tools }: Pick<TurnDeps, 'host' | 'tools'>,
+): Promise<TurnContext['viewers']> {
+  const { requester } = turn;
+  if (requester.chatType === 'private') return undefined;
+  const builtIn = new Set(host.runtime().config.agent.tools);
+  const viewerOf = async (sender: string): Promise<Viewer> => {
+    const outside = await tools.outside.offered({ ...requester, sender }, 'main');
+    const names = new Set(outside.map(({ name }) => name));
+    return {
+      tool: (name) => builtIn.has(name) || names.has(name),
+      skill(name) {
+        const skill = turn.registry.get(name);
+        if (skill === undefined) return false;
+        const may = (by: SkillUse['by']): boolean =>
+          decideSkill(skill, host.runtime().rules, { ...turn.use, sender, by }).allowed;
+        return may('person') || may('model');
+      },
+    };
+  };
+  return {
+    requester: { sender: requester.sender, ...(await viewerOf(requester.sender)) },
+    everybody: await viewerOf(anybody),
   };
 }

@@ -8,12 +8,6 @@ import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
 import type { Step, Store } from '../store/store.ts';
 
-/**
- * What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer
- * as it is written (H6).
- */
-export type ShowProgress = Readonly<{ begin(work: Work): Shown }>;
-
 export type Work = Readonly<{
   conversation: Conversation;
   /** Outbox key of the answer's first part, which takes the line's place (Q6). */
@@ -39,6 +33,13 @@ export type Shown = Readonly<{
   end(): Promise<void>;
 }>;
 
+export type ProgressDeps = Readonly<{
+  channels: ReadonlyMap<string, Channel>;
+  outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
+  clock: Clock;
+  log: Log;
+}>;
+
 /** A quicker answer needs no typing. */
 const instantMs = 300;
 /** First words are due 300 ms after the model's (H6). */
@@ -48,123 +49,138 @@ const wordsEveryMs = 250;
 const longestLine = 300;
 /** Shorter work needs no line. */
 const quietMs = 3_000;
+/** No error: its stack for each turn would be slow. */
+const isOver = 'the work is over';
 
-export function createShowProgress(options: {
-  channels: ReadonlyMap<string, Channel>;
-  outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
-  clock: Clock;
-  log: Log;
-}): ShowProgress {
-  const { channels, outbox, clock, log } = options;
-  // One for all, because a stack for each turn is slow.
-  const isOver = new DOMException('the work is over', 'AbortError');
+type Showing = {
+  readonly work: Work;
+  readonly channel: Channel;
+  readonly placeholder: Placeholder;
+  readonly deps: ProgressDeps;
+  readonly over: AbortController;
+  line?: string;
+  lineDue: boolean;
+  words: string;
+  wordsDue: boolean;
+  wordsAlarm: AbortController;
+  wordsShown: boolean;
+};
 
-  return {
-    begin(work) {
-      const { conversation, resumed } = work;
-      const channel = channels.get(conversation.channel);
-      if (channel === undefined)
-        return {
-          progress: () => undefined,
-          onText: () => undefined,
-          onWritten: () => undefined,
-          end: async () => undefined,
-        };
-      const placeholder = createPlaceholder(work, channel, outbox);
-      const over = new AbortController();
-      const began = clock.now();
-      let line: string | undefined;
-      let alarmed = false;
-      let words = '';
-      let wordsDue = false;
-      let wordsAlarm = new AbortController();
-      let wordsShown = false;
-      let ended: Promise<void> | undefined;
-
-      async function show(): Promise<void> {
-        if (line === undefined || over.signal.aborted) return;
-        if (await stoodAbove()) return showIn(quietMs);
-        if (!over.signal.aborted && !wordsShown)
-          await channel?.status(conversation, { kind: 'line', text: line }, placeholder);
-      }
-
-      /** A message posted now would be above an earlier answer that is not sent yet. */
-      async function stoodAbove(): Promise<boolean> {
-        return (await placeholder.posted()) === undefined && (await outbox.pending(conversation)) > 0;
-      }
-
-      function showIn(ms: number): void {
-        if (alarmed) return;
-        alarmed = true;
-        const wake = (): void => {
-          alarmed = false;
-          show().catch(complain);
-        };
-        clock.sleep(ms, over.signal).then(wake, () => undefined);
-      }
-
-      function showWordsIn(ms: number): void {
-        if (wordsDue) return;
-        wordsDue = true;
-        wordsAlarm = new AbortController();
-        clock.sleep(ms, AbortSignal.any([over.signal, wordsAlarm.signal])).then(
-          () => showWords().catch(complain),
-          () => undefined,
-        );
-      }
-
-      async function showWords(): Promise<void> {
-        wordsDue = false;
-        const markdown = words;
-        if (markdown.trim() === '' || !(await work.mayRead())) return;
-        if (await stoodAbove()) return showWordsIn(quietMs);
-        // They may have turned out to be no answer.
-        if (over.signal.aborted || !words.startsWith(markdown)) return;
-        wordsShown = true;
-        await channel?.status(conversation, { kind: 'words', markdown }, placeholder);
-        if (words !== markdown) showWordsIn(wordsEveryMs);
-      }
-
-      function complain(error: unknown): void {
-        log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
-      }
-
-      async function finish(): Promise<void> {
-        over.abort(isOver);
-        await channel?.status(conversation, undefined, placeholder);
-        // A message posted as the other process ended is found where the platform can search.
-        if (resumed) await placeholder.posted().catch(complain);
-      }
-
-      clock.sleep(instantMs, over.signal).then(
-        () => channel.status(conversation, { kind: 'typing' }, placeholder),
-        () => undefined,
-      );
-      showIn(quietMs);
-      return {
-        progress(text) {
-          line = text;
-          if (clock.now() - began >= quietMs) show().catch(complain);
-        },
-        onText(more) {
-          words += more;
-          showWordsIn(firstWordsMs);
-        },
-        onWritten(final) {
-          // A whole answer goes out by itself.
-          wordsAlarm.abort(isOver);
-          wordsDue = false;
-          if (final) return;
-          const wereShown = wordsShown;
-          if (wereShown) line = oneLine(words, longestLine);
-          words = '';
-          wordsShown = false;
-          if (wereShown) show().catch(complain);
-        },
-        end: () => (ended ??= finish()),
-      };
-    },
+/**
+ * What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer
+ * as it is written (H6).
+ */
+export function showProgress(work: Work, deps: ProgressDeps): Shown {
+  const channel = deps.channels.get(work.conversation.channel);
+  const ignore = (): undefined => undefined;
+  if (channel === undefined)
+    return { progress: ignore, onText: ignore, onWritten: ignore, end: async () => undefined };
+  const { clock } = deps;
+  const began = clock.now();
+  const showing: Showing = {
+    work,
+    channel,
+    placeholder: createPlaceholder(work, channel, deps.outbox),
+    deps,
+    over: new AbortController(),
+    lineDue: false,
+    words: '',
+    wordsDue: false,
+    wordsAlarm: new AbortController(),
+    wordsShown: false,
   };
+  let ended: Promise<void> | undefined;
+  clock
+    .sleep(instantMs, showing.over.signal)
+    .then(() => channel.status(work.conversation, { kind: 'typing' }, showing.placeholder), ignore);
+  showLineIn(quietMs, showing);
+  return {
+    progress(text) {
+      showing.line = text;
+      if (clock.now() - began >= quietMs) showLine(showing);
+    },
+    onText(more) {
+      showing.words += more;
+      showWordsIn(firstWordsMs, showing);
+    },
+    onWritten: (final) => endWords(final, showing),
+    end: () => (ended ??= finish(showing)),
+  };
+}
+
+function showLineIn(ms: number, showing: Showing): void {
+  if (showing.lineDue) return;
+  showing.lineDue = true;
+  const wake = (): void => {
+    showing.lineDue = false;
+    showLine(showing);
+  };
+  showing.deps.clock.sleep(ms, showing.over.signal).then(wake, () => undefined);
+}
+
+function showLine(showing: Showing): void {
+  postLine(showing).catch((error: unknown) => complain(error, showing));
+}
+
+async function postLine(showing: Showing): Promise<void> {
+  const { work, channel, placeholder, over, line: text } = showing;
+  if (text === undefined || over.signal.aborted) return;
+  if (await isBehindAnswer(showing)) return showLineIn(quietMs, showing);
+  if (over.signal.aborted || showing.wordsShown) return;
+  await channel.status(work.conversation, { kind: 'line', text: showing.line ?? text }, placeholder);
+}
+
+function showWordsIn(ms: number, showing: Showing): void {
+  if (showing.wordsDue) return;
+  showing.wordsDue = true;
+  showing.wordsAlarm = new AbortController();
+  const until = AbortSignal.any([showing.over.signal, showing.wordsAlarm.signal]);
+  showing.deps.clock.sleep(ms, until).then(
+    () => postWords(showing).catch((error: unknown) => complain(error, showing)),
+    () => undefined,
+  );
+}
+
+async function postWords(showing: Showing): Promise<void> {
+  const { work, channel, placeholder, over, words: markdown } = showing;
+  showing.wordsDue = false;
+  if (markdown.trim() === '' || !(await work.mayRead())) return;
+  if (await isBehindAnswer(showing)) return showWordsIn(quietMs, showing);
+  // They may have turned out to be no answer.
+  if (over.signal.aborted || !showing.words.startsWith(markdown)) return;
+  showing.wordsShown = true;
+  await channel.status(work.conversation, { kind: 'words', markdown }, placeholder);
+  if (showing.words !== markdown) showWordsIn(wordsEveryMs, showing);
+}
+
+function endWords(final: boolean, showing: Showing): void {
+  // A whole answer goes out by itself.
+  showing.wordsAlarm.abort(isOver);
+  showing.wordsDue = false;
+  if (final) return;
+  const { wordsShown, words } = showing;
+  showing.words = '';
+  showing.wordsShown = false;
+  if (!wordsShown) return;
+  showing.line = oneLine(words, longestLine);
+  showLine(showing);
+}
+
+/** A message posted now would be above an earlier answer that is not sent yet. */
+async function isBehindAnswer({ placeholder, work, deps }: Showing): Promise<boolean> {
+  return (await placeholder.posted()) === undefined && (await deps.outbox.pending(work.conversation)) > 0;
+}
+
+async function finish(showing: Showing): Promise<void> {
+  const { work, channel, placeholder, over } = showing;
+  over.abort(isOver);
+  await channel.status(work.conversation, undefined, placeholder);
+  // A message posted as the other process ended is found where the platform can search.
+  if (work.resumed) await placeholder.posted().catch((error: unknown) => complain(error, showing));
+}
+
+function complain(error: unknown, { deps, work }: Showing): void {
+  deps.log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
 }
 
 /** The receipt is stored at once, so that a restart continues with the same message. */

@@ -1,12 +1,11 @@
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { StopOrder, Store } from '../store/store.ts';
-import type { ListedItem } from '../store/inbox.ts';
+import type { Inbox, ListedItem } from '../store/inbox.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import { removePlaceholder } from './progress.ts';
-import { ownRuns, taskId, tasksHere, workHere, type Given } from '../runs/conversation-work.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
 /** `/stop TASK` (U9): one background run of this conversation, by the start of its id. */
@@ -118,4 +117,52 @@ function maySay(
   item: ListedItem,
 ): boolean {
   return isOwner || chatType === 'private' || item.message?.sender.id === sender.id;
+}
+
+export type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
+
+/**
+ * Work where a command was given. Outside a thread, or beginning one, that includes the sender's own work in every
+ * thread of the chat (I1).
+ */
+export async function workHere(
+  given: Given,
+  inbox: Pick<Inbox, 'waitingIn'>,
+): Promise<Readonly<{ running: readonly ListedItem[]; waiting: readonly ListedItem[] }>> {
+  const items = await itemsHere(given, inbox);
+  return {
+    running: items.filter(({ takenAt }) => takenAt !== undefined),
+    waiting: items.filter(({ takenAt }) => takenAt === undefined),
+  };
+}
+
+/** Background runs of the same conversations as `workHere` (U9). */
+export async function tasksHere(
+  given: Given,
+  inbox: Pick<Inbox, 'waitingIn'>,
+): Promise<readonly ListedItem[]> {
+  const here = `${placeOf(given)}~`;
+  const items = await itemsHere(given, inbox);
+  return items.filter(({ lane, message }) => lane.startsWith(here) || message?.task?.kind === 'run');
+}
+
+async function itemsHere(given: Given, inbox: Pick<Inbox, 'waitingIn'>): Promise<readonly ListedItem[]> {
+  const here = placeOf(given);
+  const isThread = ({ lane }: ListedItem): boolean => lane.startsWith(`${here}/`);
+  return (await inbox.waitingIn(here)).filter(
+    (item) => !isThread(item) || item.message?.sender.id === given.sender.id,
+  );
+}
+
+function placeOf({ conversation, platformId }: Given): string {
+  const { thread, ...chat } = conversation;
+  return conversationKey(thread !== undefined && thread === platformId ? chat : conversation);
+}
+
+export async function ownRuns(sender: string, inbox: Pick<Inbox, 'beside'>): Promise<readonly ListedItem[]> {
+  return (await inbox.beside()).filter(({ message }) => message?.sender.id === sender);
+}
+
+export function taskId({ message }: ListedItem): string | undefined {
+  return message?.task?.id;
 }

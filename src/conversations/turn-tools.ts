@@ -1,31 +1,87 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { Tool } from '../core/tool.ts';
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import type { Tool, ToolContext } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
+import { runIdOf } from '../runs/run-journal.ts';
+import { notWaiting } from '../runs/run-skill.ts';
+import type { NewTask, Tasks } from '../runs/tasks.ts';
+import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
 import { turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
+import type { JudgedCall } from '../tools/call-tool.ts';
+import type { ActiveSkills } from './active-skills.ts';
+import { wasStarted } from './inbox-worker.ts';
+import type { OpenTurn } from './open-turn.ts';
+import type { TurnDeps } from './turn-context.ts';
 
-const timeoutMs = 120_000;
+/** In the order in which the model sees them. */
+export type TurnTools = Readonly<{
+  all: readonly Tool[];
+  /** Those without skills. */
+  others: readonly Tool[];
+  /** Their calls are made and judged in a queue beside the conversation. */
+  queued: ReadonlySet<Tool>;
+}>;
 
-/** `quota`: bytes that the conversation's folder may hold (T2, T13). */
-export function turnFileTools(chat: string, sandbox: Pick<Sandbox, 'seen'>, quota: number): readonly Tool[] {
-  const places = turnScopes(chat, sandbox);
-  return [readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)];
+export async function toolsOf(
+  turn: OpenTurn,
+  { active, useSkill }: Readonly<{ active: ActiveSkills; useSkill: Tool }>,
+  deps: TurnDeps,
+): Promise<TurnTools> {
+  const { config } = deps.host.runtime();
+  const { sandbox } = deps.skills;
+  const wanted = new Set(config.agent.tools);
+  const seesSkills = turn.seen.length > 0;
+  const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
+  // Without skills for the model, this one is left for a skill that the person starts.
+  const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
+  // The turn waits for a run that it began, though no skill is left (D7).
+  const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
+  const scopes = turnScopes(turn.chat, sandbox);
+  const built = [
+    turnBash(turn, active, { sandbox, workspace: config.bot.workspace }),
+    readFileTool(scopes),
+    writeFileTool(scopes, config.sandbox.diskMb * 1024 * 1024),
+    listFilesTool(scopes),
+    sendFileTool(scopes),
+    ...deps.tools.web(),
+  ];
+  const outside = await deps.tools.outside.offered(turn.requester, 'main');
+  const fromOutside = turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, deps)) : outside;
+  const others = [...toEnd, ...built.filter(({ name }) => wanted.has(name)), ...fromOutside];
+  const queued = new Set(turn.task === undefined ? fromOutside : []);
+  return { all: [...ofSkills, ...others], others, queued };
 }
+
+/** Fewer once it follows a skill (T6). */
+export function shownTools(
+  { seen, model }: OpenTurn,
+  { all, others }: TurnTools,
+  { restriction }: ActiveSkills,
+): readonly Tool[] {
+  const skillsAtHand = seen.length > 0 || restriction.followed().length > 0;
+  const own = skillsAtHand ? all : others;
+  // There `callTool` alone refuses the rest (T6, M13).
+  if (model.bindsThinking === true) return own;
+  const allowed = new Set(restriction.names);
+  return own.filter(({ name }) => allowed.has(name));
+}
+
+const commandTimeoutMs = 120_000;
 
 /**
  * The main agent's `bash` (T2, T4): no files or environment of skills, no network, the conversation's folder, and a
- * scratch folder for each command. `simple` is read at each call.
+ * scratch folder for each command.
  */
-export function turnBash(options: {
-  sandbox: Sandbox;
-  workspace: string;
-  chat: string;
-  simple(): boolean;
-}): Tool {
-  const { sandbox, workspace, chat, simple } = options;
+function turnBash(
+  { chat }: OpenTurn,
+  { restriction }: ActiveSkills,
+  { sandbox, workspace }: Readonly<{ sandbox: Sandbox; workspace: string }>,
+): Tool {
   return bashTool({
     sandbox,
     folders: [
@@ -42,7 +98,93 @@ export function turnBash(options: {
       }
     },
     env: {},
-    simple,
-    timeoutMs,
+    simple: () => restriction.commands !== undefined,
+    timeoutMs: commandTimeoutMs,
   });
+}
+
+/** The same tool, each call of which is made in a queue beside the conversation, so that it may take long (U9). */
+function queuedTool(tool: Tool, turn: OpenTurn, deps: TurnDeps): Tool {
+  return {
+    ...tool,
+    // Called again, it finds its own work.
+    traits: { ...tool.traits, idempotent: true },
+    labelsOutput: true,
+    run: (input, context) =>
+      enqueue(turn, toolCall(tool, input, context.toolUseId), { what: tool.name, context }, deps),
+  };
+}
+
+/** A call that nobody has approved yet continues there. */
+export function continueLater(
+  { id, tool, input }: JudgedCall,
+  turn: OpenTurn,
+  deps: TurnDeps,
+): Promise<Envelope> {
+  return enqueue(turn, toolCall(tool, input, id), { what: tool.name }, deps);
+}
+
+function toolCall({ name }: Tool, input: unknown, toolUseId: string): Call {
+  return {
+    skill: name,
+    tool: name,
+    by: 'model',
+    toolUseId,
+    input: z.record(z.string(), z.unknown()).parse(input),
+  };
+}
+
+/** A run of a skill that the model uses, or that a person started. */
+export async function enqueueSkill(
+  turn: OpenTurn,
+  [skill, request, background, context]: Parameters<EnqueueSkill>,
+  deps: TurnDeps,
+): Promise<Envelope> {
+  const { budgets } = deps.runs;
+  const { requester, transcript } = turn;
+  const { toolUseId } = context;
+  // Nobody answers for the person (U14).
+  if (request.resume !== undefined && !turn.answers.has(request.resume))
+    return fail('ARGUMENTS_INVALID', notWaiting(request.resume));
+  // A resumed run was counted when it started.
+  const over =
+    request.resume === undefined
+      ? await budgets.ofRun(requester, skill, runIdOf(transcript, toolUseId))
+      : undefined;
+  const atOnce = budgets.atOnce(requester, skill);
+  const by = toolUseId === turn.ownCall ? 'person' : 'model';
+  return enqueue(
+    turn,
+    { skill, tool: 'use_skill', input: request, by, toolUseId },
+    {
+      what: `the skill ${skill}`,
+      context,
+      background,
+      refuse: (underWay) => over ?? atOnce(underWay),
+    },
+    deps,
+  );
+}
+
+type Call = Omit<NewTask, 'parent'>;
+
+async function enqueue(
+  turn: OpenTurn,
+  call: Call,
+  how: Readonly<{
+    what: string;
+    /** It waits for the result, as long as a person would. */
+    context?: ToolContext;
+    background?: boolean;
+    refuse?: Parameters<Tasks['setUp']>[2];
+  }>,
+  { host, runs }: TurnDeps,
+): Promise<Envelope> {
+  const { message, transcript, command } = turn;
+  const { what, context, background, refuse } = how;
+  const set = await runs.tasks.setUp(message, { ...call, parent: transcript }, refuse);
+  if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
+  const patienceMs = background === true ? 0 : host.runtime().config.agent.detachAfterSeconds * 1_000;
+  const told = context && (await runs.waitForTask(set.id, message.conversation, patienceMs, context));
+  return told ?? succeed(runningTask(what, set.id, command));
 }

@@ -13,15 +13,20 @@ import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Questions } from '../runs/questions.ts';
-import { askedAgain, nothingToRetry } from './ask-again.ts';
-import { contextForRun } from '../runs/context-for-run.ts';
+import { contextForRun } from '../runs/run-prompt.ts';
 import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts';
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
-import type { Heard } from './heard.ts';
-import { invocationItem, invokeSkill, type Invocation } from './invoke-skill.ts';
-import { userEntry } from './user-entry.ts';
+import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
+import {
+  askedAgain,
+  invocationItem,
+  invokeSkill,
+  nothingToRetry,
+  userEntry,
+  type Invocation,
+} from './user-entry.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 
 export type TurnContext = Readonly<{
@@ -63,10 +68,10 @@ export type TurnAnswer = Readonly<{ text: string; failed: boolean }>;
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
 export type TurnMeans = Readonly<{
-  store: Pick<Store, 'transcripts' | 'commit'>;
+  store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
   questions: Pick<Questions, 'open'>;
   receive: Receive;
-  heard: Heard;
+  heard: HeardDeps['heard'];
   /** The IANA time zone of people whose own is unknown. */
   zone(): string;
   audit: Pick<Audit, 'record'>;
@@ -167,7 +172,7 @@ async function entryOf(
     return entry;
   }
   const { conversation, sender, task } = message;
-  const heard = await means.heard.before(message, entries, transcript);
+  const heard = await heardBefore(message, entries, transcript, means);
   const received = await receive(message, heard, signal);
   // Neither a command nor the bot's own message answers a question (U14).
   const waiting =
@@ -180,7 +185,7 @@ async function entryOf(
   return userEntry(
     { key, message, transcript, invokesSkill: invocation !== undefined, context },
     { before: entries, heard, received, waiting },
-    { store: means.store, zone: means.zone(), clock },
+    means,
   );
 }
 
@@ -229,14 +234,14 @@ function think(
 async function joinedEntry(
   { key, transcript, signal }: TurnRequest,
   { next, entries, answered }: Readonly<{ next: Message; entries: readonly Entry[]; answered: boolean }>,
-  { store, receive, heard, zone, clock }: TurnMeans,
+  means: TurnMeans,
 ): Promise<Readonly<{ entry: Entry; settles: string }>> {
-  const said = await heard.since(next, entries);
-  const received = await receive(next, said, signal);
+  const heard = await heardSince(next, entries, means);
+  const received = await means.receive(next, heard, signal);
   const entry = await userEntry(
     { key: next.id, message: next, transcript, invokesSkill: false, joins: key, unsent: answered },
-    { before: entries, heard: said, received, waiting: [] },
-    { store, zone: zone(), clock },
+    { before: entries, heard, received, waiting: [] },
+    means,
   );
   return { entry, settles: next.id };
 }

@@ -1,13 +1,21 @@
-import { addressesTyped, type Message } from '../core/message.ts';
-import type { Clock } from '../lib/clock.ts';
-import { joinTaint, type Entry } from '../core/entry.ts';
-import { labelled } from '../lib/text/escape-labels.ts';
-import { localTime } from '../core/local-time.ts';
-import type { ReceivedOf } from '../core/received.ts';
-import type { Store } from '../store/store.ts';
 import { taintOf, roomOf } from '../access/taint-of.ts';
+import { invocationId } from '../agent/models/anthropic-request.ts';
+import { invocationEnd } from '../agent/show-to.ts';
+import type { Entry } from '../core/entry.ts';
+import { localTime } from '../core/local-time.ts';
+import { addressesTyped, type Message } from '../core/message.ts';
+import type { ReceivedOf } from '../core/received.ts';
+import { joinTaint } from '../core/taint.ts';
+import { fixed } from '../core/texts/say.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import { isShuttingDown } from '../lib/async/shutdown.ts';
+import type { Clock } from '../lib/clock.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, userContent, whyUnread, zoneTold } from '../runs/user-content.ts';
+import type { Store } from '../store/store.ts';
+
+type UserEntry = Extract<Entry, { kind: 'user' }>;
 
 /** The model is told the time this often. */
 const timeToldMs = 15 * 60_000;
@@ -43,51 +51,48 @@ export async function userEntry(
     store,
     zone,
     clock,
-  }: Readonly<{ store: Pick<Store, 'transcripts'>; zone: string; clock: Pick<Clock, 'now'> }>,
+  }: Readonly<{ store: Pick<Store, 'transcripts'>; zone(): string; clock: Pick<Clock, 'now'> }>,
 ): Promise<Entry> {
   const { key, message, transcript, invokesSkill, context, joins } = said;
   const { before, heard, received, waiting } = around;
   const now = clock.now();
-  const { timezone = zone } = message.sender;
+  const { timezone = zone() } = message.sender;
   const isKnown = timezone === lastTold(before, now - timeToldMs);
-  const today = isKnown ? {} : { today: localTime(now, timezone) };
-  const words = userContent(message, { background: heard, received, ...today });
+  const today = isKnown ? undefined : localTime(now, timezone);
+  const words = userContent(message, { background: heard, received, today });
   const note = [
     ...(message.edits === undefined ? (joins === undefined ? [] : [meanwhile]) : [edited]),
     ...(said.unsent === true ? [unsent] : []),
   ].join(' ');
-  const content = note === '' ? words : `${words}\n${labelled('host', note)}`;
   const files = filesShown(message, heard, received);
-  const unread = invokesSkill ? undefined : whyUnread(message, received);
   // Instructions that were waited for arrive in a turn of their own.
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
   // Before `/new` it may have been private.
-  const quoted =
-    message.replyTo?.own === true || heard.some(({ sender }) => sender.own === true)
-      ? await taintOf(store.transcripts, roomOf(transcript))
-      : undefined;
-  const marks = joinTaint(told, quoted);
+  const isQuoted = message.replyTo?.own === true || heard.some(({ sender }) => sender.own === true);
+  const quoted = isQuoted ? await taintOf(store.transcripts, roomOf(transcript)) : undefined;
   const urls = message.task === undefined ? addressesTyped(message) : [];
+  const questions = waiting.map((each) => ({ skill: each.skill, text: questionContent(each) }));
   return {
     kind: 'user',
     item: key,
     sender: message.sender.id,
     joins,
-    content,
+    content: note === '' ? words : `${words}\n${labelled('host', note)}`,
     context,
     about,
     follows,
-    answers: waiting.length === 0 ? undefined : waiting.map(({ run }) => run),
-    asked:
-      waiting.length === 0
-        ? undefined
-        : waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
-    urls: urls.length === 0 ? undefined : urls,
-    files: files.length === 0 ? undefined : files,
-    unread,
-    marks,
+    answers: unlessEmpty(waiting.map(({ run }) => run)),
+    asked: unlessEmpty(questions),
+    urls: unlessEmpty(urls),
+    files: unlessEmpty(files),
+    unread: invokesSkill ? undefined : whyUnread(message, received),
+    marks: joinTaint(told, quoted),
     at: clock.now(),
   };
+}
+
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 /** The zone in which the model was told the time since then. */
@@ -101,6 +106,63 @@ function lastTold(before: readonly Entry[], since: number): string | undefined {
     .at(-1);
 }
 
-export function lastSaidAt(entries: readonly Entry[]): number | undefined {
-  return entries.findLast((entry) => entry.kind === 'user')?.at;
+export const nothingToRetry = fixed`I found no earlier question of yours here to answer again.`;
+
+const againNote = labelled(
+  'host',
+  'The person wants another answer to this earlier message of theirs. Answer it from the beginning, as if you had not answered it before.',
+);
+
+/** A person's last question here as a new entry, without the questions of runs that it answered. */
+export function askedAgain(
+  entries: readonly Entry[],
+  { key, sender, at }: Readonly<{ key: string; sender: string; at: number }>,
+): UserEntry | undefined {
+  const last = entries.findLast(
+    (entry): entry is UserEntry =>
+      entry.kind === 'user' &&
+      entry.item !== undefined &&
+      entry.sender === sender &&
+      entry.about === undefined &&
+      entry.unread === undefined,
+  );
+  if (last === undefined) return undefined;
+  const { answers: _answers, asked: _asked, joins: _joins, context: _context, content, ...said } = last;
+  return { ...said, item: key, content: withAgainNote(content), at };
+}
+
+function withAgainNote(content: UserEntry['content']): UserEntry['content'] {
+  if (typeof content === 'string')
+    return content.startsWith(againNote) ? content : `${againNote}\n${content}`;
+  const [first] = content;
+  const isNoted = first?.type === 'text' && first.text === againNote;
+  return isNoted ? content : [{ type: 'text', text: againNote }, ...content];
+}
+
+/** A skill that a person started by name (I6). */
+export type Invocation = Readonly<{ skill: string; args: string }>;
+
+/** Calls a skill without asking a model first. Its result, or its instructions, is an entry (I6). */
+export async function invokeSkill(
+  { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
+  deps: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Pick<Clock, 'now'> }>,
+): Promise<Readonly<{ entry: Entry; settles: string | undefined }>> {
+  const { callTool, signal, clock } = deps;
+  const message = args === '' ? `Run ${skill}.` : args;
+  const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args, context } };
+  const { content: outcome, follows, settles, marks } = await callTool(call, signal);
+  if (isShuttingDown(signal)) throw signal.reason;
+  const started = labelled('host', `The person started the skill ${skill}.`);
+  const bare = args === '' ? `\n${message}` : '';
+  const content = follows === undefined ? `${started}\n${outcome}` : `[Skill: ${skill}]\n${outcome}${bare}`;
+  const item = invocationItem(key);
+  return {
+    entry: { kind: 'user', item, content, about: skill, follows, marks, at: clock.now() },
+    settles,
+  };
+}
+
+/** The item of that call's result. */
+export function invocationItem(key: string): string {
+  return `${key}${invocationEnd}`;
 }

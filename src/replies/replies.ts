@@ -1,8 +1,11 @@
-import { repliesTo, type Message } from '../core/message.ts';
 import type { Button, Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
-import type { Log } from '../lib/log.ts';
+import type { Message } from '../core/message.ts';
+import { repliesTo, requesterOf } from '../core/requester-of.ts';
 import { sayIn, type Words } from '../core/texts/say.ts';
+import type { DeliverArtifacts } from '../core/tool.ts';
+import type { Log } from '../lib/log.ts';
+import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.ts';
 import type { Step, Store } from '../store/store.ts';
 
 export function partKey(answer: string, index: number): string {
@@ -87,12 +90,7 @@ export function createReplies(options: {
         ...onlyToSender(message),
         ...more,
       });
-      const { done, entries } = more;
-      await store.commit({
-        outbox,
-        done,
-        entries,
-      });
+      await store.commit({ outbox, done: more.done, entries: more.entries });
     },
     async say(conversation, key, markdown) {
       await store.commit({ outbox: rows(conversation, key, markdown) });
@@ -120,4 +118,54 @@ export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 
 
 function channelOf(id: string): string {
   return id.slice(0, id.indexOf(':'));
+}
+
+/** More tables of one answer stay in it. */
+const mostFiles = 5;
+
+export type LargeTableDeps = Readonly<{
+  channels: ReadonlyMap<string, Channel>;
+  deliverArtifacts: DeliverArtifacts;
+  redact(): (text: string) => string;
+}>;
+
+/**
+ * Sends tables that are too long as CSV files, ahead of the answer, which keeps a preview of each (H2). Repeatable.
+ * If a file is not accepted, the answer stays whole.
+ */
+export async function sendLargeTables(
+  message: Message,
+  answer: string,
+  { channels, deliverArtifacts, redact }: LargeTableDeps,
+): Promise<string> {
+  const most = channels.get(message.conversation.channel)?.tableRows;
+  // One person of a group can't get a file.
+  if (most === undefined || message.ephemeral === true) return answer;
+  const say = sayIn(message.sender.language);
+  const { markdown, tables } = shortenTables(redact()(answer), most, (shown, table, index) => {
+    const rows = table.length - 1;
+    return say`The first ${shown} of ${rows} rows. The whole table is in ${tableName(index)}.`;
+  });
+  if (tables.length > mostFiles) return answer;
+  const of = { requester: requesterOf(message), turn: message.id, call: 'large tables' };
+  for (const [index, rows] of tables.entries()) {
+    const file = { name: tableName(index + 1), data: asCsv(rows), mime: 'text/csv' };
+    const [sent] = await deliverArtifacts([file], { ...of, index });
+    if (sent?.ok !== true) return answer;
+  }
+  return markdown;
+}
+
+function tableName(index: number): string {
+  return index === 1 ? 'table.csv' : `table-${index}.csv`;
+}
+
+/** RFC 4180, with the UTF-8 mark for spreadsheets. No cell is a formula. */
+function asCsv(rows: LargeTable): string {
+  return '\ufeff' + rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
+}
+
+function csvCell(text: string): string {
+  const plain = /^[=@\t\r]|^[+-](?![\d.,\s%]*$)/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

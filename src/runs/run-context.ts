@@ -18,9 +18,8 @@ import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '.
 import { createCallTool } from '../tools/call-tool.ts';
 import { ownScript, type ScriptGround } from '../tools/own-script.ts';
 import { decidePolicy } from '../tools/policy.ts';
-import type { ChainedSkills } from './chained-skills.ts';
 import type { Questions } from './questions.ts';
-import type { RunContext, RunInput } from './run-skill.ts';
+import type { RunContext, RunInput, RunPlace } from './run-skill.ts';
 import { commandTools, namesOfCommandTools, plainRunTools, scriptGround } from './run-tools.ts';
 import type { Gates, Host, SkillSupply, ToolSupply } from './work-deps.ts';
 
@@ -30,7 +29,8 @@ export type RunDeps = Readonly<{
   skills: SkillSupply;
   tools: ToolSupply;
   questions: Pick<Questions, 'tool'>;
-  chained: ChainedSkills;
+  /** `use_skill` of a run (U7). */
+  chained(skill: Skill, run: RunPlace, requester: Requester): Promise<Tool>;
 }>;
 
 /** What a run gets: its body, model and own tools, and nothing of any other skill (U2, T5). */

@@ -1,7 +1,14 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import type { Attachment, Message } from '../core/message.ts';
+import type { Entry } from '../core/entry.ts';
 import type { ModelRequest } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
-import { around, labelled } from '../lib/text/escape-labels.ts';
+import { around, labelled, truncateLabelled } from '../lib/text/escape-labels.ts';
+import { broughtAlong, heardWords, withoutDate, withoutShown } from './user-content.ts';
+import { finalText } from '../agent/next-step.ts';
+import { nothingReceived, type ReceivedOf } from '../core/received.ts';
+import { showTo, type Viewer } from '../agent/show-to.ts';
+import { viewEntries } from '../agent/to-messages.ts';
 
 const opening = 'You carry out the skill "';
 
@@ -55,4 +62,104 @@ export function runPrompt(options: {
       : [isLabelled === true ? around('context', [context]) : labelled('context', context)]),
   ].join('\n\n');
   return { system: [{ type: 'text', text: system }], firstMessage };
+}
+
+const mostPieces = 20;
+const mostCharacters = 10_000;
+/** Characters of files together; a run reads the rest itself. */
+const mostOfFiles = 6_000;
+/** So few words may be about what was said before: "the above", "that in short". */
+const fewWords = 8;
+
+/**
+ * What a person's own command is about, in labels (I1, M11): what came with it, and the newest of what was said
+ * before. In a direct message the latter only with few words.
+ */
+export function contextForRun(
+  message: Message,
+  before: Readonly<{
+    words: string;
+    entries: readonly Entry[];
+    background: readonly Message[];
+    viewer: Viewer | undefined;
+    received?: ReceivedOf;
+  }>,
+): string | undefined {
+  const received = withBeginnings(before.received ?? nothingReceived, [
+    ...[message, ...before.background].flatMap(({ attachments, shared = [] }) => [
+      ...attachments,
+      ...shared.flatMap((one) => one.attachments ?? []),
+    ]),
+    ...(message.replyTo?.attachments ?? []),
+  ]);
+  const brought = broughtAlong(message, received);
+  const said = isAboutPlace(message, before.words, brought)
+    ? [
+        ...saidBefore(before.entries, before.viewer, message.chatType),
+        ...heardWords(before.background, received),
+      ]
+    : [];
+  const pieces = newest([...said, ...brought]);
+  return pieces.length === 0 ? undefined : pieces.join('\n');
+}
+
+/** An equal share of text for each file. */
+function withBeginnings(received: ReceivedOf, files: readonly Attachment[]): ReceivedOf {
+  const texts = files.flatMap((file) => {
+    const got = received(file);
+    return got?.ok === true && got.text !== undefined ? [got.text] : [];
+  });
+  const each = Math.floor(mostOfFiles / texts.length);
+  return (attachment) => {
+    const got = received(attachment);
+    if (got?.ok !== true || got.text === undefined) return got;
+    const { text, whole } = got.text;
+    return { ...got, text: { text: text.slice(0, each), whole: whole && text.length <= each } };
+  };
+}
+
+function isAboutPlace(
+  { chatType, conversation }: Message,
+  words: string,
+  brought: readonly string[],
+): boolean {
+  if (chatType !== 'private' || conversation.thread !== undefined) return true;
+  return brought.length === 0 && words.split(/\s+/).length <= fewWords;
+}
+
+function saidBefore(
+  entries: readonly Entry[],
+  viewer: Viewer | undefined,
+  chatType: Message['chatType'],
+): readonly string[] {
+  const view = viewEntries(entries);
+  return showTo(view, viewer, view.length).flatMap((entry) => {
+    if (entry.kind === 'assistant') {
+      const text = ['tool_use', 'refusal'].includes(entry.stopReason) ? '' : finalText([entry]);
+      return text === '' ? [] : [labelled('quote', text, { from: 'the bot' })];
+    }
+    if (entry.kind !== 'user' || entry.sender === undefined) return [];
+    if (entry.about !== undefined || entry.follows !== undefined) return [];
+    const text = withoutShown(withoutDate(textOf(entry.content)));
+    return [chatType === 'private' ? around('background', [text], { from: 'the person' }) : text];
+  });
+}
+
+/** From the end, as many as fit; the first that is too long is cut. */
+function newest(pieces: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  let room = mostCharacters;
+  for (const piece of pieces.slice(-mostPieces).toReversed()) {
+    const fitting = truncateLabelled(piece, room);
+    if (fitting === '') break;
+    kept.unshift(fitting);
+    room -= fitting.length;
+    if (fitting !== piece) break;
+  }
+  return kept;
+}
+
+function textOf(content: Extract<Entry, { kind: 'user' }>['content']): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

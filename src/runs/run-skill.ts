@@ -94,14 +94,14 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
     const transcript = runJournal(parent, id);
     if (request.resume !== undefined) {
       const of = { transcript, skill: skill.name, requester: context.requester, call };
-      if (!(await questions.take(of, request.message))) return failed('ARGUMENTS_INVALID', notWaiting(id));
+      if (!(await questions.take(of, request.message))) return failedRun('ARGUMENTS_INVALID', notWaiting(id));
     }
     const began = clock.now();
     const steps = showSteps(skill, context);
     const run = { id, transcript, deadline: createDeadline(clock), chain };
     const input = { skill, request, context: { ...context, progress: steps.progress }, run };
     const granted = await createContext(input);
-    if (!granted.ok) return failed(granted.result.code, granted.result.text);
+    if (!granted.ok) return failedRun(granted.result.code, granted.result.text);
     const ended = await loopOver(input, { granted, parent, began, onIteration: steps.step }, deps);
     if (!isShuttingDown(context.signal) && ended.status !== 'needs_input') await granted.clear();
     const { status, code, iterations, tokens, artifacts } = ended;
@@ -233,7 +233,7 @@ function logEnd(
   );
 }
 
-function failed(code: SkillResult['code'], text: string): SkillResult {
+export function failedRun(code: SkillResult['code'], text: string): SkillResult {
   const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, artifacts: [], truncated: false };
   return { status: 'error', code, text, ...nothing };
 }

@@ -44,13 +44,19 @@ export type SkillRequest = Readonly<Omit<z.output<typeof written>, 'background'>
 /** For the operator's log: the model hears that the skill does not exist (A8). */
 export type DeniedSkill = Readonly<{ skill: string; code: string; reason: string; requester: Requester }>;
 
-/** An inline skill's instructions, or the reason why it is a run after all (U8). */
+/** An inline skill's instructions, or why it is a run after all (U8). */
 export type InlineSkill = (
   skill: Skill,
   request: SkillRequest,
 ) => Promise<Readonly<{ envelope: Envelope } | { forked: string }>>;
 
-export type OnDenied = (denial: DeniedSkill) => void;
+/** Puts the run of a skill into a queue beside the conversation, and waits as long as a person would (U9). */
+export type EnqueueSkill = (
+  skill: string,
+  request: SkillRequest,
+  background: boolean,
+  context: ToolContext,
+) => Promise<Envelope>;
 
 export type UseSkillOptions = Readonly<{
   skills: Readonly<{
@@ -63,36 +69,26 @@ export type UseSkillOptions = Readonly<{
     rules(): SkillRules;
     /** `by` is `person` for the call behind a person's `/name` (I6). */
     use(toolUseId: string): SkillUse;
-    onDenied: OnDenied;
+    onDenied(denial: DeniedSkill): void;
   }>;
   requirements: Requirements;
-  run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
   /** Whether the run of this call has started before. */
   hasStarted(toolUseId: string): Promise<boolean>;
-  /**
-   * Runs the skill in a queue beside the conversation (U9). Returns the result, or the id of what continues by
-   * itself. Absent in that queue.
-   */
-  runQueued?(
-    skill: string,
-    request: SkillRequest,
-    background: boolean,
-    context: ToolContext,
-  ): Promise<Envelope | Readonly<{ running: string }>>;
-  command?: (name: string, args?: string) => string;
-  /** Absent where nobody can follow instructions: in a run, and in a queue beside the conversation (U8). */
-  inline?: InlineSkill;
+  /** A turn follows or enqueues; a queued call, and a run, runs at once. */
+  work: Readonly<
+    | { enqueue: EnqueueSkill; inline: InlineSkill }
+    | { run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult> }
+  >;
 }>;
+
+type Asked = z.output<typeof written>;
 
 /**
  * The main agent's door to skills (U1). The enum only advises the model: a hidden skill is answered like one that
  * does not exist.
  */
 export function createUseSkill(options: UseSkillOptions): Tool {
-  const { requirements, run, hasStarted, runQueued, inline } = options;
-  const { visible, find } = options.skills;
-  const { rules, use, onDenied } = options.access;
-  const names = visible().map(({ name }) => name);
+  const { skills, access, work } = options;
   const tool = defineTool({
     name: 'use_skill',
     description:
@@ -104,99 +100,99 @@ export function createUseSkill(options: UseSkillOptions): Tool {
     traits: { ...readOnly, sideEffects: true },
     // A run is judged call by call (T7).
     risk: 'safe',
-    async run({ background, ...request }, context) {
-      const skill = await find(request.skill);
-      const before = denial(skill, request.skill, context);
-      if (before !== undefined || skill === undefined) {
-        if (!(await hasStarted(context.toolUseId))) return before ?? notFound(request.skill);
-        // What was started still ends in its queue (D7).
-        const told = await queued(request.skill, request, background ?? false, context);
-        return (
-          told ??
-          fail('CANCELLED', `the run of ${escapeLabels(request.skill)} was ended: it may not go on here`)
-        );
-      }
-      const unready = await requirements(skill, context.requester, context.signal);
-      if (unready !== undefined) return unready;
-      const apart = background ?? skill.background;
-      const inlined = await instructionsOf(skill, request, apart);
-      if ('envelope' in inlined) return inlined.envelope;
-      const told = await queued(skill.name, request, apart, context);
-      if (told !== undefined) return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
-      const result = await run(skill, request, context);
-      if (result.marks !== undefined) context.mark(result.marks);
-      // An edit meanwhile may forbid the delivery (D7, A8).
-      return (
-        denial(await find(skill.name), skill.name, context) ??
-        asEnvelope(skill.name, result, inlined.warnings)
-      );
-    },
+    run: (asked, context) =>
+      'run' in work
+        ? runSkillNow(asked, context, { ...options, ...work })
+        : startSkill(asked, context, { ...options, ...work }),
   });
-  const labelling: Tool = {
+  const names = skills.visible().map(({ name }) => name);
+  return {
     ...tool,
+    inputSchema: names.length === 0 ? tool.inputSchema : withEnum(tool.inputSchema, names),
     labelsOutput: true,
     outputLimit: instructionsLimit,
     async terms(given, { toolUseId }) {
-      const skill = await find(input.parse(given).skill);
-      if (skill === undefined || !isSensitive(skill, rules())) return {};
-      return decideSkill(skill, rules(), use(toolUseId)).allowed ? { marks: skill.name } : {};
+      const skill = await skills.find(input.parse(given).skill);
+      if (skill === undefined || !isSensitive(skill, access.rules())) return {};
+      return decideSkill(skill, access.rules(), access.use(toolUseId)).allowed ? { marks: skill.name } : {};
     },
   };
-  return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
+}
 
-  async function queued(
-    name: string,
-    request: SkillRequest,
-    apart: boolean,
-    context: ToolContext,
-  ): Promise<Envelope | undefined> {
-    if (runQueued === undefined) return undefined;
-    const ended = await runQueued(name, request, apart, context);
-    return 'running' in ended
-      ? succeed(runningTask(`the skill ${name}`, ended.running, options.command))
-      : ended;
-  }
+/** In a turn: the instructions of an inline skill (U8), else a run in a queue beside the conversation (U9). */
+async function startSkill(
+  { background, ...request }: Asked,
+  context: ToolContext,
+  options: UseSkillOptions & Readonly<{ enqueue: EnqueueSkill; inline: InlineSkill }>,
+): Promise<Envelope> {
+  const { enqueue, inline } = options;
+  const found = await findAllowed(request.skill, context, options);
+  if ('denied' in found)
+    // What was started still ends in its queue (D7).
+    return (await options.hasStarted(context.toolUseId))
+      ? enqueue(request.skill, request, background ?? false, context)
+      : found.denied;
+  const { skill } = found;
+  const unready = await options.requirements(skill, context.requester, context.signal);
+  if (unready !== undefined) return unready;
+  const apart = background ?? skill.background;
+  if (skill.context !== 'inline' || request.resume !== undefined)
+    return enqueue(skill.name, request, apart, context);
+  const inlined = apart ? { forked: `${skill.name} works in the background` } : await inline(skill, request);
+  if ('envelope' in inlined) return inlined.envelope;
+  const told = await enqueue(skill.name, request, apart, context);
+  const forked = { code: 'INLINE_FORKED', message: escapeLabels(inlined.forked) } as const;
+  return { ...told, warnings: [forked, ...told.warnings] };
+}
 
-  async function instructionsOf(
-    skill: Skill,
-    request: SkillRequest,
-    apart: boolean,
-  ): Promise<Readonly<{ envelope: Envelope } | { warnings: Envelope['warnings'] }>> {
-    if (skill.context !== 'inline' || inline === undefined || request.resume !== undefined)
-      return { warnings: [] };
-    const inlined = apart
-      ? { forked: `${skill.name} works in the background` }
-      : await inline(skill, request);
-    if ('envelope' in inlined) return inlined;
-    return { warnings: [{ code: 'INLINE_FORKED', message: escapeLabels(inlined.forked) }] };
-  }
+/** In that queue, and inside another run (U7): runs the skill, or continues its run. */
+async function runSkillNow(
+  { background: _, ...request }: Asked,
+  context: ToolContext,
+  options: UseSkillOptions & Extract<UseSkillOptions['work'], { run: unknown }>,
+): Promise<Envelope> {
+  const found = await findAllowed(request.skill, context, options);
+  if ('denied' in found)
+    return (await options.hasStarted(context.toolUseId))
+      ? fail('CANCELLED', `the run of ${escapeLabels(request.skill)} was ended: it may not go on here`)
+      : found.denied;
+  const { skill } = found;
+  const unready = await options.requirements(skill, context.requester, context.signal);
+  if (unready !== undefined) return unready;
+  const result = await options.run(skill, request, context);
+  if (result.marks !== undefined) context.mark(result.marks);
+  // An edit meanwhile may forbid the delivery (D7, A8).
+  const now = await findAllowed(skill.name, context, options);
+  return 'denied' in now ? now.denied : asEnvelope(skill.name, result);
+}
 
-  function denial(skill: Skill | undefined, name: string, context: ToolContext): Envelope | undefined {
-    if (skill === undefined) return notFound(name);
-    const decision = decideSkill(skill, rules(), use(context.toolUseId));
-    if (decision.allowed) return undefined;
-    const { code, reason } = decision;
-    onDenied({ skill: name, code, reason, requester: context.requester });
-    return notFound(name);
-  }
+/** The skill if this call may use it now. */
+async function findAllowed(
+  name: string,
+  { toolUseId, requester }: ToolContext,
+  { skills, access }: UseSkillOptions,
+): Promise<Readonly<{ skill: Skill } | { denied: Envelope }>> {
+  const skill = await skills.find(name);
+  if (skill === undefined) return { denied: notFound(name, skills.visible()) };
+  const decision = decideSkill(skill, access.rules(), access.use(toolUseId));
+  if (decision.allowed) return { skill };
+  const { code, reason } = decision;
+  access.onDenied({ skill: name, code, reason, requester });
+  return { denied: notFound(name, skills.visible()) };
+}
 
-  function notFound(name: string): Envelope {
-    const now = visible().map((skill) => skill.name);
-    const near = nearest(name, now);
-    const advice =
-      near.length > 0
-        ? ` Near: ${near.join(', ')}.`
-        : now.length > 0
-          ? ` There are: ${now.slice(0, 20).join(', ')}.`
-          : '';
-    return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
-  }
+function notFound(name: string, visible: readonly Skill[]): Envelope {
+  const now = visible.map((skill) => skill.name);
+  const near = nearest(name, now);
+  const known = now.length > 0 ? ` There are: ${now.slice(0, 20).join(', ')}.` : '';
+  const advice = near.length > 0 ? ` Near: ${near.join(', ')}.` : known;
+  return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
 }
 
 export function runningTask(
   what: string,
   task: string,
-  command: (name: string, args?: string) => string = (name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
+  command: (name: string, args?: string) => string,
 ): string {
   const id = task.slice(0, shownIdLength);
   return labelled(
@@ -210,11 +206,11 @@ function withMessage(given: unknown): unknown {
   return { ...given, message: given.args };
 }
 
-function asEnvelope(skill: string, result: SkillResult, warnings: Envelope['warnings']): Envelope {
+function asEnvelope(skill: string, result: SkillResult): Envelope {
   const text = describeResult(skill, result);
   return result.status === 'error'
-    ? { ...fail(result.code ?? 'INTERNAL_ERROR', `the run of ${skill} failed`, text), warnings }
-    : succeed(text, warnings);
+    ? fail(result.code ?? 'INTERNAL_ERROR', `the run of ${skill} failed`, text)
+    : succeed(text);
 }
 
 function withEnum(schema: Tool['inputSchema'], names: readonly string[]): Tool['inputSchema'] {

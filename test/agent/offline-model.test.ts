@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { describeResult } from '../../src/runs/use-skill.ts';
-import { mainPrompt } from '../../src/conversations/main-prompt.ts';
+import { mainPrompt } from '../../src/conversations/turn-context.ts';
 import { argumentsIn } from '../../src/agent/models/offline-model.ts';
 import { createOfflineModel, noModelNotice } from '../../src/agent/models/offline-model.ts';
 import type { ToolSpec } from '../../src/agent/run-calls.ts';

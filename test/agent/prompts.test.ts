@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeResult } from '../../src/runs/use-skill.ts';
-import { mainPrompt } from '../../src/conversations/main-prompt.ts';
+import { mainPrompt } from '../../src/conversations/turn-context.ts';
 import { labelled } from '../../src/lib/text/escape-labels.ts';
 import { runPrompt } from '../../src/runs/run-prompt.ts';
 import { userContent } from '../../src/runs/user-content.ts';

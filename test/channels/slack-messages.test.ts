@@ -4,7 +4,7 @@ import type { Conversation } from '../../src/core/conversation.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toFilled } from '../../src/channels/slack/form-view.ts';
-import { createThreadPartners } from '../../src/conversations/thread-partners.ts';
+import { createThreadPartners } from '../../src/conversations/threads.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';

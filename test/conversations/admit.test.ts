@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createGuardSignIns } from '../../src/capabilities/guard-sign-ins.ts';
-import { createAdmit } from '../../src/conversations/intake/admit.ts';
+import { receiveEvent, type ReceiveDeps } from '../../src/conversations/intake/receive-event.ts';
+import type { ChannelEvent } from '../../src/core/channel.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import type { Message } from '../../src/core/message.ts';
 import { caller, capabilityStage } from '../support/capability-stage.ts';
@@ -20,7 +21,7 @@ async function openDoor(t: TestContext) {
     audit,
     log,
   });
-  const onEvent = createAdmit({
+  const deps: ReceiveDeps = {
     host: {
       store,
       migrations: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
@@ -43,7 +44,7 @@ async function openDoor(t: TestContext) {
       meetGroup: { joined: async () => undefined, spoken: async () => undefined },
     },
     reading: {
-      commands: { atOnce: async () => false, resolve: fails, unknown: fails, elsewhere: () => assert.fail() },
+      commands: { atOnce: async () => false, resolve: fails },
       judge: fails,
     },
     asked: {
@@ -51,11 +52,11 @@ async function openDoor(t: TestContext) {
       answerAsks: async () => false,
       settings: { takeValue: async () => false, takeForm: fails },
     },
-    presses: { press: fails },
-    visits: async () => undefined,
-    suggestPrompts: async () => [],
-    replies: { answer: fails, say: fails, tellOwners: fails, rows: () => assert.fail() },
-  });
+    pages: { press: fails, showHome: fails, suggestPrompts: fails },
+    replies: { answer: fails, tellOwners: fails },
+    isDue: { refusal: () => true, full: () => true },
+  };
+  const onEvent = (event: ChannelEvent) => receiveEvent(event, deps);
   const begun = await stage.flows.begin(
     caller(),
     { capability: 'test.secret', hint: 'work', call: 'c' },

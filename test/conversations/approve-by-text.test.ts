@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApproveByText } from '../../src/conversations/intake/approve-by-text.ts';
+import { answerByText, type AnswerDeps } from '../../src/conversations/intake/approve-by-text.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { PendingRequest } from '../../src/store/pending-requests.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -34,19 +34,19 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
     await store.outbox.sent(shown, { id: '1' });
   };
   const answers: string[] = [];
-  const take = createApproveByText({
+  const deps: AnswerDeps = {
     approvals: {
       answer: async (id: string, _from: unknown, value: string) => {
         answers.push(`${id} ${value}`);
         return { kind: 'taken', text: '' };
       },
-    } as unknown as Parameters<typeof createApproveByText>[0]['approvals'],
+    } as unknown as AnswerDeps['approvals'],
     confirmations: { answer: async () => ({ kind: 'unknown' }) },
     store,
     replies: { answer: async () => assert.fail('nobody is answered') },
-  });
+  };
   const say = (text: string, more: Partial<Message> = {}) =>
-    take(makeMessage({ text, sentAt: askedAt + 5_000, ...more }));
+    answerByText(makeMessage({ text, sentAt: askedAt + 5_000, ...more }), deps);
   return { say, answers, show, store };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canReset } from '../../src/conversations/can-reset.ts';
+import { canReset } from '../../src/conversations/handle-item.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { makeMessage } from '../support/make-message.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
-import { createJoinTurn } from '../../src/conversations/join-turn.ts';
+import { joinTurn, type JoinDeps } from '../../src/conversations/join-turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
@@ -42,7 +42,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
   const questions = createQuestions({ store, clock });
   const turn = makeTurn({ store, clock, log, questions });
   const seen: string[] = [];
-  const joinTurn = createJoinTurn({
+  const deps: JoinDeps = {
     store,
     channels: new Map(),
     users: {
@@ -55,7 +55,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
         : { kind: 'command', name: 'new' },
     questions,
     clock,
-  });
+  };
   await store.inbox.accept(first, { now: clock.now() });
   const answer = async (commit = store.commit, isCall = false): Promise<string> => {
     const item = await store.inbox.take('telegram:42', clock.now());
@@ -67,7 +67,10 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
         message: item.message,
         transcript: 'telegram:42',
         invocation: undefined,
-        joining: joinTurn(item, 'telegram:42', { isCall, onJoin: () => seen.push(item.key) }),
+        joining: joinTurn(
+          { item, transcript: 'telegram:42', isCall, onJoin: () => seen.push(item.key) },
+          deps,
+        ),
         signal: new AbortController().signal,
       },
       {

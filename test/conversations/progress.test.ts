@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createShowProgress, type Work } from '../../src/conversations/progress.ts';
+import { showProgress, type Work } from '../../src/conversations/progress.ts';
 import type { Channel, Placeholder } from '../../src/core/channel.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -41,12 +41,13 @@ async function setUp(findable: Readonly<Record<string, string>> = {}) {
   } satisfies Pick<Channel, 'name' | 'status' | 'find'>;
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const { begin } = createShowProgress({
+  const deps = {
     channels: new Map([['telegram', channel as unknown as Channel]]),
     outbox: store.outbox,
     clock,
     log: quietLog(),
-  });
+  };
+  const begin = (of: Work) => showProgress(of, deps);
   return { seen, looked, clock, begin, store };
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createInboxWorker } from '../../src/conversations/inbox-worker.ts';
 import { cancelWork } from '../../src/runs/tasks.ts';
 import { stopOwnRun, stopTask, stopWork } from '../../src/conversations/stop-work.ts';
-import { taskId, tasksHere } from '../../src/runs/conversation-work.ts';
+import { taskId, tasksHere } from '../../src/conversations/stop-work.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTakeEdit } from '../../src/conversations/intake/take-edit.ts';
+import { takeEdit as take, type EditDeps } from '../../src/conversations/intake/take-edit.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -10,14 +10,15 @@ async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const taken: string[] = [];
-  const takeEdit = createTakeEdit({
+  const deps: EditDeps = {
     store,
     resolve: async ({ command }) =>
       command?.name === 'status' ? { kind: 'built-in', name: 'status', args: '' } : undefined,
     taken: async ({ text }) => void taken.push(text),
     migrations: { original: async (place) => place },
     clock,
-  });
+  };
+  const takeEdit = (edited: Message, at?: string) => take(edited, at, deps);
   const accept = (message: Message) => store.inbox.accept(message, { now: clock.now() });
   const waiting = async () =>
     (await store.inbox.list('waiting')).map(({ message }) => [message?.text, message?.edits]);

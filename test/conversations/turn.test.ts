@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
-import { askedAgain } from '../../src/conversations/ask-again.ts';
+import { askedAgain } from '../../src/conversations/user-entry.ts';
 import { createRunSkill, type RunContext } from '../../src/runs/run-skill.ts';
 import type { TurnContext } from '../../src/conversations/turn.ts';
 import { invocationId } from '../../src/agent/models/anthropic-request.ts';
@@ -80,7 +80,7 @@ async function setUp(script: {
       onDenied: () => undefined,
     },
     requirements: () => undefined,
-    run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
+    work: { run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42') },
   });
   const audited: unknown[] = [];
   const called: unknown[] = [];

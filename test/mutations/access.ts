@@ -204,7 +204,7 @@ export const accessMutations: readonly Mutation[] = [
     find: 'const skills = (await usable(message)).map((skill) => skill.name);',
     replace: 'const skills = registry().skills.map((skill) => skill.name);',
   },
-  ...changesOf('conversations/read-earlier.ts', 'end-to-end/read-thread.test.ts', [
+  ...changesOf('conversations/heard.ts', 'end-to-end/read-thread.test.ts', [
     ['strangers are heard in a channel', 'decisions[index]?.allowed === true', 'true'],
   ]),
   ...changesOf('runs/user-content.ts', 'agent/prompts.test.ts', [

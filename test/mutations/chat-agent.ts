@@ -16,7 +16,7 @@ export const chatAgentMutations: readonly Mutation[] = [
       'const known = true;',
     ],
   ]),
-  ...changesOf('conversations/ask-again.ts', 'conversations/turn.test.ts', [
+  ...changesOf('conversations/user-entry.ts', 'conversations/turn.test.ts', [
     ['the question of somebody else is answered again', '      entry.sender === sender &&\n', ''],
     ['a run is answered a second time', 'answers: _answers, ', ''],
   ]),

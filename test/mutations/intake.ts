@@ -142,9 +142,9 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/intake/take-edit.ts', 'conversations/take-edit.test.ts', [
     ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
-    ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],
+    ['an edit makes a command of what is answered', ' || (await isCommand(edited, resolve))', ''],
     ['old words that an edit brings back are lost', '`${at}\\n${edited.text}`', 'edited.text'],
-    ['the first words are never brought back', ' && !(await hasJoined(edited))', ''],
+    ['the first words are never brought back', ' && !(await hasJoined(edited, deps))', ''],
   ]),
   ...changesOf('channels/slack/look-up.ts', 'channels/slack-names.test.ts', [
     ['a zone that there is none of is told', 'tz && isZone(tz)', 'tz'],
@@ -185,12 +185,14 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/intake/admit.ts', 'conversations/admit.test.ts', [
     ['a pasted code goes on', 'if (await signIns.takes(event.message)) return;', ''],
-    ['a code that comes by an edit goes on', 'if (await signIns.takes(edited)) return;', ''],
     [
       'a code in a quote is stored',
       'const message = await signIns.clean(event.message);',
       'const { message } = event;',
     ],
+  ]),
+  ...changesOf('conversations/intake/receive-event.ts', 'conversations/admit.test.ts', [
+    ['a code that comes by an edit goes on', 'if (await signIns.takes(edited)) return;', ''],
     ['a code in the quote of an edit is stored', 'await signIns.clean(edited)', 'edited'],
   ]),
   ...changesOf('access/users.ts', 'access/pairing.test.ts', [
@@ -242,8 +244,8 @@ export const intakeMutations = [
   ...changesOf('conversations/intake/presses.ts', 'end-to-end/unlisted-groups.test.ts', [
     [
       'anybody allows a group',
-      "if (!(await users.isOwner(press.sender.id))) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
-      "if (false) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
+      "if (!(await users.isOwner(sender.id))) {\n    warn('somebody who is not the owner pressed a button on a group'",
+      "if (false) {\n    warn('somebody who is not the owner pressed a button on a group'",
     ],
   ]),
   ...changesOf('conversations/intake/home-page.ts', 'end-to-end/slack-home.test.ts', [
@@ -260,15 +262,15 @@ export const intakeMutations = [
       { only: 'an owner reads who waits' },
     ],
   ]),
-  ...changesOf('conversations/intake/visits.ts', 'end-to-end/slack-home.test.ts', [
+  ...changesOf('conversations/intake/home-page.ts', 'end-to-end/slack-home.test.ts', [
     [
       'a stranger is offered skills',
-      'if (!(await users.mayAct(visit)).allowed) return [];',
+      'if (!(await users.mayAct(visit)).allowed) return;',
       '',
       { only: 'offered what they may start' },
     ],
   ]),
-  ...changesOf('runs/conversation-work.ts', 'conversations/stop-work.test.ts', [
+  ...changesOf('conversations/stop-work.ts', 'conversations/stop-work.test.ts', [
     ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
   ]),
   ...changesOf('access/pairing.ts', 'access/pairing.test.ts', [
@@ -279,7 +281,7 @@ export const intakeMutations = [
       "sender.kind !== 'person'",
     ],
   ]),
-  ...changesOf('conversations/has-progressed.ts', 'conversations/has-progressed.test.ts', [
+  ...changesOf('conversations/inbox-worker.ts', 'conversations/has-progressed.test.ts', [
     [
       'a message is given up while its run works',
       'if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;',
@@ -288,7 +290,7 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
     ['words of a removed person join', 'if (!(await users.decide(message)).allowed) return false;', ''],
-    ['somebody else’s words join', '&& message?.sender.id === requester', ''],
+    ['somebody else’s words join', '&& message?.sender.id === item.message.sender.id', ''],
     ['a command joins', "judged.kind !== 'turn' || judged.invocation !== undefined", 'false'],
     ['what one person alone sees joins', 'ephemeral === true || ', ''],
   ]),

@@ -7,11 +7,11 @@ export const streamingMutations: readonly Mutation[] = [
     ['words are shown to a removed person', '!(await work.mayRead())', 'false'],
     [
       'words are shown before the answer before them',
-      'if (await stoodAbove()) return showWordsIn(quietMs);',
+      'if (await isBehindAnswer(showing)) return showWordsIn(quietMs, showing);',
       '',
     ],
-    ['a line takes the place of words', ' && !wordsShown)', ')'],
-    ['words before a tool call stand as an answer', "          words = '';\n", ''],
+    ['a line takes the place of words', ' || showing.wordsShown)', ')'],
+    ['words before a tool call stand as an answer', "  showing.words = '';\n", ''],
     ['what a dead process posted is taken for words', 'silent: true as const', ''],
   ]),
   ...changesOf('replies/deliver.ts', 'replies/deliver.test.ts', [

@@ -174,7 +174,7 @@ export const textMutations: readonly Mutation[] = [
     replace: 'viewer: undefined }',
   },
   {
-    file: 'runs/context-for-run.ts',
+    file: 'runs/run-prompt.ts',
     test: 'runs/context-for-run.test.ts',
     name: 'work on the way is told to a run',
     find: 'if (entry.about !== undefined || entry.follows !== undefined) return [];',

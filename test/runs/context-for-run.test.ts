@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contextForRun } from '../../src/runs/context-for-run.ts';
+import { contextForRun } from '../../src/runs/run-prompt.ts';
 import { userContent } from '../../src/runs/user-content.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { labelled, truncateLabelled } from '../../src/lib/text/escape-labels.ts';

@@ -55,10 +55,12 @@ function setUp(options: {
     },
     requirements: options.readiness ?? (() => undefined),
     hasStarted: async () => options.begun === true,
-    run: async (skill) => {
-      runs.push(skill.name);
-      options.onRun?.();
-      return done;
+    work: {
+      run: async (skill) => {
+        runs.push(skill.name);
+        options.onRun?.();
+        return done;
+      },
     },
   });
   return { tool, runs, denied, rules, skills };

@@ -1,4 +1,3 @@
-import { createHeard } from '../../src/conversations/heard.ts';
 import { takeTurn, type Turn, type TurnMeans } from '../../src/conversations/turn.ts';
 import type { Message } from '../../src/core/message.ts';
 import { nothingReceived } from '../../src/core/received.ts';
@@ -26,7 +25,11 @@ export function makeTurn({
     questions: createQuestions({ store, clock }),
     audit: { record: async () => undefined },
     log: quietLog(),
-    heard: createHeard({ store, clock, readEarlier: async () => earlier(), most: () => background }),
+    heard: {
+      channels: new Map([['telegram', { readEarlier: async () => earlier() }]]),
+      users: { mayAct: async () => ({ allowed: true }) },
+      most: () => background,
+    },
     ...means,
     store,
     clock,

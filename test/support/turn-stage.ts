@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { z } from 'zod';
-import { type Invocation } from '../../src/conversations/invoke-skill.ts';
+import { type Invocation } from '../../src/conversations/user-entry.ts';
 import { invocationId } from '../../src/agent/models/anthropic-request.ts';
-import { createUseSkill } from '../../src/runs/use-skill.ts';
-import { createActiveSkills } from '../../src/conversations/active-skills.ts';
+import { createUseSkill, describeResult } from '../../src/runs/use-skill.ts';
+import {
+  activeSkillsOf,
+  createLookupTools,
+  type ActiveSkillDeps,
+} from '../../src/conversations/active-skills.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/runtime-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
@@ -102,7 +106,8 @@ export async function openTurnStage(
       },
     }),
   );
-  const followInTurn = createActiveSkills({
+  const lookup = createLookupTools();
+  const skillDeps: ActiveSkillDeps = {
     host: { runtime: live, log },
     skills: {
       library,
@@ -115,7 +120,7 @@ export async function openTurnStage(
       sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
     },
     tools: { outside: { names: () => [] } },
-  });
+  };
   const turn = makeTurn({ store, clock, log, background: 0 });
   const byPerson: SkillUse = {
     chatType: 'private',
@@ -139,7 +144,8 @@ export async function openTurnStage(
       library
         .current()
         .skills.filter((skill) => decideSkill(skill, live().rules, { ...byPerson, by: 'model' }).allowed);
-    const following = followInTurn({ visible, byPerson, names: () => tools.map(({ name }) => name) });
+    const ofTurn = { visible, byPerson, names: () => tools.map(({ name }) => name) };
+    const following = activeSkillsOf(ofTurn, lookup, skillDeps);
     const { restriction } = following;
     const useSkill = createUseSkill({
       hasStarted: async () => false,
@@ -150,12 +156,15 @@ export async function openTurnStage(
         onDenied: () => undefined,
       },
       requirements: () => undefined,
-      run: async (skill) => {
-        forked.push(skill.name);
-        const result = { status: 'ok', text: `${skill.name} ran`, iterations: 1, durationMs: 1 } as const;
-        return { ...result, tokens: noTokens, artifacts: [], truncated: false };
+      work: {
+        async enqueue(skill) {
+          forked.push(skill);
+          const result = { status: 'ok', text: `${skill} ran`, iterations: 1, durationMs: 1 } as const;
+          const more = { tokens: noTokens, artifacts: [], truncated: false };
+          return succeed(describeResult(skill, { ...result, ...more }));
+        },
+        inline: following.inline,
       },
-      inline: following.inline,
     });
     const tools: readonly Tool[] = [useSkill, ...following.tools, ...extra];
     const callTool = openDoor(tools, {

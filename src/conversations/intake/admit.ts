@@ -1,207 +1,120 @@
-import { inlineCode } from '../../lib/text/text.ts';
-import type { ChatMigrations } from '../../access/chat-migrations.ts';
+import type { MessageDenial } from '../../access/decide-message.ts';
 import type { Strangers } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { GuardSignIns } from '../../capabilities/guard-sign-ins.ts';
-import type { Commands } from '../commands.ts';
-import type { Groups, MeetGroup } from './groups.ts';
-import type { Presses } from './presses.ts';
-import type { SuggestPrompts, Visits } from './visits.ts';
-import type { JudgeMessage } from '../judge-message.ts';
-import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
+import type { ChannelEvent } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
-import { createThrottle } from '../../lib/async/mutex.ts';
-import { createTakeEdit } from './take-edit.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Replies } from '../../replies/replies.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
+import type { Commands } from '../commands.ts';
+import type { JudgeMessage } from '../judge-message.ts';
+import type { MeetGroup } from './groups.ts';
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
-type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
 
-/** `/new` outside a thread: a new thread has no memory yet. */
-const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
-
-/** Refusals of one person for one reason are audited once an hour. */
-const refusalEveryMs = 3_600_000;
-const fullEveryMs = 60_000;
-
-export type IntakeDeps = Readonly<{
+export type AdmitDeps = Readonly<{
   host: Readonly<{
-    store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed' | 'transcripts'>;
-    migrations: ChatMigrations;
+    store: Pick<Store, 'inbox' | 'overheard'>;
     audit: Pick<Audit, 'record'>;
     clock: Clock;
     log: Log;
   }>;
   people: Readonly<{
-    users: Pick<Users, 'decide' | 'heard' | 'mayAct' | 'owners'>;
+    users: Pick<Users, 'decide' | 'heard'>;
     strangers: Strangers;
-    groups: Pick<Groups, 'left'>;
-    meetGroup: MeetGroup;
+    meetGroup: Pick<MeetGroup, 'spoken'>;
   }>;
-  reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
+  reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
   /** What a message may answer; each sees it before anything else does. */
   asked: Readonly<{
     /** Removes what was pasted from a sign-in page (C6). */
     signIns: GuardSignIns;
     answerAsks(message: Message): Promise<boolean>;
-    settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
+    settings: Pick<SettingsTalk, 'takeValue'>;
   }>;
-  presses: Presses;
-  visits: Visits;
-  suggestPrompts: SuggestPrompts;
-  replies: Replies;
+  replies: Pick<Replies, 'answer'>;
+  /** Keep audit and chats from being flooded. */
+  isDue: Readonly<{ refusal(key: string): boolean; full(key: string): boolean }>;
 }>;
 
+/** `/new` outside a thread: a new thread has no memory yet. */
+const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
+const tooMany = fixed`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`;
+
 /**
- * The one way in (Q1). It decides who may talk, answers commands that do not wait (Q4), and stores everything else.
- * It rejects if storing fails, so that the platform sends the event again.
+ * The one way in (Q1): who may talk, what is answered without waiting (Q4), and the inbox for everything else. Rejects
+ * if storing fails, so that the platform sends the event again.
  */
-export function createAdmit(deps: IntakeDeps): OnEvent {
-  const { store, migrations, audit, clock, log } = deps.host;
-  const { users, strangers, groups, meetGroup } = deps.people;
-  const { commands, judge } = deps.reading;
+export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void> {
+  const { users, strangers } = deps.people;
   const { signIns, answerAsks, settings } = deps.asked;
-  const { presses, visits, suggestPrompts, replies } = deps;
-  const isDue = createThrottle(refusalEveryMs, clock);
-  const told = store.keyed('notices');
-  const takeEdit = createTakeEdit({
-    store,
-    resolve: (message) => commands.resolve(message),
-    taken: (message) => onMessage({ type: 'message', message }),
-    migrations,
-    clock,
-  });
-  const mayTellFull = createThrottle(fullEveryMs, clock);
+  const { commands } = deps.reading;
+  // Before anything of it is decided, stored or logged.
+  if (await signIns.takes(event.message)) return;
+  const message = await signIns.clean(event.message);
+  if (await strangers.claims(message)) return;
+  const decision = await users.decide(message);
+  // A secret that is waited for may come without a mention.
+  const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
+  if (mayAct && (await settings.takeValue(message))) return;
+  if (!decision.allowed) return refuse(message, decision, deps);
+  await users.heard(message.sender);
+  if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
+  if (event.openThread !== undefined) return acceptInThread(message, event.openThread, event, deps);
+  await accept(message, event, deps);
+}
 
-  async function onMessage(event: MessageEvent): Promise<void> {
-    // Before anything of it is decided, stored or logged.
-    if (await signIns.takes(event.message)) return;
-    const message = await signIns.clean(event.message);
-    if (await strangers.claims(message)) return;
-    const decision = await users.decide(message);
-    // A secret that is waited for may come without a mention.
-    const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
-    if (mayAct && (await settings.takeValue(message))) return;
-    if (!decision.allowed) {
-      if (decision.code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
-      log.info(
-        { message: message.id, sender: message.sender.id, code: decision.code, reason: decision.reason },
-        'a message was not admitted',
-      );
-      if (isDue(`${message.sender.id} ${decision.code}`))
-        void audit.record({
-          event: 'message_refused',
-          sender: message.sender.id,
-          conversation: conversationKey(message.conversation),
-          chatType: message.chatType,
-          code: decision.code,
-        });
-      if (decision.code === 'CHAT_NOT_ALLOWED') return meetGroup.spoken(message);
-      return strangers.meet(message, decision.code);
-    }
-    await users.heard(message.sender);
-    if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
-    if (event.openThread === undefined) return accept(message, event);
-    const judged = await judge(message, { isNew: true });
-    if (judged.kind === 'answer') return replies.answer(message, judged.text, judged.more);
-    if (judged.kind === 'command')
-      return replies.answer(message, sayIn(message.sender.language)(nothingToEnd));
-    const { ephemeral: _, ...said } = message;
-    await accept({ ...said, conversation: await event.openThread(judged.shown) }, event);
-  }
-
-  async function accept(message: Message, { join, stored }: MessageEvent): Promise<void> {
-    const accepted = await store.inbox.accept(message, {
-      now: clock.now(),
-      join,
+async function refuse(
+  message: Message,
+  { code, reason }: Readonly<{ code: MessageDenial; reason: string }>,
+  { host: { store, audit, clock, log }, people: { strangers, meetGroup }, isDue }: AdmitDeps,
+): Promise<void> {
+  if (code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
+  const { id, sender, conversation, chatType } = message;
+  log.info({ message: id, sender: sender.id, code, reason }, 'a message was not admitted');
+  if (isDue.refusal(`${sender.id} ${code}`))
+    void audit.record({
+      event: 'message_refused',
+      sender: sender.id,
+      conversation: conversationKey(conversation),
+      chatType,
+      code,
     });
-    if (accepted === 'stored') stored?.();
-    if (accepted === 'lane_full' && mayTellFull(conversationKey(message.conversation))) {
-      await replies.answer(
-        message,
-        sayIn(
-          message.sender.language,
-        )`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`,
-        { key: `${message.id}!full` },
-      );
-    }
-    log.debug({ message: message.id, accepted }, 'a message was accepted');
-  }
+  if (code === 'CHAT_NOT_ALLOWED') return meetGroup.spoken(message);
+  return strangers.meet(message, code);
+}
 
-  async function onEdited({ message: edited, at }: EditEvent): Promise<void> {
-    if (await signIns.takes(edited)) return;
-    const message = await signIns.clean(edited);
-    if ((await users.decide(message)).allowed) await takeEdit(message, at);
-  }
+/** A thread is opened only for what a model answers. */
+async function acceptInThread(
+  message: Message,
+  openThread: NonNullable<MessageEvent['openThread']>,
+  event: MessageEvent,
+  deps: AdmitDeps,
+): Promise<void> {
+  const judged = await deps.reading.judge(message, { isNew: true });
+  if (judged.kind === 'answer') return deps.replies.answer(message, judged.text, judged.more);
+  if (judged.kind === 'command')
+    return deps.replies.answer(message, sayIn(message.sender.language)(nothingToEnd));
+  const { ephemeral: _, ...said } = message;
+  await accept({ ...said, conversation: await openThread(judged.shown) }, event, deps);
+}
 
-  /** A deleted message is no background; if nobody started on it, it is not answered. */
-  async function onDeleted({ id, conversation }: Message): Promise<void> {
-    await store.overheard.remove(id);
-    const waiting = await store.inbox.waitingIn(conversationKey(conversation));
-    const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
-    if (untaken) await store.stop({ items: [id] });
+async function accept(
+  message: Message,
+  { join, stored }: MessageEvent,
+  { host: { store, clock, log }, replies, isDue }: AdmitDeps,
+): Promise<void> {
+  const accepted = await store.inbox.accept(message, { now: clock.now(), join });
+  if (accepted === 'stored') stored?.();
+  if (accepted === 'lane_full' && isDue.full(conversationKey(message.conversation))) {
+    const text = sayIn(message.sender.language)(tooMany);
+    await replies.answer(message, text, { key: `${message.id}!full` });
   }
-
-  async function onMoved(from: string, to: string): Promise<void> {
-    if (!(await migrations.remember(from, to))) return;
-    log.warn(
-      { from, to },
-      'a chat has a new id; its rules still hold, but config.toml should name the new one',
-    );
-    await replies.tellOwners(
-      `moved:${to}`,
-      (say) =>
-        say`The chat ${inlineCode(from)} is now ${inlineCode(to)}. Its rules still hold; please put the new id into ${inlineCode('config.toml')}.`,
-    );
-  }
-
-  async function onNotice({ key, markdown }: Extract<ChannelEvent, { type: 'notice' }>): Promise<void> {
-    if ((await users.owners()).length === 0 || (await told.has(key))) return;
-    await replies.tellOwners(`notice:${key}:${clock.now()}`, markdown);
-    await told.set(key, clock.now());
-  }
-
-  return async (event) => {
-    switch (event.type) {
-      case 'message':
-        return onMessage(event);
-      case 'edited':
-        return onEdited(event);
-      case 'deleted':
-        return onDeleted(event.message);
-      case 'press':
-        return presses.press(event, (message) => {
-          const { openThread } = event;
-          return onMessage({ type: 'message', message, openThread });
-        });
-      case 'home':
-        return visits(event, (message) => onMessage({ type: 'message', message }));
-      case 'opened': {
-        const prompts = await suggestPrompts(event.visit);
-        if (prompts.length > 0) event.suggest(prompts);
-        return;
-      }
-      case 'form': {
-        if (!(await users.mayAct(event.filled)).allowed) return;
-        const problems = await settings.takeForm(event.filled);
-        if (problems !== undefined) event.refuse(problems);
-        return;
-      }
-      case 'joined':
-        return meetGroup.joined(event);
-      case 'left':
-        return groups.left(event.conversation);
-      case 'notice':
-        return onNotice(event);
-      case 'moved':
-        return onMoved(event.from, event.to);
-    }
-  };
+  log.debug({ message: message.id, accepted }, 'a message was accepted');
 }

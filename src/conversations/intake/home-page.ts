@@ -1,25 +1,23 @@
-import type { WriteCommand, Home, HomeSection, Visit } from '../../core/channel.ts';
 import type { MessageDenial } from '../../access/decide-message.ts';
-import type { Store } from '../../store/store.ts';
-import { systemZone } from '../../core/local-time.ts';
-import { sayIn } from '../../core/texts/say.ts';
-import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
 import type { Pairing } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
-import { inlineCode } from '../../lib/text/text.ts';
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
+import type { ChannelEvent, Home, HomeSection, Visit, WriteCommand } from '../../core/channel.ts';
+import { systemZone } from '../../core/local-time.ts';
+import type { Message } from '../../core/message.ts';
+import type { Skill } from '../../core/skill.ts';
+import { sayIn } from '../../core/texts/say.ts';
+import { inlineCode, oneLine } from '../../lib/text/text.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
-import { ownRuns, taskId } from '../../runs/conversation-work.ts';
+import type { Store } from '../../store/store.ts';
+import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
+import { ownRuns, taskId } from '../stop-work.ts';
+import type { PressEvent, SayAs } from './presses.ts';
 
-/**
- * The page beside the chat (H4): what a person may use and what runs for them, judged now. `told`: what came of a
- * press there.
- */
-export type HomePage = (visit: Visit, told: readonly string[]) => Promise<Home>;
+export type HomeEvent = Extract<ChannelEvent, { type: 'home' }>;
+export type OpenedEvent = Extract<ChannelEvent, { type: 'opened' }>;
 
-const mostRuns = 10;
-
-export function createHomePage(options: {
+type PageDeps = Readonly<{
   runtime: () => Pick<RuntimeConfig, 'config'>;
   users: Pick<Users, 'mayAct' | 'isOwner'>;
   pairing: Pick<Pairing, 'pending'>;
@@ -27,65 +25,85 @@ export function createHomePage(options: {
   settings: Pick<SettingsTalk, 'menu'>;
   store: Pick<Store, 'asks' | 'inbox'>;
   writeCommand: WriteCommand;
-}): HomePage {
-  const { runtime, users, pairing, overview, settings, store, writeCommand } = options;
+}>;
 
-  async function skills(visit: Visit): Promise<HomeSection> {
-    const { conversation, sender } = visit;
-    const usable = await overview.usable(visit);
-    const write = (name: string, args?: string): string => writeCommand(conversation, name, args);
-    return { markdown: listSkills(usable, write, sayIn(sender.language)), buttons: startButtons(usable) };
+const mostRuns = 10;
+const mostPrompts = 3;
+const longestTitle = 75;
+
+/** Shows people their page, and acts on their presses there (H4). */
+export async function showHomePage(
+  { visit, showHome, ...more }: HomeEvent,
+  say: SayAs,
+  deps: Readonly<{ press(event: PressEvent, say: SayAs): Promise<void>; page: PageDeps }>,
+): Promise<void> {
+  const { action, ...who } = visit;
+  const told: string[] = [];
+  if (action !== undefined) {
+    const tell = (words: string): void => void told.push(words);
+    const heard = async (message: Message): Promise<void> => {
+      tell(sayIn(who.sender.language)`I answer in our direct message.`);
+      await say(message);
+    };
+    await deps.press({ ...more, type: 'press', press: { ...who, action }, tell }, heard);
   }
+  // The press may have changed it.
+  showHome(await homePage(visit, told, deps.page));
+}
 
-  async function runs({ sender }: Visit): Promise<Home> {
-    const say = sayIn(sender.language);
-    const zone = runtime().config.bot.timezone ?? systemZone();
-    const shown = (await ownRuns(sender.id, store.inbox)).slice(0, mostRuns);
-    return Promise.all(
-      shown.map(async (item) => {
-        const asks = item.message === undefined ? [] : await store.asks.open(item.message.conversation);
-        const action = `stop:${taskId(item) ?? ''}`;
-        const markdown = describeTask(item, { asks, reader: sender, zone });
-        return { markdown, buttons: [{ label: say`Stop`, action }] };
-      }),
-    );
-  }
+/** What a person may use and what runs for them. `told`: what came of a press there. */
+async function homePage(visit: Visit, told: readonly string[], deps: PageDeps): Promise<Home> {
+  const { conversation, chatType, sender } = visit;
+  const { runtime, users, overview, settings } = deps;
+  const say = sayIn(sender.language);
+  const may = await users.mayAct(visit);
+  if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];
+  const { name } = runtime().config.bot;
+  const hello = say`Hello, I am ${name}. Write to me in a direct message, or start a skill here: I answer there.`;
+  const { model, used, notices } = await overview.status(sender);
+  const asking = { conversation, chatType, sender: sender.id, language: sender.language };
+  const menu = await settings.menu(asking);
+  return [
+    { markdown: [...told, hello].join('\n\n') },
+    ...(await pairings(visit, deps)),
+    ...(await runs(visit, deps)),
+    await skills(visit, deps),
+    { markdown: [used, model, ...notices].join('\n\n') },
+    ...(menu === undefined ? [] : [{ markdown: menu.text, buttons: menu.buttons }]),
+  ];
+}
 
-  async function pairings({ sender }: Visit): Promise<Home> {
-    if (!(await users.isOwner(sender.id))) return [];
-    const say = sayIn(sender.language);
-    return (await pairing.pending()).map(({ name, sender: id, code }) => ({
-      markdown: say`${inlineCode(name)} asks to use this bot: id ${inlineCode(id)}.`,
-      buttons: [
-        { label: say`Approve`, action: `pair:approve:${code}` },
-        { label: say`Deny`, action: `pair:deny:${code}` },
-      ],
-    }));
-  }
+async function pairings({ sender }: Visit, { users, pairing }: PageDeps): Promise<Home> {
+  if (!(await users.isOwner(sender.id))) return [];
+  const say = sayIn(sender.language);
+  return (await pairing.pending()).map(({ name, sender: id, code }) => ({
+    markdown: say`${inlineCode(name)} asks to use this bot: id ${inlineCode(id)}.`,
+    buttons: [
+      { label: say`Approve`, action: `pair:approve:${code}` },
+      { label: say`Deny`, action: `pair:deny:${code}` },
+    ],
+  }));
+}
 
-  return async (visit, told) => {
-    const { conversation, chatType, sender } = visit;
-    const say = sayIn(sender.language);
-    const may = await users.mayAct(visit);
-    if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];
-    const { name } = runtime().config.bot;
-    const hello = say`Hello, I am ${name}. Write to me in a direct message, or start a skill here: I answer there.`;
-    const { model, used, notices } = await overview.status(sender);
-    const menu = await settings.menu({
-      conversation,
-      chatType,
-      sender: sender.id,
-      language: sender.language,
-    });
-    return [
-      { markdown: [...told, hello].join('\n\n') },
-      ...(await pairings(visit)),
-      ...(await runs(visit)),
-      await skills(visit),
-      { markdown: [used, model, ...notices].join('\n\n') },
-      ...(menu === undefined ? [] : [{ markdown: menu.text, buttons: menu.buttons }]),
-    ];
-  };
+async function runs({ sender }: Visit, { runtime, store }: PageDeps): Promise<Home> {
+  const say = sayIn(sender.language);
+  const zone = runtime().config.bot.timezone ?? systemZone();
+  const shown = (await ownRuns(sender.id, store.inbox)).slice(0, mostRuns);
+  return Promise.all(
+    shown.map(async (item) => {
+      const asks = item.message === undefined ? [] : await store.asks.open(item.message.conversation);
+      const action = `stop:${taskId(item) ?? ''}`;
+      const markdown = describeTask(item, { asks, reader: sender, zone });
+      return { markdown, buttons: [{ label: say`Stop`, action }] };
+    }),
+  );
+}
+
+async function skills(visit: Visit, { overview, writeCommand }: PageDeps): Promise<HomeSection> {
+  const { conversation, sender } = visit;
+  const usable = await overview.usable(visit);
+  const write = (name: string, args?: string): string => writeCommand(conversation, name, args);
+  return { markdown: listSkills(usable, write, sayIn(sender.language)), buttons: startButtons(usable) };
 }
 
 function toStranger({ sender }: Visit, code: MessageDenial): string {
@@ -95,4 +113,25 @@ function toStranger({ sender }: Visit, code: MessageDenial): string {
   if (code === 'NOT_ALLOWED')
     return say`I only talk to people my operator has listed. Your id is ${inlineCode(sender.id)}.`;
   return say`You don’t have access to this bot.`;
+}
+
+/** For a person who opens their direct message (H4). */
+export async function suggestPrompts(
+  { visit, suggest }: OpenedEvent,
+  { users, overview }: Readonly<{ users: Pick<Users, 'mayAct'>; overview: Pick<Overview, 'usable'> }>,
+): Promise<void> {
+  if (!(await users.mayAct(visit)).allowed) return;
+  const question = sayIn(visit.sender.language)`What can you do?`;
+  const skills = (await overview.usable(visit)).filter(startsAlone).slice(0, mostPrompts);
+  suggest([
+    { title: question, say: question },
+    ...skills.map(({ name, description }) => ({
+      title: oneLine(`${name}: ${description}`, longestTitle),
+      start: name,
+    })),
+  ]);
+}
+
+function startsAlone({ argumentHint = '' }: Skill): boolean {
+  return argumentHint === '' || argumentHint.startsWith('[');
 }

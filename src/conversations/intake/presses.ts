@@ -17,18 +17,12 @@ import { stopOwnRun } from '../stop-work.ts';
 import { onlyToSender, partKey, type Replies, type ReplyOptions } from '../../replies/replies.ts';
 import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
 
-type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
+export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
-export type Presses = Readonly<{
-  /**
-   * Acts on a press at once, outside the queue (Q4). A press that starts a skill becomes a message. A press that does
-   * nothing is explained in private.
-   */
-  press(event: PressEvent, say: (message: Message) => Promise<void>): Promise<void>;
-}>;
+/** Takes a message that a press made. */
+export type SayAs = (message: Message) => Promise<void>;
 
-/** Anybody in a chat can press the bot's buttons: each action judges its presser. */
-export function createPresses(deps: {
+export type PressDeps = Readonly<{
   host: Readonly<{
     store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
     clock: Pick<Clock, 'now'>;
@@ -45,199 +39,202 @@ export function createPresses(deps: {
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   settings: Pick<SettingsTalk, 'press'>;
   replies: Pick<Replies, 'rows'>;
-}): Presses {
-  const { store, clock, log } = deps.host;
-  const { users, pairing, groups, welcome } = deps.people;
-  const { authoring, approvals, confirmations, settings, replies } = deps;
+}>;
 
-  async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
-    const say = sayIn(press.sender.language);
-    if (!(await users.isOwner(press.sender.id))) {
-      log.warn(
-        { sender: press.sender.id, action: press.action },
-        'somebody who is not the owner pressed a pairing button',
-      );
-      return say`Only an owner can approve people.`;
-    }
-    const request =
-      verdict === 'approve'
-        ? await pairing.approve(code, press.sender.id)
-        : await pairing.deny(code, press.sender.id);
-    if (request !== undefined && verdict === 'approve') await welcome(request);
-    const outcome =
-      request === undefined
-        ? say`This code is no longer valid.`
-        : say(
-            verdict === 'approve' ? approved : denied,
-            inlineCode(request.name),
-            inlineCode(request.sender),
-          );
-    return show(press, outcome);
+/**
+ * Acts on a press at once, outside the queue (Q4). Anybody in a chat can press the bot's buttons: each action judges
+ * its presser. A press that does nothing is explained in private.
+ */
+export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Promise<void> {
+  const pressed = event.press;
+  const [kind = '', ...rest] = pressed.action.split(':');
+  if (kind === 'run') return say(toMessage(pressed, `/${rest.join(':')}`, deps.host.clock.now()));
+  // A removed person can press nothing, whatever they were asked before (S11).
+  const may = await deps.people.users.mayAct(pressed);
+  if (!may.allowed) {
+    const { sender, action } = pressed;
+    deps.host.log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
+    event.tell?.(sayIn(sender.language)`You don’t have access to this bot.`);
+    return;
   }
+  const words = await act(event, [kind, ...rest], deps);
+  if (words !== undefined) event.tell?.(words);
+}
 
-  async function decideGroup(press: Press, verdict: string, id: string): Promise<string | undefined> {
-    const say = sayIn(press.sender.language);
-    if (!(await users.isOwner(press.sender.id))) {
-      log.warn(
-        { sender: press.sender.id, action: press.action },
-        'somebody who is not the owner pressed a button on a group',
-      );
-      return say`Only an owner can decide about groups.`;
-    }
-    if (verdict !== 'allow' && verdict !== 'ignore') return say(meansNothing);
-    const group = await groups.decide(id, verdict, press.sender.id);
-    if (group === undefined)
-      return show(
-        press,
-        say`${inlineCode(id)} has nothing left to decide. ${inlineCode('skillet pair list')} shows the decisions.`,
-      );
-    const words =
-      verdict === 'allow'
-        ? say`Allowed: ${inlineCode(group.name)}, ${inlineCode(id)}. People I know may talk to me there.`
-        : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and won’t ask again.`;
-    const undo = say`${inlineCode(`skillet pair revoke ${id}`)} takes that back.`;
-    return show(press, `${words} ${undo}`);
-  }
-
-  async function decideSkill(press: Press, verdict: string, version: string): Promise<string | undefined> {
-    const { approvals, mayApprove } = authoring;
-    const say = sayIn(press.sender.language);
-    if (!(await mayApprove(press.sender.id))) {
-      log.warn(
-        { sender: press.sender.id, action: press.action },
-        'somebody who may not approve skills pressed a button that does',
-      );
-      return say`Only an owner or an approver can decide that.`;
-    }
-    const name = await approvals.nameOf(version);
-    const act = verdict === 'enable' ? approvals.enable : approvals.discard;
-    const decided = name === undefined ? undefined : await act(name, version);
-    return show(press, skillOutcome(decided, say));
-  }
-
-  /** The pressed message becomes the outcome, through the outbox. */
-  async function show(press: Press, outcome: string, more?: ReplyOptions): Promise<undefined> {
-    const { id, conversation, receipt, ephemeral } = press;
-    const key = `outcome:${id}`;
-    // An ephemeral message can't be edited: the outcome is a new one.
-    if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
-    await store.commit({
-      outbox: replies.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
-    });
-  }
-
-  async function changeSettings({ press, openForm }: PressEvent): Promise<string | undefined> {
-    const pressed = await settings.press(press, openForm);
-    if (pressed === undefined || 'refused' in pressed) return pressed?.refused;
-    return show(press, pressed.text, { buttons: pressed.buttons });
-  }
-
-  async function answerAsk(
-    { sender, conversation }: Press,
-    id: string,
-    value: string,
-  ): Promise<string | undefined> {
-    const answer = askAnswers.find((known) => known === value);
-    if (answer === undefined) return sayIn(sender.language)(meansNothing);
-    const answered = await approvals.answer(
-      id,
-      { sender: sender.id, name: sender.name, conversation, ...languageOf(sender) },
-      answer,
-    );
-    // Everybody sees it in the message that asked.
-    if (answered.kind === 'taken') return undefined;
-    return answered.kind === 'unknown' ? sayIn(sender.language)(meansNothing) : withoutMarks(answered.text);
-  }
-
-  async function confirmAccount(
-    { sender, conversation }: Press,
-    id: string,
-    value: string,
-  ): Promise<string | undefined> {
-    if (value !== 'yes' && value !== 'no') return sayIn(sender.language)(meansNothing);
-    const answered = await confirmations.answer(
-      id,
-      { sender: sender.id, conversation, ...languageOf(sender) },
-      value === 'yes',
-    );
-    if (answered.kind === 'taken') return undefined;
-    log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
-    return 'text' in answered ? answered.text : sayIn(sender.language)(meansNothing);
-  }
-
-  /** Returns what the presser is told if nothing was done. */
-  async function act(event: PressEvent, [kind, ...rest]: readonly string[]): Promise<string | undefined> {
-    const { press } = event;
-    switch (kind) {
-      case 'pair':
-        return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
-      case 'group':
-        return decideGroup(press, rest[0] ?? '', rest.slice(1).join(':'));
-      case 'skill':
-        return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
-      case settingPrefix:
-        return changeSettings(event);
-      case 'ask':
-        return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
-      case 'stop':
-        return stopOwnRun(press.sender, rest[0] ?? '', store);
-      case 'link':
-        return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
-      default:
-        log.info({ action: press.action }, 'a button that means nothing any more was pressed');
-        return sayIn(press.sender.language)(meansNothing);
-    }
-  }
-
+function toMessage(pressed: Press, text: string, sentAt: number): Message {
+  const { id, conversation, chatType, external, sender, ephemeral } = pressed;
   return {
-    async press(event, say) {
-      const { press } = event;
-      const [kind, ...rest] = press.action.split(':');
-      if (kind !== 'run') {
-        // A removed person can press nothing, whatever they were asked before (S11).
-        const may = await users.mayAct(press);
-        if (!may.allowed) {
-          const { sender, action } = press;
-          log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
-          event.tell?.(sayIn(sender.language)`You don’t have access to this bot.`);
-          return;
-        }
-        const words = await act(event, [kind ?? '', ...rest]);
-        if (words !== undefined) event.tell?.(words);
-        return;
-      }
-      const text = `/${rest.join(':')}`;
-      const command = parseCommand(text);
-      const { conversation, chatType, external, sender, ephemeral } = press;
-      await say({
-        id: `press:${press.id}`,
-        conversation,
-        chatType,
-        external,
-        sender,
-        ephemeral,
-        text,
-        addressed: true,
-        command,
-        attachments: [],
-        sentAt: clock.now(),
-      });
-    },
+    id: `press:${id}`,
+    conversation,
+    chatType,
+    external,
+    sender,
+    ephemeral,
+    text,
+    addressed: true,
+    command: parseCommand(text),
+    attachments: [],
+    sentAt,
   };
+}
+
+/** Returns what the presser is told if nothing was done. */
+async function act(
+  event: PressEvent,
+  [kind, first = '', second = '', ...more]: readonly string[],
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const pressed = event.press;
+  switch (kind) {
+    case 'pair':
+      return decidePairing(pressed, first, second, deps);
+    case 'group':
+      return decideGroup(pressed, first, [second, ...more].join(':'), deps);
+    case 'skill':
+      return decideSkill(pressed, first, second, deps);
+    case settingPrefix:
+      return changeSettings(event, deps);
+    case 'ask':
+      return answerAsk(pressed, first, second, deps);
+    case 'stop':
+      return stopOwnRun(pressed.sender, first, deps.host.store);
+    case 'link':
+      return confirmAccount(pressed, first, second, deps);
+    default:
+      deps.host.log.info({ action: pressed.action }, 'a button that means nothing any more was pressed');
+      return sayIn(pressed.sender.language)(meansNothing);
+  }
+}
+
+async function decidePairing(
+  pressed: Press,
+  verdict: string,
+  code: string,
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const { users, pairing, welcome } = deps.people;
+  const { sender } = pressed;
+  const say = sayIn(sender.language);
+  if (!(await users.isOwner(sender.id))) {
+    warn('somebody who is not the owner pressed a pairing button', pressed, deps);
+    return say`Only an owner can approve people.`;
+  }
+  const approves = verdict === 'approve';
+  const request = await (approves ? pairing.approve(code, sender.id) : pairing.deny(code, sender.id));
+  if (request === undefined) return show(pressed, say`This code is no longer valid.`, deps);
+  if (approves) await welcome(request);
+  const outcome = say(approves ? approved : denied, inlineCode(request.name), inlineCode(request.sender));
+  return show(pressed, outcome, deps);
+}
+
+async function decideGroup(
+  pressed: Press,
+  verdict: string,
+  id: string,
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const { users, groups } = deps.people;
+  const { sender } = pressed;
+  const say = sayIn(sender.language);
+  if (!(await users.isOwner(sender.id))) {
+    warn('somebody who is not the owner pressed a button on a group', pressed, deps);
+    return say`Only an owner can decide about groups.`;
+  }
+  if (verdict !== 'allow' && verdict !== 'ignore') return say(meansNothing);
+  const group = await groups.decide(id, verdict, sender.id);
+  if (group === undefined) {
+    const gone = say`${inlineCode(id)} has nothing left to decide. ${inlineCode('skillet pair list')} shows the decisions.`;
+    return show(pressed, gone, deps);
+  }
+  const words =
+    verdict === 'allow'
+      ? say`Allowed: ${inlineCode(group.name)}, ${inlineCode(id)}. People I know may talk to me there.`
+      : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and won’t ask again.`;
+  const undo = say`${inlineCode(`skillet pair revoke ${id}`)} takes that back.`;
+  return show(pressed, `${words} ${undo}`, deps);
+}
+
+async function decideSkill(
+  pressed: Press,
+  verdict: string,
+  version: string,
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const { approvals, mayApprove } = deps.authoring;
+  const say = sayIn(pressed.sender.language);
+  if (!(await mayApprove(pressed.sender.id))) {
+    warn('somebody who may not approve skills pressed a button that does', pressed, deps);
+    return say`Only an owner or an approver can decide that.`;
+  }
+  const name = await approvals.nameOf(version);
+  const decide = verdict === 'enable' ? approvals.enable : approvals.discard;
+  const decided = name === undefined ? undefined : await decide(name, version);
+  return show(pressed, skillOutcome(decided, say), deps);
+}
+
+async function changeSettings(
+  { press: pressed, openForm }: PressEvent,
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const changed = await deps.settings.press(pressed, openForm);
+  if (changed === undefined || 'refused' in changed) return changed?.refused;
+  return show(pressed, changed.text, deps, { buttons: changed.buttons });
+}
+
+async function answerAsk(
+  { sender, conversation }: Press,
+  id: string,
+  value: string,
+  { approvals }: PressDeps,
+): Promise<string | undefined> {
+  const say = sayIn(sender.language);
+  const answer = askAnswers.find((known) => known === value);
+  if (answer === undefined) return say(meansNothing);
+  const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
+  const answered = await approvals.answer(id, from, answer);
+  // Everybody sees it in the message that asked.
+  if (answered.kind === 'taken') return undefined;
+  // No Markdown is shown there.
+  return answered.kind === 'unknown' ? say(meansNothing) : answered.text.replaceAll('`', '');
+}
+
+async function confirmAccount(
+  { sender, conversation }: Press,
+  id: string,
+  value: string,
+  { confirmations, host }: PressDeps,
+): Promise<string | undefined> {
+  const say = sayIn(sender.language);
+  if (value !== 'yes' && value !== 'no') return say(meansNothing);
+  const from = { sender: sender.id, conversation, language: sender.language };
+  const answered = await confirmations.answer(id, from, value === 'yes');
+  if (answered.kind === 'taken') return undefined;
+  host.log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
+  return 'text' in answered ? answered.text : say(meansNothing);
+}
+
+/** The pressed message becomes the outcome, through the outbox. */
+async function show(
+  pressed: Press,
+  outcome: string,
+  { host: { store }, replies }: PressDeps,
+  more?: ReplyOptions,
+): Promise<undefined> {
+  const { id, conversation, receipt, ephemeral } = pressed;
+  const key = `outcome:${id}`;
+  // An ephemeral message can't be edited: the outcome is a new one.
+  if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
+  const outbox = replies.rows(conversation, key, outcome, { ...onlyToSender(pressed), ...more });
+  await store.commit({ outbox });
+}
+
+function warn(message: string, { sender, action }: Press, { host: { log } }: PressDeps): void {
+  log.warn({ sender: sender.id, action }, message);
 }
 
 const meansNothing = fixed`This button has expired.`;
 const approved = fixed`Approved ${0} (${1}).`;
 const denied = fixed`Denied ${0} (${1}).`;
-
-function languageOf({ language }: Press['sender']): Readonly<{ language?: string }> {
-  return language === undefined ? {} : { language };
-}
-
-/** For where no Markdown is shown. */
-function withoutMarks(markdown: string): string {
-  return markdown.replaceAll('`', '');
-}
 
 const versionGone = fixed`This version of the skill no longer exists.`;
 

@@ -9,59 +9,54 @@ import type { Commands } from '../commands.ts';
 /** Overheard messages that are searched for the edited one. */
 const mostHeard = 200;
 
-/**
- * What an edit changes (H3, H11). A waiting message is replaced. To a running turn it is said as a message. An
- * overheard one that is now for the bot is `taken` as new.
- */
-export function createTakeEdit(options: {
+export type EditDeps = Readonly<{
   store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
-  resolve: Commands['resolve'];
-  taken(message: Message): Promise<void>;
   migrations: Pick<ChatMigrations, 'original'>;
   clock: Pick<Clock, 'now'>;
-}): (edited: Message, at?: string) => Promise<void> {
-  const { store, resolve, taken, migrations, clock } = options;
+  resolve: Commands['resolve'];
+  /** An overheard message that is now for the bot. */
+  taken(message: Message): Promise<void>;
+}>;
 
-  async function takeHeard(edited: Message): Promise<void> {
-    const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
-    if (!heard.some(({ id }) => id === edited.id)) return;
-    await taken(edited);
-    await store.overheard.remove(edited.id);
-  }
+/** What an edit changes (H3, H11). A waiting message is replaced. To a running turn it is said as a message. */
+export async function takeEdit(edited: Message, at: string | undefined, deps: EditDeps): Promise<void> {
+  const outcome = await deps.store.inbox.replace(edited);
+  if (outcome === 'unknown') await takeHeard(edited, deps);
+  if (outcome === 'too_late') await sayToTurn(edited, at ?? '', deps);
+}
 
-  /** After a mention any word may look like a command (I1). */
-  async function isCommand(message: Message): Promise<boolean> {
-    if (message.command?.bare !== true) return message.command !== undefined;
-    return (await resolve(message)) !== undefined;
-  }
+async function takeHeard(edited: Message, { store, taken }: EditDeps): Promise<void> {
+  const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
+  if (!heard.some(({ id }) => id === edited.id)) return;
+  await taken(edited);
+  await store.overheard.remove(edited.id);
+}
 
-  /** Whether the turn was told of an earlier edit of this message. */
-  async function hasJoined({ id, conversation }: Message): Promise<boolean> {
-    const { transcripts } = store;
-    const read = await transcripts.read(
-      await transcripts.current(conversationKey(await migrations.original(conversation))),
-    );
-    return read.entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
-  }
+async function sayToTurn(edited: Message, at: string, deps: EditDeps): Promise<void> {
+  const { store, clock, resolve } = deps;
+  const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
+  const asked = waiting.find(({ key }) => key === edited.id)?.message;
+  // A command is carried out as it was given.
+  if (asked === undefined || (await isCommand(asked, resolve)) || (await isCommand(edited, resolve))) return;
+  const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
+  if (last?.text === edited.text) return;
+  if (last === undefined && asked.text === edited.text && !(await hasJoined(edited, deps))) return;
+  const words = createHash('sha256').update(`${at}\n${edited.text}`).digest('hex').slice(0, 16);
+  const message = { ...edited, id: `${editKey(edited.id)}${words}`, edits: edited.id, attachments: [] };
+  await store.inbox.accept(message, { now: clock.now() });
+}
 
-  async function sayToTurn(edited: Message, at: string): Promise<void> {
-    const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
-    const asked = waiting.find(({ key }) => key === edited.id)?.message;
-    // A command is carried out as it was given.
-    if (asked === undefined || (await isCommand(asked)) || (await isCommand(edited))) return;
-    const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
-    if (last?.text === edited.text) return;
-    if (last === undefined && asked.text === edited.text && !(await hasJoined(edited))) return;
-    const words = createHash('sha256').update(`${at}\n${edited.text}`).digest('hex').slice(0, 16);
-    const message = { ...edited, id: `${editKey(edited.id)}${words}`, edits: edited.id, attachments: [] };
-    await store.inbox.accept(message, { now: clock.now() });
-  }
+/** After a mention any word may look like a command (I1). */
+async function isCommand(message: Message, resolve: EditDeps['resolve']): Promise<boolean> {
+  if (message.command?.bare !== true) return message.command !== undefined;
+  return (await resolve(message)) !== undefined;
+}
 
-  return async (edited, at = '') => {
-    const outcome = await store.inbox.replace(edited);
-    if (outcome === 'unknown') await takeHeard(edited);
-    if (outcome === 'too_late') await sayToTurn(edited, at);
-  };
+/** Whether the turn was told of an earlier edit of this message. */
+async function hasJoined({ id, conversation }: Message, { store, migrations }: EditDeps): Promise<boolean> {
+  const transcript = conversationKey(await migrations.original(conversation));
+  const { entries } = await store.transcripts.read(await store.transcripts.current(transcript));
+  return entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
 }
 
 function editKey(id: string): string {

@@ -1,9 +1,27 @@
 import type { ThreadPartners } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
 import type { Store } from '../store/store.ts';
 
 /** As long as outbox rows. */
 const rememberMs = 7 * 24 * 3_600_000;
+
+/** Threads in which the bot itself answered: a reply there continues the thread (H4). */
+export type AnsweredThreads = Readonly<{
+  add(message: Message): Promise<void>;
+  has(conversation: Message['conversation']): Promise<boolean>;
+}>;
+
+export function createAnsweredThreads(store: Pick<Store, 'keyed'>): AnsweredThreads {
+  const threads = store.keyed('threads');
+  return {
+    async add({ conversation, ephemeral }) {
+      if (conversation.thread === undefined || ephemeral === true) return;
+      await threads.set(conversationKey(conversation), true, rememberMs);
+    },
+    has: async (conversation) => (await threads.get(conversationKey(conversation))) !== undefined,
+  };
+}
 
 /** Who talks with the bot in a thread, for all processes (H11). */
 export function createThreadPartners(store: Pick<Store, 'keyed'>): ThreadPartners {

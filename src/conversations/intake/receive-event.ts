@@ -1,0 +1,206 @@
+import type { ChatMigrations } from '../../access/chat-migrations.ts';
+import { createStrangers, type Pairing, type PairingRequest } from '../../access/pairing.ts';
+import type { Users } from '../../access/users.ts';
+import type { Approvals } from '../../approvals/approvals.ts';
+import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
+import type { Capabilities } from '../../capabilities/create-capabilities.ts';
+import type { Channel, ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Message, Sender } from '../../core/message.ts';
+import { createThrottle } from '../../lib/async/mutex.ts';
+import { inlineCode } from '../../lib/text/text.ts';
+import type { Replies } from '../../replies/replies.ts';
+import type { Host } from '../../runs/work-deps.ts';
+import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import type { Store } from '../../store/store.ts';
+import type { Commands } from '../commands.ts';
+import type { JudgeMessage } from '../judge-message.ts';
+import type { Overview } from '../overview.ts';
+import { admit, type AdmitDeps } from './admit.ts';
+import { answerByText } from './approve-by-text.ts';
+import { createMeetGroup, type Groups, type MeetGroup } from './groups.ts';
+import { showHomePage, suggestPrompts, type HomeEvent, type OpenedEvent } from './home-page.ts';
+import { press, type PressEvent, type SayAs } from './presses.ts';
+import { takeEdit } from './take-edit.ts';
+
+type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
+
+export type ReceiveDeps = AdmitDeps &
+  Readonly<{
+    host: Readonly<{ store: Pick<Store, 'stop' | 'keyed' | 'transcripts'>; migrations: ChatMigrations }>;
+    people: Readonly<{
+      users: Pick<Users, 'mayAct' | 'owners'>;
+      groups: Pick<Groups, 'left'>;
+      meetGroup: MeetGroup;
+    }>;
+    reading: Readonly<{ commands: Pick<Commands, 'resolve'> }>;
+    asked: Readonly<{ settings: Pick<SettingsTalk, 'takeForm'> }>;
+    /** `say` admits the message of a press that starts a skill. */
+    pages: Readonly<{
+      press(event: PressEvent, say: SayAs): Promise<void>;
+      showHome(event: HomeEvent, say: SayAs): Promise<void>;
+      suggestPrompts(event: OpenedEvent): Promise<void>;
+    }>;
+    replies: Pick<Replies, 'tellOwners'>;
+  }>;
+
+/** What happened on a platform, each kind to its place. */
+export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Promise<void> {
+  switch (event.type) {
+    case 'message':
+      return admit(event, deps);
+    case 'edited':
+      return onEdited(event, deps);
+    case 'deleted':
+      return onDeleted(event.message, deps);
+    case 'press':
+      return deps.pages.press(event, (message) => {
+        const { openThread } = event;
+        return admit({ type: 'message', message, openThread }, deps);
+      });
+    case 'home':
+      return deps.pages.showHome(event, (message) => admit({ type: 'message', message }, deps));
+    case 'opened':
+      return deps.pages.suggestPrompts(event);
+    case 'form': {
+      if (!(await deps.people.users.mayAct(event.filled)).allowed) return;
+      const problems = await deps.asked.settings.takeForm(event.filled);
+      if (problems !== undefined) event.refuse(problems);
+      return;
+    }
+    case 'joined':
+      return deps.people.meetGroup.joined(event);
+    case 'left':
+      return deps.people.groups.left(event.conversation);
+    case 'notice':
+      return onNotice(event, deps);
+    case 'moved':
+      return onMoved(event.from, event.to, deps);
+  }
+}
+
+async function onEdited({ message: edited, at }: EditEvent, deps: ReceiveDeps): Promise<void> {
+  const { signIns } = deps.asked;
+  if (await signIns.takes(edited)) return;
+  const message = await signIns.clean(edited);
+  if (!(await deps.people.users.decide(message)).allowed) return;
+  await takeEdit(message, at, {
+    ...deps.host,
+    resolve: deps.reading.commands.resolve,
+    taken: (heard) => admit({ type: 'message', message: heard }, deps),
+  });
+}
+
+/** A deleted message is no background; if nobody started on it, it is not answered. */
+async function onDeleted({ id, conversation }: Message, { host: { store } }: ReceiveDeps): Promise<void> {
+  await store.overheard.remove(id);
+  const waiting = await store.inbox.waitingIn(conversationKey(conversation));
+  const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
+  if (untaken) await store.stop({ items: [id] });
+}
+
+async function onMoved(from: string, to: string, { host, replies }: ReceiveDeps): Promise<void> {
+  if (!(await host.migrations.remember(from, to))) return;
+  host.log.warn(
+    { from, to },
+    'a chat has a new id; its rules still hold, but config.toml should name the new one',
+  );
+  await replies.tellOwners(
+    `moved:${to}`,
+    (say) =>
+      say`The chat ${inlineCode(from)} is now ${inlineCode(to)}. Its rules still hold; please put the new id into ${inlineCode('config.toml')}.`,
+  );
+}
+
+async function onNotice(
+  { key, markdown }: Extract<ChannelEvent, { type: 'notice' }>,
+  { host: { store, clock }, people: { users }, replies }: ReceiveDeps,
+): Promise<void> {
+  const told = store.keyed('notices');
+  if ((await users.owners()).length === 0 || (await told.has(key))) return;
+  await replies.tellOwners(`notice:${key}:${clock.now()}`, markdown);
+  await told.set(key, clock.now());
+}
+
+/** Refusals of one person for one reason are audited once an hour. */
+const refusalEveryMs = 3_600_000;
+const fullEveryMs = 60_000;
+
+export function createReceiveEvent(deps: {
+  host: ReceiveDeps['host'] & Pick<Host, 'runtime' | 'store'>;
+  people: Readonly<{
+    users: Users;
+    pairing: Pairing;
+    groups: Groups;
+    welcome(request: PairingRequest): Promise<void>;
+  }>;
+  reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
+  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
+  approvals: Approvals;
+  capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
+  shows: Readonly<{ overview: Overview; settings: SettingsTalk }>;
+  chat: Readonly<{
+    channels: ReadonlyMap<string, Channel>;
+    writeCommand: WriteCommand;
+    replies: Replies;
+  }>;
+}): OnEvent {
+  const { host, people, approvals } = deps;
+  const { users, pairing, groups } = people;
+  const { channels, writeCommand, replies } = deps.chat;
+  const { overview, settings } = deps.shows;
+  const { store, runtime, clock } = host;
+  const { signIns, confirmations } = deps.capabilities;
+  const pressDeps = { ...deps, confirmations, settings, replies };
+  const page = { users, pairing, overview, settings, runtime, store, writeCommand };
+  const presses: ReceiveDeps['pages']['press'] = (event, say) => press(event, say, pressDeps);
+  const receive: ReceiveDeps = {
+    host,
+    people: {
+      users,
+      groups,
+      strangers: createStrangers({ pairing, replies, writeCommand }),
+      meetGroup: createMeetGroup({ groups, users, channels, replies, clock }),
+    },
+    reading: deps.reading,
+    asked: {
+      signIns,
+      answerAsks: (message) => answerByText(message, { approvals, confirmations, store, replies }),
+      settings,
+    },
+    pages: {
+      press: presses,
+      showHome: (event, say) => showHomePage(event, say, { press: presses, page }),
+      suggestPrompts: (event) => suggestPrompts(event, { users, overview }),
+    },
+    replies,
+    isDue: {
+      refusal: createThrottle(refusalEveryMs, clock),
+      full: createThrottle(fullEveryMs, clock),
+    },
+  };
+  return (event) => receiveEvent(inLanguage(event, runtime().config.bot.language), receive);
+}
+
+/** The operator's choice holds whatever people's clients say. */
+function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
+  if (language === 'auto') return event;
+  const heard = <Said extends Readonly<{ sender: Sender }>>(said: Said): Said => ({
+    ...said,
+    sender: { ...said.sender, language },
+  });
+  switch (event.type) {
+    case 'message':
+    case 'edited':
+      return { ...event, message: heard(event.message) };
+    case 'press':
+      return { ...event, press: heard(event.press) };
+    case 'home':
+    case 'opened':
+      return { ...event, visit: heard(event.visit) };
+    case 'form':
+      return { ...event, filled: heard(event.filled) };
+    default:
+      return event;
+  }
+}
