@@ -1,6 +1,6 @@
 import { createStillAdmitted } from '../access/while-admitted.ts';
 import { createJudgeCalls } from '../approvals/judge-calls.ts';
-import { createReceiveFiles } from '../conversations/receive-files.ts';
+import { receiveFiles } from '../conversations/receive-files.ts';
 import { createTranscribe } from '../conversations/transcribe.ts';
 import { createTurnContexts, type CreateTurnContext } from '../conversations/turn-context.ts';
 import { takeTurn, type Turn, type TurnMeans } from '../conversations/turn.ts';
@@ -17,16 +17,14 @@ import { createQuestions } from '../runs/questions.ts';
 import { createSeeing } from '../runs/received-files.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
-import { createHasStarted } from '../runs/run-journal.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
-import { createTasks, createWaitForTask, type Tasks } from '../runs/tasks.ts';
 import type { SkillSupply } from '../runs/work-deps.ts';
 import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
 /** What thinks: the main agent's turn, and the runs it begins. */
-export type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext; tasks: Tasks }>;
+export type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
 
 export function createAgent(base: Base, features: Features, parts: BotParts): Agent {
   const { host, people, chat } = base;
@@ -49,7 +47,6 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const seeing = createSeeing({ received, log });
   const tools = { ...features.tools, capabilities, deliverArtifacts, seeing };
   const skills = supplySkills(base, { authoring, capabilities }, parts);
-  const hasStarted = createHasStarted(store);
   const questions = createQuestions({ store, clock });
   // Looked up once, and late: Intl is slow to load.
   let machineZone: string | undefined;
@@ -57,7 +54,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
 
   // A run may start further runs: the one knot of the bot, tied here.
   const chained: RunDeps['chained'] = (...of) =>
-    chainedUseSkill(...of, { host, skills, accessOf, runSkill, hasStarted, budgets });
+    chainedUseSkill(...of, { host, skills, accessOf, runSkill, budgets });
   const runs = createRunSkill({
     store,
     zone,
@@ -72,12 +69,6 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   });
   const runSkill = measureRuns(auditRuns(runs, host.audit), meter);
 
-  const tasks = createTasks({
-    store,
-    clock,
-    onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
-  });
-  const waitForTask = createWaitForTask({ store, stopping: base.process.stopping.signal, clock });
   const createContext = createTurnContexts({
     host,
     gates,
@@ -85,11 +76,12 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     tools,
     chatAgent,
     writeCommand: chat.writeCommand,
-    runs: { runSkill, hasStarted, tasks, waitForTask, budgets },
+    runs: { runSkill, budgets, stopping: base.process.stopping.signal },
   });
   const { channels } = chat;
   const { sandbox } = skills;
   const transcribe = createTranscribe({ env, log });
+  const filesDeps = { ...host, sandbox, channels, received, transcribe };
   const means: TurnMeans = {
     store,
     questions,
@@ -97,11 +89,11 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     zone,
     clock,
     log,
-    receive: createReceiveFiles({ ...host, sandbox, channels, received, transcribe }),
+    receive: (message, background, signal) => receiveFiles(message, background, signal, filesDeps),
     heard: { channels, users, most: () => runtime().config.agent.backgroundMessages },
   };
   const turn: Turn = (request, context) => takeTurn(request, context, means);
-  return { turn, createContext: measureTurnCalls(createContext, meter), tasks };
+  return { turn, createContext: measureTurnCalls(createContext, meter) };
 }
 
 function supplySkills(

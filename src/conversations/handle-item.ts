@@ -7,14 +7,14 @@ import type { Channel } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import type { Message, Task } from '../core/message.ts';
+import type { Message } from '../core/message.ts';
 import { repliesTo } from '../core/requester-of.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { partKey, sendLargeTables, type LargeTableDeps, type Replies } from '../replies/replies.ts';
-import type { Tasks } from '../runs/tasks.ts';
+import { runTask, taskProgress, tellResult, type RunTask } from '../runs/tasks.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Commands } from './commands.ts';
@@ -35,7 +35,6 @@ export type ItemDeps = Readonly<{
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
   agent: Readonly<{
     turn: Turn;
-    tasks: Tasks;
     createContext: CreateTurnContext;
     questions: JoinDeps['questions'];
   }>;
@@ -57,7 +56,7 @@ export async function handleItem(item: InboxItem, signal: AbortSignal, deps: Ite
   const message = await completeChat(item.message, deps.chat.channels);
   const work = { item, message, signal };
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
-  if (message.task?.kind === 'run') return runTask(work, message.task, deps);
+  if (message.task?.kind === 'run') return runQueuedCall(work, message.task, deps);
   // What was started is finished at any cost (Q5, U9).
   const isNew = message.task === undefined && !wasStarted(item);
   const judged = await deps.reading.judge(message, { isNew });
@@ -72,7 +71,7 @@ export async function handleItem(item: InboxItem, signal: AbortSignal, deps: Ite
 /** The last word on an item that is dead-lettered. Repeatable. */
 export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): Promise<void> {
   const { task, sender } = item.message;
-  if (task?.kind === 'run') return deps.agent.tasks.giveUp(item, task, gaveUp);
+  if (task?.kind === 'run') return tellResult(item, task, { content: gaveUp, isError: true }, deps.host);
   const text = sayIn(sender.language)(error instanceof ModelError ? error.sentence : apology);
   // Its own key: after `inbox retry` the answer may still come.
   const key = `${item.key}!dead`;
@@ -85,19 +84,19 @@ export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): P
   await deps.chat.replies.answer(item.message, text, { key });
 }
 
-async function runTask(
+async function runQueuedCall(
   { item, message, signal }: Work,
-  task: Extract<Task, { kind: 'run' }>,
-  { people, agent: { createContext, tasks } }: ItemDeps,
+  task: RunTask,
+  { host, people, agent }: ItemDeps,
 ): Promise<void> {
-  const context = await createContext({
+  const { callTool } = await agent.createContext({
     item,
     message,
     use: await people.accessOf(message),
     transcript: task.parent,
-    progress: tasks.progress(task, signal),
+    progress: taskProgress(task, signal, host),
   });
-  await tasks.run(item, task, context, signal);
+  await runTask(item, task, { callTool, signal }, host);
 }
 
 async function answerItself(

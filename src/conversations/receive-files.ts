@@ -5,7 +5,13 @@ import { createDeadline } from '../lib/async/deadline.ts';
 import { FetchFileError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Attachment, Message } from '../core/message.ts';
-import { documentType, pictureTypes, type Receive, type Received } from '../core/received.ts';
+import {
+  documentType,
+  nothingReceived,
+  pictureTypes,
+  type Received,
+  type ReceivedOf,
+} from '../core/received.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { fileText } from '../lib/files/read-text.ts';
 import { officeTypes } from '../lib/files/file-type.ts';
@@ -39,11 +45,9 @@ const unshownTypes: Readonly<Record<string, string>> = {
   video: 'a model can not watch it',
 };
 
-type ReadText = Readonly<{ text: string; whole: boolean; office: boolean }>;
 type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: Words }>;
 
-/** Fetches what people send into the folder of their conversation (M12). */
-export function createReceiveFiles(options: {
+export type ReceiveFilesDeps = Readonly<{
   runtime: () => Readonly<{
     config: Readonly<{
       bot: Pick<Config['bot'], 'workspace'>;
@@ -58,121 +62,152 @@ export function createReceiveFiles(options: {
   transcribe: Transcribe;
   clock: Clock;
   log: Log;
-}): Receive {
-  const { runtime, channels, received, migrations, sandbox, transcribe, clock, log } = options;
+}>;
 
-  return async (message, background, signal) => {
-    const say = sayIn(message.sender.language);
-    const wanted = wantedOf(message, background);
-    const outcomes = new Map<Attachment, Received>();
-    if (wanted.length === 0) return () => undefined;
-    const { bot, sandbox: limits, tools } = runtime().config;
-    const chat = chatFolder(bot.workspace, await migrations.original(message.conversation));
-    const folder = path.basename(chat);
-    const channel = channels.get(message.conversation.channel);
-    const deadline = createDeadline(clock);
-    deadline.start(longestMs);
-    const until = AbortSignal.any([signal, deadline.signal]);
-    const left = { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts };
-    try {
-      for (const one of wanted) {
-        const kept = await keep(one, left.bytes);
-        const { attachment } = one;
-        if (typeof kept === 'object') outcomes.set(attachment, await toReceived(kept, attachment));
-        else {
-          const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
-          outcomes.set(attachment, { ok: false, reason: sayIn(undefined)(kept), told });
-        }
-      }
-    } finally {
-      deadline.end();
-    }
-    return (attachment) => outcomes.get(attachment);
+/** The files of one message while they are fetched. */
+type Receiving = Readonly<{
+  chat: string;
+  channel: Pick<Channel, 'fetchFile'> | undefined;
+  /** Ends with the turn, `until` also after `longestMs`. */
+  signal: AbortSignal;
+  until: AbortSignal;
+  /** What one message may still take. */
+  left: { bytes: number; shown: number; texts: number };
+  deps: ReceiveFilesDeps;
+}>;
 
-    async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | Words> {
-      const { ref, name, mime, size = 0 } = attachment;
-      if (refused !== undefined) return refused;
-      if (ref === undefined || channel === undefined) return fixed`files of this type can’t be downloaded`;
-      const maxBytes = Math.min(most.bytesEach, room);
-      if (size > room) return overTogether;
-      const fetch = (to: string): Promise<void> =>
-        channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until);
-      try {
-        const file = { ref, name, mime, sender };
-        const kept = await twice(() => received.keep(folder, file, limits.diskMb * 1024 * 1024, fetch));
-        if (kept === 'full')
-          return (sayTo) =>
-            sayTo`the folder of this conversation is full (${sayTo.number(limits.diskMb)} MB)`;
-        if (kept === 'disk full') return fixed`my disk is almost full: my operator can make room`;
-        left.bytes -= kept.size;
-        return kept;
-      } catch (error) {
-        if (isShuttingDown(signal)) throw signal.reason;
-        if (signal.aborted) return fixed`it was stopped`;
-        if (until.aborted) return (sayTo) => sayTo`it took longer than ${longestMs / 1_000} seconds`;
-        const known = error instanceof FetchFileError;
-        log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
-        return known ? error.sentence : fixed`it could not be stored here`;
-      }
-    }
-
-    async function toReceived(kept: KeptFile, { kind }: Attachment): Promise<Received> {
-      const { name, words, size, mime } = kept;
-      const base = { ok: true, path: `${sandbox.seen('chat', chat)}/${name}`, words, size } as const;
-      const type = pictureTypes.has(mime) ? 'image' : mime === documentType ? 'document' : undefined;
-      if (type !== undefined) {
-        const unshown = whyUnshown(type, size, left.shown);
-        if (unshown !== undefined) return { ...base, unshown };
-        left.shown -= size;
-        const { hash, sender } = kept;
-        return {
-          ...base,
-          shown: { type, hash, mime, name, size, sender },
-        };
-      }
-      if (tools.transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
-        return { ...base, ...(await spokenIn(kept, tools.transcribe)) };
-      if (Object.hasOwn(unshownTypes, mime)) return { ...base, unshown: unshownTypes[mime] ?? '' };
-      const [family = ''] = mime.split('/');
-      if (Object.hasOwn(unshownTypes, family)) return { ...base, unshown: unshownTypes[family] ?? '' };
-      const read = await textOf(kept);
-      if (read === undefined) return base;
-      const asText = { ...base, words: read.office ? words : 'text' };
-      if (left.texts <= 0) return { ...asText, unshown: 'too much text for one message' };
-      const text = read.text.slice(0, left.texts);
-      left.texts -= text.length;
-      return { ...asText, text: { text, whole: read.whole && text === read.text } };
-    }
-
-    async function spokenIn(
-      { hash, name, mime, size }: KeptFile,
-      settings: TranscribeSettings,
-    ): Promise<Pick<Received & { ok: true }, 'text' | 'unshown' | 'told'>> {
-      const bytes = await received.read(folder, hash, size);
-      if (bytes === undefined) return {};
-      const spoken = await transcribe({ bytes, name, mime }, settings, signal);
-      if ('problem' in spoken) {
-        const told = say`I couldn’t understand the recording ${inlineCode(name)}. Please type it, or try again later.`;
-        return { unshown: spoken.problem, told };
-      }
-      const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
-      left.texts -= text.length;
-      return { text: { text, whole: text === spoken.text, spoken: true } };
-    }
-
-    async function textOf({ hash, mime, size }: KeptFile): Promise<ReadText | undefined> {
-      const office = officeTypes.has(mime);
-      const limit = office ? size : shownMost.text;
-      const bytes = await received.read(folder, hash, limit);
-      if (bytes === undefined) return undefined;
-      if (office) {
-        const found = officeText(bytes, shownMost.text);
-        return found && { ...found, office };
-      }
-      const text = fileText(bytes, bytes.length < size);
-      return text === undefined ? undefined : { text, whole: size <= limit, office };
-    }
+/** Fetches what people send into the folder of their conversation (M12). */
+export async function receiveFiles(
+  message: Message,
+  background: readonly Message[],
+  signal: AbortSignal,
+  deps: ReceiveFilesDeps,
+): Promise<ReceivedOf> {
+  const wanted = wantedOf(message, background);
+  if (wanted.length === 0) return nothingReceived;
+  const { runtime, migrations, channels, clock } = deps;
+  const place = await migrations.original(message.conversation);
+  const deadline = createDeadline(clock);
+  deadline.start(longestMs);
+  const receiving: Receiving = {
+    chat: chatFolder(runtime().config.bot.workspace, place),
+    channel: channels.get(message.conversation.channel),
+    signal,
+    until: AbortSignal.any([signal, deadline.signal]),
+    left: { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts },
+    deps,
   };
+  const outcomes = new Map<Attachment, Received>();
+  try {
+    for (const one of wanted)
+      outcomes.set(one.attachment, await receive(one, sayIn(message.sender.language), receiving));
+  } finally {
+    deadline.end();
+  }
+  return (attachment) => outcomes.get(attachment);
+}
+
+async function receive(wanted: Wanted, say: Say, receiving: Receiving): Promise<Received> {
+  const { attachment } = wanted;
+  const kept = await keep(wanted, receiving);
+  if (typeof kept === 'object') return toReceived(kept, attachment, say, receiving);
+  const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
+  return { ok: false, reason: sayIn(undefined)(kept), told };
+}
+
+/** The file as it is stored, or why it is not. */
+async function keep(
+  { attachment, sender, refused }: Wanted,
+  { chat, channel, signal, until, left, deps }: Receiving,
+): Promise<KeptFile | Words> {
+  const { ref, name, mime, size = 0 } = attachment;
+  const { diskMb } = deps.runtime().config.sandbox;
+  if (refused !== undefined) return refused;
+  if (ref === undefined || channel === undefined) return fixed`files of this type can’t be downloaded`;
+  const room = left.bytes;
+  if (size > room) return overTogether;
+  const maxBytes = Math.min(most.bytesEach, room);
+  const fetch = (to: string): Promise<void> =>
+    channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until);
+  try {
+    const file = { ref, name, mime, sender };
+    const quota = diskMb * 1024 * 1024;
+    const kept = await twice(() => deps.received.keep(path.basename(chat), file, quota, fetch));
+    if (kept === 'full')
+      return (say) => say`the folder of this conversation is full (${say.number(diskMb)} MB)`;
+    if (kept === 'disk full') return fixed`my disk is almost full: my operator can make room`;
+    left.bytes -= kept.size;
+    return kept;
+  } catch (error) {
+    if (isShuttingDown(signal)) throw signal.reason;
+    if (signal.aborted) return fixed`it was stopped`;
+    if (until.aborted) return (say) => say`it took longer than ${longestMs / 1_000} seconds`;
+    const known = error instanceof FetchFileError;
+    deps.log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
+    return known ? error.sentence : fixed`it could not be stored here`;
+  }
+}
+
+async function toReceived(
+  kept: KeptFile,
+  { kind }: Attachment,
+  say: Say,
+  receiving: Receiving,
+): Promise<Received> {
+  const { name, words, size, mime, hash, sender } = kept;
+  const { chat, left, deps } = receiving;
+  const { transcribe } = deps.runtime().config.tools;
+  const base = { ok: true, path: `${deps.sandbox.seen('chat', chat)}/${name}`, words, size } as const;
+  const type = pictureTypes.has(mime) ? 'image' : mime === documentType ? 'document' : undefined;
+  if (type !== undefined) {
+    const unshown = whyUnshown(type, size, left.shown);
+    if (unshown !== undefined) return { ...base, unshown };
+    left.shown -= size;
+    return { ...base, shown: { type, hash, mime, name, size, sender } };
+  }
+  if (transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
+    return { ...base, ...(await spokenIn(kept, transcribe, say, receiving)) };
+  const [family = ''] = mime.split('/');
+  const unreadable = [mime, family].find((each) => Object.hasOwn(unshownTypes, each));
+  if (unreadable !== undefined) return { ...base, unshown: unshownTypes[unreadable] };
+  const read = await textOf(kept, receiving);
+  if (read === undefined) return base;
+  const asText = { ...base, words: officeTypes.has(mime) ? words : 'text' };
+  if (left.texts <= 0) return { ...asText, unshown: 'too much text for one message' };
+  const text = read.text.slice(0, left.texts);
+  left.texts -= text.length;
+  return { ...asText, text: { text, whole: read.whole && text === read.text } };
+}
+
+async function spokenIn(
+  { hash, name, mime, size }: KeptFile,
+  settings: TranscribeSettings,
+  say: Say,
+  { chat, signal, left, deps }: Receiving,
+): Promise<Pick<Received & { ok: true }, 'text' | 'unshown' | 'told'>> {
+  const bytes = await deps.received.read(path.basename(chat), hash, size);
+  if (bytes === undefined) return {};
+  const spoken = await deps.transcribe({ bytes, name, mime }, settings, signal);
+  if ('problem' in spoken) {
+    const told = say`I couldn’t understand the recording ${inlineCode(name)}. Please type it, or try again later.`;
+    return { unshown: spoken.problem, told };
+  }
+  const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
+  left.texts -= text.length;
+  return { text: { text, whole: text === spoken.text, spoken: true } };
+}
+
+async function textOf(
+  { hash, mime, size }: KeptFile,
+  { chat, deps }: Receiving,
+): Promise<Readonly<{ text: string; whole: boolean }> | undefined> {
+  const isOffice = officeTypes.has(mime);
+  const limit = isOffice ? size : shownMost.text;
+  const bytes = await deps.received.read(path.basename(chat), hash, limit);
+  if (bytes === undefined) return undefined;
+  if (isOffice) return officeText(bytes, shownMost.text);
+  const text = fileText(bytes, bytes.length < size);
+  return text === undefined ? undefined : { text, whole: size <= limit };
 }
 
 const overTogether = (say: Say): string =>

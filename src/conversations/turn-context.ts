@@ -9,9 +9,8 @@ import { once } from '../lib/async/mutex.ts';
 import type { Log } from '../lib/log.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { reportDenial } from '../runs/chained-skills.ts';
-import type { HasStarted } from '../runs/run-journal.ts';
+import { hasStarted } from '../runs/run-journal.ts';
 import type { RunSkill } from '../runs/run-skill.ts';
-import type { Tasks, WaitForTask } from '../runs/tasks.ts';
 import { createUseSkill } from '../runs/use-skill.ts';
 import type { Gates, Host, SkillSupply, ToolSupply } from '../runs/work-deps.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
@@ -32,10 +31,9 @@ export type TurnDeps = Readonly<{
   writeCommand: WriteCommand;
   runs: Readonly<{
     runSkill: RunSkill;
-    hasStarted: HasStarted;
-    tasks: Pick<Tasks, 'setUp'>;
-    waitForTask: WaitForTask;
     budgets: Pick<Budgets, 'ofRun' | 'atOnce'>;
+    /** The process ends. */
+    stopping: AbortSignal;
   }>;
 }>;
 
@@ -89,7 +87,7 @@ function useSkillOf(turn: OpenTurn, { inline }: ActiveSkills, deps: TurnDeps): T
       onDenied: (denial) => reportDenial(denial, host),
     },
     requirements,
-    hasStarted: (call) => runs.hasStarted(turn.transcript, call),
+    hasStarted: (call) => hasStarted(turn.transcript, call, host.store),
     work:
       turn.task === undefined
         ? { enqueue: (...asked) => enqueueSkill(turn, asked, deps), inline }

@@ -6,7 +6,7 @@ import type { Tool, ToolContext } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
-import type { NewTask, Tasks } from '../runs/tasks.ts';
+import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
@@ -176,15 +176,16 @@ async function enqueue(
     /** It waits for the result, as long as a person would. */
     context?: ToolContext;
     background?: boolean;
-    refuse?: Parameters<Tasks['setUp']>[2];
+    refuse?: RefuseTask;
   }>,
   { host, runs }: TurnDeps,
 ): Promise<Envelope> {
   const { message, transcript, command } = turn;
   const { what, context, background, refuse } = how;
-  const set = await runs.tasks.setUp(message, { ...call, parent: transcript }, refuse);
+  const set = await setUpTask(message, { ...call, parent: transcript }, refuse, host);
   if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
   const patienceMs = background === true ? 0 : host.runtime().config.agent.detachAfterSeconds * 1_000;
-  const told = context && (await runs.waitForTask(set.id, message.conversation, patienceMs, context));
+  const waiting = { id: set.id, conversation: message.conversation, patienceMs };
+  const told = context && (await waitForTask(waiting, context, { ...host, stopping: runs.stopping }));
   return told ?? succeed(runningTask(what, set.id, command));
 }

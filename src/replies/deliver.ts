@@ -15,14 +15,6 @@ import type { OutgoingFiles } from './artifacts.ts';
 import type { Outbox, OutboxRow } from '../store/outbox.ts';
 import type { Serving } from '../store/store.ts';
 
-/**
- * Over about a minute, as the answer waits behind the file. While nothing at all gets through, the file comes first.
- */
-const mostFileTries = 6;
-
-/** Another process may have the bytes. */
-const mostSearches = 6;
-
 export type Delivery = Readonly<{
   start(): void;
   /** Resolves when nothing is being sent or due. */
@@ -31,22 +23,7 @@ export type Delivery = Readonly<{
   stop(graceMs: number): Promise<void>;
 }>;
 
-type NewRow = Omit<OutboxRow, 'shown'>;
-
-/** About a day, with the longest wait. */
-const mostTries = 300;
-const longestWaitMs = 5 * 60_000;
-/** The platform's pace is the true limit. */
-const concurrency = 256;
-
-/**
- * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part whose words are shown
- * already becomes an edit of that, which may be made again and again; a line that only showed work goes, and the part is
- * sent (U13). A send whose outcome is unknown is
- * looked up where the platform allows, twice, else repeated and counted. A file that can't be sent gives way to a sentence that
- * says so; its bytes are let go when it was sent or given up.
- */
-export function createDelivery(options: {
+export type DeliveryDeps = Readonly<{
   outbox: Outbox;
   channels: ReadonlyMap<string, Channel>;
   /** Its chat may have moved (A6). */
@@ -55,174 +32,30 @@ export function createDelivery(options: {
   outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
   clock: Clock;
   log: Log;
-}): Delivery {
-  const { outbox, channels, currentPlace, onMoved, outgoing, clock, log } = options;
+}>;
+
+/** About a minute: the answer waits behind the file, but if nothing gets through, the file comes first. */
+const mostFileTries = 6;
+/** Another process may have the bytes. */
+const mostSearches = 6;
+/** About a day, with the longest wait. */
+const mostTries = 300;
+const longestWaitMs = 5 * 60_000;
+/** The platform's pace is the true limit. */
+const concurrency = 256;
+
+/** Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). */
+export function createDelivery(deps: DeliveryDeps): Delivery {
+  const { outbox, channels, clock } = deps;
   const stopping = new AbortController();
   let serving: Serving | undefined;
-
-  /** After a fault of the store, a part without an outcome stays `sending`. */
-  async function deliver(lane: string, lost: AbortSignal): Promise<void> {
-    const next = await outbox.next(lane, clock.now());
-    const channel = next && channels.get(next.conversation.channel);
-    if (next === undefined || channel === undefined) return;
-    const { shown, ...row } = next;
-    const place = await currentPlace(row.conversation);
-    if (shown !== undefined && (await takeOver(channel, row, shown, place, lost))) return;
-    if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
-    if (row.status === 'sending') {
-      const found = await lookUp(channel, place, row.key, lost);
-      if (found !== undefined) return sent(row, found);
-      await outbox.repeated(row.key);
-      log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
-    } else if (row.repeats > 0) {
-      // A busy platform may show it only after the first look.
-      const found = await lookUp(channel, place, row.key, lost);
-      if (found !== undefined) return sent(row, found);
-    }
-    const part = await readyPart(row.part, row.tries, outgoing);
-    if (part === 'later') {
-      const wait = 1_000 * 2 ** row.tries;
-      return outbox.retry(row.key, 'the bytes of the file are not here', clock.now() + wait);
-    }
-    await send(channel, row, place, part, lost);
-  }
-
-  async function send(
-    channel: Channel,
-    row: NewRow,
-    place: Conversation,
-    part: OutgoingPart,
-    lost: AbortSignal,
-  ): Promise<void> {
-    const refusals: unknown[] = [];
-    const begin = async (): Promise<void> => {
-      await outbox.sending(row.key).catch((error: unknown) => {
-        refusals.push(error);
-        throw error;
-      });
-    };
-    const outcome = await channel.send(place, part, row.key, begin).then(
-      (receipt) => ({ receipt }),
-      (error: unknown) => ({ error }),
-    );
-    // The queue was lost, or the store is away: nothing was sent.
-    if (refusals.length > 0) throw refusals[0];
-    if ('receipt' in outcome) return sent(row, outcome.receipt);
-    const why = whyNotSent(part, outcome.error, row.tries);
-    if (why === undefined) return settle(channel, row, outcome.error, 'send', lost);
-    log.warn({ err: outcome.error, outbox: row.key }, 'a file could not be sent: the person is told');
-    await send(channel, row, place, withoutFile(part, why), lost);
-  }
-
-  async function sent({ key, part }: NewRow, receipt: Receipt): Promise<void> {
-    await outbox.sent(key, receipt);
-    for (const { id } of filesOf(part)) await outgoing.remove(id);
-  }
-
-  /** Takes the place of what is shown; false if that can't be. */
-  async function takeOver(
-    channel: Channel,
-    row: NewRow,
-    shown: Receipt,
-    place: Conversation,
-    lost: AbortSignal,
-  ): Promise<boolean> {
-    // Old ids mean nothing in a moved chat.
-    const isHere = place.chat === row.conversation.chat;
-    const outcome = isHere ? await replace(channel, row, shown, lost) : 'send';
-    if (outcome === 'done') await outbox.sent(row.key, shown);
-    if (outcome === 'later') return true;
-    await outbox.show(row.key, undefined);
-    return outcome === 'done';
-  }
-
-  async function replace(
-    channel: Channel,
-    row: NewRow,
-    shown: Receipt,
-    lost: AbortSignal,
-  ): Promise<'done' | 'later' | 'send'> {
-    const { conversation, part } = row;
-    // A line only showed work: the answer is a message that rings (U13).
-    const goes = isNothing(row) || shown.silent === true;
-    try {
-      if (goes) await channel.remove(conversation, shown);
-      else await channel.edit(conversation, shown, part);
-      return goes && !isNothing(row) ? 'send' : 'done';
-    } catch (error) {
-      const isFinal =
-        error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
-      if (!isFinal) {
-        await settle(channel, row, error, 'edit', lost);
-        return 'later';
-      }
-      log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
-      // Else it would stay beside the answer.
-      if (!goes)
-        await channel.remove(conversation, shown).catch((reason: unknown) => {
-          log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
-        });
-      return 'send';
-    }
-  }
-
-  /** Whether the platform has the part. Repeated while the look itself fails. */
-  async function lookUp(
-    channel: Channel,
-    place: Conversation,
-    key: string,
-    lost: AbortSignal,
-  ): Promise<Receipt | undefined> {
-    for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestWaitMs)) {
-      try {
-        return await channel.find(place, key);
-      } catch (error) {
-        if (!(error instanceof SendError)) throw error;
-        log.warn({ err: error, outbox: key }, 'whether a part was sent could not be looked up');
-        if (error.outcome === 'refused') return undefined;
-        await clock.sleep(error.retryAfterMs ?? pauseMs, AbortSignal.any([lost, stopping.signal]));
-      }
-    }
-  }
-
-  async function settle(
-    channel: Channel,
-    row: NewRow,
-    error: unknown,
-    what: 'send' | 'edit',
-    lost: AbortSignal,
-  ): Promise<void> {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof SendError && error.movedTo !== undefined) {
-      await onMoved(row.conversation, error.movedTo);
-      return outbox.retry(row.key, reason, clock.now());
-    }
-    const refused = error instanceof SendError && error.outcome === 'refused';
-    if (refused || row.tries >= mostTries) {
-      log.error(
-        { err: error, outbox: row.key, channel: channel.name },
-        'a part could not be delivered and was given up',
-      );
-      await outbox.dead(row.key, reason);
-      for (const { id } of filesOf(row.part)) await outgoing.remove(id);
-      return;
-    }
-    // A repeated edit changes nothing.
-    if (error instanceof SendError && error.outcome === 'unknown' && what === 'send') {
-      const found = await lookUp(channel, row.conversation, row.key, lost);
-      if (found !== undefined) return sent(row, found);
-      await outbox.repeated(row.key);
-    }
-    const wait =
-      (error instanceof SendError ? error.retryAfterMs : undefined) ??
-      Math.min(1_000 * 2 ** row.tries, longestWaitMs);
-    log.warn({ err: error, outbox: row.key, waitMs: wait }, 'a part was not delivered yet');
-    await outbox.retry(row.key, reason, clock.now() + wait);
-  }
-
   return {
     start() {
-      serving = outbox.serve({ channels: [...channels.keys()], concurrency, run: deliver });
+      serving = outbox.serve({
+        channels: [...channels.keys()],
+        concurrency,
+        run: (lane, lost) => deliverNext(lane, { lost, stopping: stopping.signal }, deps),
+      });
     },
     idle: async () => serving?.idle(),
     async stop(graceMs) {
@@ -230,6 +63,176 @@ export function createDelivery(options: {
       await Promise.race([serving?.stop(), clock.sleep(graceMs)]);
     },
   };
+}
+
+type NewRow = Omit<OutboxRow, 'shown'>;
+/** A row on its way. */
+type Sending = Readonly<{
+  channel: Channel;
+  row: NewRow;
+  place: Conversation;
+  /** The queue is no longer ours. */
+  lost: AbortSignal;
+  stopping: AbortSignal;
+}>;
+
+/**
+ * Sends the next part of a conversation. A part whose words are shown already becomes an edit of that. A send whose
+ * outcome is unknown is looked up where the platform allows, twice, else repeated and counted. After a fault of the
+ * store, a part without an outcome stays `sending`.
+ */
+export async function deliverNext(
+  lane: string,
+  signals: Pick<Sending, 'lost' | 'stopping'>,
+  deps: DeliveryDeps,
+): Promise<void> {
+  const { outbox, channels, clock, log } = deps;
+  const next = await outbox.next(lane, clock.now());
+  const channel = next && channels.get(next.conversation.channel);
+  if (next === undefined || channel === undefined) return;
+  const { shown, ...row } = next;
+  const sending = { channel, row, place: await deps.currentPlace(row.conversation), ...signals };
+  if (shown !== undefined && (await takeOver(sending, shown, deps))) return;
+  if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
+  // A busy platform may show it only after the first look.
+  if (row.status === 'sending' || row.repeats > 0) {
+    const found = await lookUp(sending, deps);
+    if (found !== undefined) return sent(row, found, deps);
+  }
+  if (row.status === 'sending') {
+    await outbox.repeated(row.key);
+    log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
+  }
+  const part = await readyPart(row.part, row.tries, deps.outgoing);
+  if (part !== 'later') return send(sending, part, deps);
+  const wait = 1_000 * 2 ** row.tries;
+  await outbox.retry(row.key, 'the bytes of the file are not here', clock.now() + wait);
+}
+
+/** A file that can't be sent gives way to a sentence that says so. */
+async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): Promise<void> {
+  const { channel, row, place } = sending;
+  const refusals: unknown[] = [];
+  const begin = async (): Promise<void> => {
+    await deps.outbox.sending(row.key).catch((error: unknown) => {
+      refusals.push(error);
+      throw error;
+    });
+  };
+  const outcome = await channel.send(place, part, row.key, begin).then(
+    (receipt) => ({ receipt }),
+    (error: unknown) => ({ error }),
+  );
+  // The queue was lost, or the store is away: nothing was sent.
+  if (refusals.length > 0) throw refusals[0];
+  if ('receipt' in outcome) return sent(row, outcome.receipt, deps);
+  const why = whyNotSent(part, outcome.error, row.tries);
+  if (why === undefined) return settle(sending, outcome.error, 'send', deps);
+  deps.log.warn({ err: outcome.error, outbox: row.key }, 'a file could not be sent: the person is told');
+  await send(sending, withoutFile(part, why), deps);
+}
+
+async function sent(
+  { key, part }: NewRow,
+  receipt: Receipt,
+  { outbox, outgoing }: DeliveryDeps,
+): Promise<void> {
+  await outbox.sent(key, receipt);
+  for (const { id } of filesOf(part)) await outgoing.remove(id);
+}
+
+/** Takes the place of what is shown; false if that can't be. */
+async function takeOver(sending: Sending, shown: Receipt, deps: DeliveryDeps): Promise<boolean> {
+  const { row, place } = sending;
+  // Old ids mean nothing in a moved chat.
+  const isHere = place.chat === row.conversation.chat;
+  const outcome = isHere ? await replace(sending, shown, deps) : 'send';
+  if (outcome === 'done') await deps.outbox.sent(row.key, shown);
+  if (outcome === 'later') return true;
+  await deps.outbox.show(row.key, undefined);
+  return outcome === 'done';
+}
+
+async function replace(
+  sending: Sending,
+  shown: Receipt,
+  deps: DeliveryDeps,
+): Promise<'done' | 'later' | 'send'> {
+  const { channel, row } = sending;
+  const { conversation, part } = row;
+  // A line only showed work: the answer is a message that rings (U13).
+  const goes = isNothing(row) || shown.silent === true;
+  try {
+    if (goes) await channel.remove(conversation, shown);
+    else await channel.edit(conversation, shown, part);
+    return goes && !isNothing(row) ? 'send' : 'done';
+  } catch (error) {
+    if (!isRefused(error) || error.movedTo !== undefined) {
+      await settle(sending, error, 'edit', deps);
+      return 'later';
+    }
+    deps.log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
+    // Else it would stay beside the answer.
+    if (!goes)
+      await channel.remove(conversation, shown).catch((reason: unknown) => {
+        deps.log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
+      });
+    return 'send';
+  }
+}
+
+/** Whether the platform has the part. Repeated while the look itself fails. */
+async function lookUp(
+  { channel, row: { key }, place, lost, stopping }: Sending,
+  { clock, log }: DeliveryDeps,
+): Promise<Receipt | undefined> {
+  for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestWaitMs)) {
+    try {
+      return await channel.find(place, key);
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      log.warn({ err: error, outbox: key }, 'whether a part was sent could not be looked up');
+      if (error.outcome === 'refused') return undefined;
+      await clock.sleep(error.retryAfterMs ?? pauseMs, AbortSignal.any([lost, stopping]));
+    }
+  }
+}
+
+/** What becomes of a part that was not sent, or of which nobody knows. */
+async function settle(
+  sending: Sending,
+  error: unknown,
+  what: 'send' | 'edit',
+  deps: DeliveryDeps,
+): Promise<void> {
+  const { channel, row } = sending;
+  const { outbox, clock, log } = deps;
+  const known = error instanceof SendError ? error : undefined;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (known?.movedTo !== undefined) {
+    await deps.onMoved(row.conversation, known.movedTo);
+    return outbox.retry(row.key, reason, clock.now());
+  }
+  if (isRefused(error) || row.tries >= mostTries) {
+    const told = { err: error, outbox: row.key, channel: channel.name };
+    log.error(told, 'a part could not be delivered and was given up');
+    await outbox.dead(row.key, reason);
+    for (const { id } of filesOf(row.part)) await deps.outgoing.remove(id);
+    return;
+  }
+  // A repeated edit changes nothing.
+  if (known?.outcome === 'unknown' && what === 'send') {
+    const found = await lookUp({ ...sending, place: row.conversation }, deps);
+    if (found !== undefined) return sent(row, found, deps);
+    await outbox.repeated(row.key);
+  }
+  const waitMs = known?.retryAfterMs ?? Math.min(1_000 * 2 ** row.tries, longestWaitMs);
+  log.warn({ err: error, outbox: row.key, waitMs }, 'a part was not delivered yet');
+  await outbox.retry(row.key, reason, clock.now() + waitMs);
+}
+
+function isRefused(error: unknown): error is SendError {
+  return error instanceof SendError && error.outcome === 'refused';
 }
 
 /** No answer comes: what is shown goes. */
@@ -258,7 +261,7 @@ async function readyPart(
 /** Why a file will never arrive; undefined if it still may. */
 function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | undefined {
   if (part.file === undefined) return undefined;
-  const refused = error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
+  const refused = isRefused(error) && error.movedTo === undefined;
   if (!refused && tries < mostFileTries) return undefined;
   return (error instanceof SendError ? error.sentence : undefined) ?? fixed`It was not accepted.`;
 }

@@ -3,7 +3,7 @@ import { placeOf } from '../audit/audit-event.ts';
 import type { SkillResult, Skill } from '../core/skill.ts';
 import type { Requester, Tool, ToolContext } from '../core/tool.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import { runIdOf, type HasStarted } from './run-journal.ts';
+import { hasStarted, runIdOf } from './run-journal.ts';
 import { failedRun, type RunPlace, type RunSkill } from './run-skill.ts';
 import { createUseSkill, type DeniedSkill, type SkillRequest } from './use-skill.ts';
 import type { Host, SkillSupply } from './work-deps.ts';
@@ -12,11 +12,10 @@ import type { Host, SkillSupply } from './work-deps.ts';
 const depthLimit = 3;
 
 export type ChainDeps = Readonly<{
-  host: Pick<Host, 'runtime' | 'audit' | 'log'>;
+  host: Pick<Host, 'runtime' | 'audit' | 'log' | 'store'>;
   skills: Pick<SkillSupply, 'library' | 'availability' | 'requirements'>;
   accessOf: AccessContext;
   runSkill: RunSkill;
-  hasStarted: HasStarted;
   budgets: Pick<Budgets, 'ofRun'>;
 }>;
 
@@ -30,7 +29,7 @@ export async function chainedUseSkill(
   requester: Requester,
   deps: ChainDeps,
 ): Promise<Tool> {
-  const { host, accessOf, hasStarted } = deps;
+  const { host, accessOf } = deps;
   const { library, availability, requirements } = deps.skills;
   const chain = [...run.chain, skill.name];
   const person = await accessOf({ ...requester, sender: { id: requester.sender } });
@@ -48,7 +47,7 @@ export async function chainedUseSkill(
       onDenied: (denial) => reportDenial(denial, host),
     },
     requirements,
-    hasStarted: (call) => hasStarted(run.transcript, call),
+    hasStarted: (call) => hasStarted(run.transcript, call, host.store),
     work: { run: (inner, request, context) => runInner(inner, request, context, { chain, run, deps }) },
   });
 }
@@ -72,7 +71,7 @@ async function runInner(
   const { transcript } = run;
   const { toolUseId, requester } = context;
   // A run that has started is not judged again (Q5).
-  const over = (await deps.hasStarted(transcript, toolUseId))
+  const over = (await hasStarted(transcript, toolUseId, deps.host.store))
     ? undefined
     : await deps.budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));
   if (over !== undefined) return failedRun('LIMIT_REACHED', over);

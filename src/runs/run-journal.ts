@@ -22,11 +22,11 @@ export function useOfEntry(entry: Entry, user: User): NonNullable<Step['usage']>
 }
 
 /** Whether the run of this call has started, in any process. */
-export type HasStarted = (parent: string, toolUseId: string) => Promise<boolean>;
-
-export function createHasStarted({ transcripts }: Pick<Store, 'transcripts'>): HasStarted {
-  return async (parent, toolUseId) => {
-    const { entries } = await transcripts.read(runJournal(parent, runIdOf(parent, toolUseId)));
-    return entries.length > 0;
-  };
+export async function hasStarted(
+  parent: string,
+  toolUseId: string,
+  { transcripts }: Pick<Store, 'transcripts'>,
+): Promise<boolean> {
+  const { entries } = await transcripts.read(runJournal(parent, runIdOf(parent, toolUseId)));
+  return entries.length > 0;
 }

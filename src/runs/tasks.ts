@@ -6,45 +6,23 @@ import type { ToolContext } from '../core/tool.ts';
 import { monotonicClock, raceTimeout } from '../lib/async/deadline.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
-import { runIdOf, runJournal } from './run-journal.ts';
+import type { Log } from '../lib/log.ts';
 import type { InboxItem, ListedItem } from '../store/inbox.ts';
 import type { StopOrder, Stopped, Store } from '../store/store.ts';
+import { runIdOf, runJournal } from './run-journal.ts';
+
+export type RunTask = Extract<Task, { kind: 'run' }>;
+export type NewTask = Omit<RunTask, 'kind' | 'id'>;
+/** Why a run is not set up, judged by what is under way in all conversations. */
+export type RefuseTask = (underWay: readonly ListedItem[]) => string | undefined;
 
 /** Signals are hints: without one the result is looked up this often. */
 const lookEveryMs = 5_000;
-
 /** Nobody waits longer for a run that waits for a person (U9). */
 const askingPatienceMs = 10_000;
-
-type RunTask = Extract<Task, { kind: 'run' }>;
-export type NewTask = Omit<RunTask, 'kind' | 'id'>;
-
-/**
- * A run is an item of a queue beside its conversation, so it survives what a message survives (U9). Its result is an
- * item of the conversation: the waiting turn takes it, else it wakes the conversation.
- */
-type Granted = Readonly<{ callTool: CallTool }>;
-
-export type Tasks = Readonly<{
-  /**
-   * Stores a run once for each call. Refused if ten are under way in the conversation, or if `refuse` returns a
-   * reason.
-   */
-  setUp(
-    message: Message,
-    task: NewTask,
-    refuse?: (underWay: readonly ListedItem[]) => string | undefined,
-  ): Promise<Readonly<{ id: string } | { refused: string }>>;
-  /** Runs it, or continues it, and tells its conversation the result. */
-  run(item: InboxItem, task: RunTask, granted: Granted, signal: AbortSignal): Promise<void>;
-  giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
-  /** Reports progress, once a second at most. */
-  progress(task: RunTask, signal: AbortSignal): (text: string) => void;
-}>;
-
+const progressEveryMs = 1_000;
 const mostTasks = 10;
 const tooMany = `${mostTasks} runs are in the background here, which is the limit: one has to end or be stopped first`;
-const progressEveryMs = 1_000;
 
 export function taskKey(id: string): string {
   return `task:${id}`;
@@ -64,175 +42,183 @@ export function journalOf(task: RunTask): string {
   return runJournal(task.parent, runOf(task));
 }
 
-export function createTasks(options: {
-  store: Pick<Store, 'addWork' | 'commit' | 'signals' | 'transcripts'>;
-  clock: Clock;
-  onSignalFault: (error: unknown) => void;
-}): Tasks {
-  const { store, clock, onSignalFault } = options;
+/**
+ * Stores a run once for each call, as an item of a queue beside its conversation, so it survives what a message
+ * survives (U9). Refused if ten are under way in the conversation.
+ */
+export async function setUpTask(
+  message: Message,
+  task: NewTask,
+  refuse: RefuseTask | undefined,
+  { store }: Readonly<{ store: Pick<Store, 'addWork'> }>,
+): Promise<Readonly<{ id: string } | { refused: string }>> {
+  const id = runIdOf(task.parent, task.toolUseId);
+  const beside = `${conversationKey(message.conversation)}~`;
+  const { command: _command, replyTo: _replyTo, ...said } = message;
+  const item: Message = {
+    ...said,
+    id: taskKey(id),
+    text: '',
+    attachments: [],
+    task: { ...task, kind: 'run', id },
+  };
+  const refused = await store.addWork({ lane: `${beside}${id}`, message: item }, (underWay) => {
+    const here = underWay.filter(({ lane }) => lane.startsWith(beside));
+    return here.length >= mostTasks ? tooMany : refuse?.(underWay);
+  });
+  return refused === undefined ? { id } : { refused };
+}
 
-  /** The result counts as a message of the person who started the run. */
-  async function tell(
-    { message }: InboxItem,
-    { id, skill }: RunTask,
-    { content, isError, follows, marks }: ToolOutcome,
-    done?: string,
-  ): Promise<void> {
-    const told: Message = {
-      ...message,
-      id: resultKey(id),
-      task: {
-        kind: 'result',
-        id,
-        skill,
-        result: content,
-        failed: isError ? true : undefined,
-        follows,
-        marks,
-      },
-    };
-    await store.commit({
-      work: [{ lane: conversationKey(message.conversation), message: told }],
-      done,
-    });
-    await store.signals.send('ended', id);
-  }
+type RunTaskDeps = Readonly<{
+  store: Pick<Store, 'commit' | 'signals' | 'transcripts'>;
+  clock: Pick<Clock, 'now'>;
+}>;
 
-  /** Journalled, so that a call that may not be repeated is made once (Q5). */
-  async function callOnce(task: RunTask, granted: Granted, signal: AbortSignal): Promise<ToolOutcome> {
-    const call = { id: task.toolUseId, name: task.tool, input: task.input };
-    if (task.tool === 'use_skill') return granted.callTool(call, signal);
-    const transcript = journalOf(task);
-    const { entries } = await store.transcripts.read(transcript);
-    if (entries.some(({ entry }) => entry.kind === 'tool_started'))
-      return { content: interrupted, isError: true };
-    return granted.callTool(call, signal, () =>
-      store.commit({
-        entries: [
-          { transcript, entry: { kind: 'tool_started', toolUseId: task.toolUseId, at: clock.now() } },
-        ],
-      }),
-    );
-  }
+/** Runs it, or continues it, and tells its conversation the result. */
+export async function runTask(
+  item: InboxItem,
+  task: RunTask,
+  { callTool, signal }: Readonly<{ callTool: CallTool; signal: AbortSignal }>,
+  deps: RunTaskDeps,
+): Promise<void> {
+  const outcome = await callOnce(task, callTool, signal, deps);
+  if (isShuttingDown(signal)) throw signal.reason;
+  // They know already.
+  if (signal.aborted) return deps.store.commit({ done: item.key });
+  await tellResult(item, task, { ...outcome, done: item.key }, deps);
+}
 
-  return {
-    async setUp(message, task, refuse) {
-      const id = runIdOf(task.parent, task.toolUseId);
-      const beside = `${conversationKey(message.conversation)}~`;
-      const { command: _command, replyTo: _replyTo, ...said } = message;
-      const item: Message = {
-        ...said,
-        id: taskKey(id),
-        text: '',
-        attachments: [],
-        task: { ...task, kind: 'run', id },
-      };
-      const refused = await store.addWork({ lane: `${beside}${id}`, message: item }, (underWay) =>
-        underWay.filter(({ lane }) => lane.startsWith(beside)).length >= mostTasks
-          ? tooMany
-          : refuse?.(underWay),
-      );
-      return refused === undefined ? { id } : { refused };
-    },
-    async run(item, task, granted, signal) {
-      const outcome = await callOnce(task, granted, signal);
-      if (isShuttingDown(signal)) throw signal.reason;
-      // They know already.
-      if (signal.aborted) return store.commit({ done: item.key });
-      await tell(item, task, outcome, item.key);
-    },
-    giveUp: (item, task, reason) => tell(item, task, { content: reason, isError: true }),
-    progress({ id }, signal) {
-      let newest = '';
-      let isDue = false;
-      let last = 0;
-      const tell = (): void => {
-        isDue = false;
-        last = clock.now();
-        store.signals.send('progress', `${id} ${newest}`).catch(onSignalFault);
-      };
-      return (text) => {
-        newest = text;
-        if (isDue) return;
-        const wait = last + progressEveryMs - clock.now();
-        if (wait <= 0) return tell();
-        isDue = true;
-        clock.sleep(wait, signal).then(tell, () => undefined);
-      };
-    },
+/** Journalled, so that a call that may not be repeated is made once (Q5). */
+async function callOnce(
+  task: RunTask,
+  callTool: CallTool,
+  signal: AbortSignal,
+  { store, clock }: RunTaskDeps,
+): Promise<ToolOutcome> {
+  const { toolUseId, tool } = task;
+  const call = { id: toolUseId, name: tool, input: task.input };
+  if (tool === 'use_skill') return callTool(call, signal);
+  const transcript = journalOf(task);
+  const { entries } = await store.transcripts.read(transcript);
+  if (entries.some(({ entry }) => entry.kind === 'tool_started'))
+    return { content: interrupted, isError: true };
+  return callTool(call, signal, () => {
+    const entry = { kind: 'tool_started', toolUseId, at: clock.now() } as const;
+    return store.commit({ entries: [{ transcript, entry }] });
+  });
+}
+
+/**
+ * The result is an item of the conversation, and counts as a message of the person who started the run: the waiting
+ * turn takes it, else it wakes the conversation.
+ */
+export async function tellResult(
+  { message }: InboxItem,
+  { id, skill }: RunTask,
+  { content, isError, follows, marks, done }: ToolOutcome & Readonly<{ done?: string }>,
+  { store }: Readonly<{ store: Pick<Store, 'commit' | 'signals'> }>,
+): Promise<void> {
+  const failed = isError ? true : undefined;
+  const task = { kind: 'result', id, skill, result: content, failed, follows, marks } as const;
+  const told: Message = { ...message, id: resultKey(id), task };
+  await store.commit({ work: [{ lane: conversationKey(message.conversation), message: told }], done });
+  await store.signals.send('ended', id);
+}
+
+/** Reports progress to the waiting turn, once a second at most. */
+export function taskProgress(
+  { id }: Pick<RunTask, 'id'>,
+  signal: AbortSignal,
+  { store, clock, log }: Readonly<{ store: Pick<Store, 'signals'>; clock: Clock; log: Log }>,
+): (text: string) => void {
+  let newest = '';
+  let isDue = false;
+  let last = 0;
+  const tell = (): void => {
+    isDue = false;
+    last = clock.now();
+    store.signals
+      .send('progress', `${id} ${newest}`)
+      .catch((error: unknown) => log.warn({ err: error }, 'the progress of a run could not be told'));
+  };
+  return (text) => {
+    newest = text;
+    if (isDue) return;
+    const wait = last + progressEveryMs - clock.now();
+    if (wait <= 0) return tell();
+    isDue = true;
+    clock.sleep(wait, signal).then(tell, () => undefined);
   };
 }
 
-type Result = Extract<Task, { kind: 'result' }>;
-
-export type WaitForTask = ReturnType<typeof createWaitForTask>;
+type Waiting = Readonly<{ id: string; conversation: Conversation; patienceMs: number }>;
+type WaitDeps = Readonly<{
+  store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
+  clock: Clock;
+  /** The process ends. */
+  stopping: AbortSignal;
+}>;
 
 /**
- * Waits `patienceMs` for a run and takes its result out of the inbox; undefined if it continues by itself. Stopping
- * the turn stops the run; a shutdown ends the wait (Q13).
+ * Waits for a run and takes its result out of the inbox; undefined if it continues by itself. Stopping the turn stops
+ * the run; a shutdown ends the wait (Q13).
  */
-export function createWaitForTask(options: {
-  store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
-  stopping: AbortSignal;
-  clock: Clock;
-}) {
-  const { store, stopping, clock } = options;
+export async function waitForTask(
+  waiting: Waiting,
+  context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
+  deps: WaitDeps,
+): Promise<Envelope | undefined> {
+  const { id, patienceMs } = waiting;
+  const { store, clock } = deps;
   const now = monotonicClock(clock);
-
-  return async (
-    id: string,
-    conversation: Conversation,
-    patienceMs: number,
-    context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
-  ): Promise<Envelope | undefined> => {
-    const signal = AbortSignal.any([context.signal, stopping]);
-    let deadline = now() + patienceMs;
-    let poked = Promise.withResolvers<void>();
-    const poke = (): void => poked.resolve();
-    const silence = [
-      store.signals.on('ended', (ended) => {
-        if (ended === id) poke();
-      }),
-      store.signals.on('asking', (asking) => {
-        if (asking !== id) return;
-        deadline = Math.min(deadline, now() + askingPatienceMs);
-        poke();
-      }),
-      store.signals.on('progress', (text) => {
-        if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
-      }),
-    ];
-    signal.addEventListener('abort', poke);
-    try {
-      for (;;) {
-        poked = Promise.withResolvers();
-        if (signal.aborted) return await stop(id, signal);
-        const found = await resultOf(id, conversation);
-        if (found !== undefined) {
-          context.settle(resultKey(id));
-          if (found.marks !== undefined) context.mark(found.marks);
-          return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
-        }
-        const left = deadline - now();
-        if (left <= 0) return undefined;
-        await raceTimeout(clock, poked.promise, Math.min(left, lookEveryMs));
+  const signal = AbortSignal.any([context.signal, deps.stopping]);
+  let deadline = now() + patienceMs;
+  let poked = Promise.withResolvers<void>();
+  const poke = (): void => poked.resolve();
+  const silence = [
+    store.signals.on('ended', (ended) => {
+      if (ended === id) poke();
+    }),
+    store.signals.on('asking', (asking) => {
+      if (asking !== id) return;
+      deadline = Math.min(deadline, now() + askingPatienceMs);
+      poke();
+    }),
+    store.signals.on('progress', (text) => {
+      if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
+    }),
+  ];
+  signal.addEventListener('abort', poke);
+  try {
+    for (;;) {
+      poked = Promise.withResolvers();
+      if (signal.aborted) {
+        if (!isShuttingDown(signal)) await cancelWork(store, { items: [taskKey(id)] });
+        throw signal.reason;
       }
-    } finally {
-      signal.removeEventListener('abort', poke);
-      for (const end of silence) end();
+      const found = await takeResult(waiting, context, store);
+      if (found !== undefined) return found;
+      const left = deadline - now();
+      if (left <= 0) return undefined;
+      await raceTimeout(clock, poked.promise, Math.min(left, lookEveryMs));
     }
-  };
-
-  async function resultOf(id: string, conversation: Conversation): Promise<Result | undefined> {
-    const items = await store.inbox.waitingIn(conversationKey(conversation));
-    const task = items.find(({ key }) => key === resultKey(id))?.message?.task;
-    return task?.kind === 'result' ? task : undefined;
+  } finally {
+    signal.removeEventListener('abort', poke);
+    for (const end of silence) end();
   }
+}
 
-  async function stop(id: string, signal: AbortSignal): Promise<never> {
-    if (!isShuttingDown(signal)) await cancelWork(store, { items: [taskKey(id)] });
-    throw signal.reason;
-  }
+async function takeResult(
+  { id, conversation }: Waiting,
+  context: Pick<ToolContext, 'settle' | 'mark'>,
+  { inbox }: Pick<Store, 'inbox'>,
+): Promise<Envelope | undefined> {
+  const items = await inbox.waitingIn(conversationKey(conversation));
+  const found = items.find(({ key }) => key === resultKey(id))?.message?.task;
+  if (found?.kind !== 'result') return undefined;
+  context.settle(resultKey(id));
+  if (found.marks !== undefined) context.mark(found.marks);
+  return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
 }
 
 /** In one step; all processes are told (Q4, T8). */

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createReceiveFiles } from '../../src/conversations/receive-files.ts';
+import { receiveFiles, type ReceiveFilesDeps } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles } from '../../src/runs/received-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { tooLarge } from '../../src/channels/save-file.ts';
@@ -23,7 +23,7 @@ async function sent(
   const workspace = mkdtempSync(path.join(tmpdir(), 'receive-'));
   const fetched: string[] = [];
   const bytesOf = new Map(files.map(({ name, bytes }) => [name, Buffer.from(bytes)]));
-  const receive = createReceiveFiles({
+  const deps: ReceiveFilesDeps = {
     runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: {} } }),
     channels: new Map([
       [
@@ -44,10 +44,10 @@ async function sent(
     transcribe: () => assert.fail('nothing is transcribed'),
     clock: systemClock,
     log: quietLog(),
-  });
+  };
   const attachments = files.map((file) => attached(file.name, file));
   const message = { ...said(), attachments, ...more };
-  const of = await receive(message, background, new AbortController().signal);
+  const of = await receiveFiles(message, background, new AbortController().signal, deps);
   const got = attachments.map((attachment) => of(attachment));
   return { got, of, fetched };
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { userContent, whyUnread } from '../../src/runs/user-content.ts';
-import { createReceiveFiles } from '../../src/conversations/receive-files.ts';
+import { receiveFiles, type ReceiveFilesDeps } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles } from '../../src/runs/received-files.ts';
 import { createTranscribe, type TranscribeSettings } from '../../src/conversations/transcribe.ts';
 import { formatConfigProblem } from '../../src/config/config-problem.ts';
@@ -65,7 +65,7 @@ async function readOf(
 async function takeVoice(transcribe: TranscribeSettings | undefined, more: Partial<Message> = {}) {
   const workspace = mkdtempSync(path.join(tmpdir(), 'transcribe-'));
   const log = quietLog();
-  const receive = createReceiveFiles({
+  const deps: ReceiveFilesDeps = {
     runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: { transcribe } } }),
     channels: new Map([
       ['telegram', { fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }],
@@ -76,7 +76,7 @@ async function takeVoice(transcribe: TranscribeSettings | undefined, more: Parti
     transcribe: createTranscribe({ env: { ...process.env, SKILLET_TEST_KEY: 'sk-secret' }, log }),
     clock: systemClock,
     log,
-  });
+  };
   const message: Message = {
     id: 'telegram:1:1',
     conversation: { channel: 'telegram', chat: '1' },
@@ -89,7 +89,7 @@ async function takeVoice(transcribe: TranscribeSettings | undefined, more: Parti
     sentAt: 0,
     ...more,
   };
-  const received = await receive(message, [], new AbortController().signal);
+  const received = await receiveFiles(message, [], new AbortController().signal, deps);
   const read = userContent(message, { background: [], received });
   return { read, told: whyUnread(message, received) };
 }

@@ -89,10 +89,8 @@ function grantBy(settings: Config, log = quietLog()) {
     writeCommand: (_, name) => `/${name}`,
     runs: {
       runSkill: unused('run'),
-      hasStarted: async () => false,
-      tasks: { setUp: unused('set up') },
-      waitForTask: unused('waited for'),
       budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },
+      stopping: new AbortController().signal,
     },
   });
   return (message: Message) =>
