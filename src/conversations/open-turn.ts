@@ -2,7 +2,7 @@ import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import { whileAdmitted } from '../access/while-admitted.ts';
 import { invocationId } from '../agent/models/anthropic-request.ts';
 import type { Viewer } from '../agent/show-to.ts';
-import type { Message, Task } from '../core/message.ts';
+import { requesterOf, type Message, type Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';

@@ -1,11 +1,10 @@
 import { taintOf, roomOf } from '../access/taint-of.ts';
 import { invocationId } from '../agent/models/anthropic-request.ts';
 import { invocationEnd } from '../agent/show-to.ts';
-import type { Entry } from '../core/entry.ts';
+import { joinTaint, type Entry } from '../core/entry.ts';
 import { localTime } from '../core/local-time.ts';
 import { addressesTyped, type Message } from '../core/message.ts';
 import type { ReceivedOf } from '../core/received.ts';
-import { joinTaint } from '../core/taint.ts';
 import { fixed } from '../core/texts/say.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';

@@ -1,7 +1,6 @@
 import type { Button, Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
-import type { Message } from '../core/message.ts';
-import { repliesTo, requesterOf } from '../core/requester-of.ts';
+import { repliesTo, requesterOf, type Message } from '../core/message.ts';
 import { sayIn, type Words } from '../core/texts/say.ts';
 import type { DeliverArtifacts } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
