@@ -145,7 +145,6 @@ async function followInline(
   return { envelope };
 }
 
-/** The part of `[skills.NAME]` that makes an inline skill a run. */
 type SkillSettings = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
 
 /** Why an inline skill is a run here; undefined if it can be followed (U8). */

@@ -41,7 +41,6 @@ export async function heardBefore(
   return [...earlier, ...heard.filter(({ id }) => !known.has(id))].sort((a, b) => a.sentAt - b.sentAt);
 }
 
-/** Since the last turn. */
 export async function heardSince(
   message: Message,
   entries: readonly Entry[],

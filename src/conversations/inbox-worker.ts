@@ -102,7 +102,6 @@ export function createInboxWorker(options: {
 
   async function run(item: InboxItem, lost: AbortSignal): Promise<void> {
     const abort = new AbortController();
-    // Another process continues from the journal.
     const onLost = (): void => abort.abort(shutdownReason());
     lost.addEventListener('abort', onLost);
     running.set(item.key, abort);
@@ -170,7 +169,6 @@ export function createInboxWorker(options: {
       ];
     },
     async idle() {
-      // One may have made work for the other.
       for (const serving of [...servings, ...servings]) await serving.idle();
     },
     async stop(graceMs) {
@@ -185,7 +183,6 @@ export function createInboxWorker(options: {
       );
       await Promise.race([ended, grace]);
       late.abort();
-      // What does not end in time is left to the journal.
       await Promise.race([ended, clock.sleep(abortedMs)]);
       silence();
     },
@@ -196,7 +193,6 @@ function stoppedByPerson(): DOMException {
   return new DOMException('stopped by a person', 'AbortError');
 }
 
-/** Whether an item was worked on before, by this process or another. */
 export function wasStarted({ interruptedAt, error }: InboxItem): boolean {
   return interruptedAt !== undefined || error !== undefined;
 }
@@ -237,7 +233,6 @@ export async function hasProgressed(
   return false;
 }
 
-/** Calls of the last answer that may have no result yet. */
 function openCalls(entries: readonly Entry[]): readonly string[] {
   const last = entries.findLast((entry) => entry.kind === 'assistant');
   return last?.kind === 'assistant'

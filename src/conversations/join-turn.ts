@@ -52,7 +52,6 @@ export function joinTurn(
       const taken = await store.inbox.takeAlong(next.key, clock.now());
       if (taken === undefined) return undefined;
       const message = await completeChat(taken.message, channels);
-      // It may have been edited meanwhile.
       if (taken.message.text !== next.message.text && !(await mayJoin(message, transcript, deps))) {
         await store.inbox.postpone(taken.key, 'an edit made it a message of its own', clock.now());
         return undefined;

@@ -26,7 +26,6 @@ export async function completeChat(
 
 export type Judged = Readonly<
   | { kind: 'command'; name: BuiltIn }
-  /** The bot itself answers, without a model. */
   | {
       kind: 'answer';
       text: string;

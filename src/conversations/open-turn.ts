@@ -79,7 +79,6 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
   };
 }
 
-/** May do what everybody here may. */
 const anybody = '';
 
 /** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */

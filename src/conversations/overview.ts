@@ -15,7 +15,6 @@ import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts'
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
-/** What commands and the page show of the bot. */
 export type Overview = Readonly<{
   /** What they can start by name there (A2, I4). */
   usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
@@ -76,7 +75,6 @@ export function createOverview(options: {
   };
 }
 
-/** `asks`: the open ones of these conversations. */
 type Reading = Readonly<{
   asks: readonly PendingRequest[];
   reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
@@ -107,7 +105,6 @@ export function describeTask(
   return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;
 }
 
-/** How a command is written there. */
 export type WriteHere = (name: string, args?: string) => string;
 
 export function describeSkill(skill: Skill, write: WriteHere): string {

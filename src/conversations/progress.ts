@@ -44,10 +44,8 @@ export type ProgressDeps = Readonly<{
 const instantMs = 300;
 /** First words are due 300 ms after the model's (H6). */
 const firstWordsMs = 250;
-/** Each platform shows them at its own pace. */
 const wordsEveryMs = 250;
 const longestLine = 300;
-/** Shorter work needs no line. */
 const quietMs = 3_000;
 /** No error: its stack for each turn would be slow. */
 const isOver = 'the work is over';

@@ -64,14 +64,12 @@ export type ReceiveFilesDeps = Readonly<{
   log: Log;
 }>;
 
-/** The files of one message while they are fetched. */
 type Receiving = Readonly<{
   chat: string;
   channel: Pick<Channel, 'fetchFile'> | undefined;
   /** Ends with the turn, `until` also after `longestMs`. */
   signal: AbortSignal;
   until: AbortSignal;
-  /** What one message may still take. */
   left: { bytes: number; shown: number; texts: number };
   deps: ReceiveFilesDeps;
 }>;
@@ -115,7 +113,6 @@ async function receive(wanted: Wanted, say: Say, receiving: Receiving): Promise<
   return { ok: false, reason: sayIn(undefined)(kept), told };
 }
 
-/** The file as it is stored, or why it is not. */
 async function keep(
   { attachment, sender, refused }: Wanted,
   { chat, channel, signal, until, left, deps }: Receiving,

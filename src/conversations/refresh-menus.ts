@@ -54,7 +54,6 @@ export function createRefreshMenus(options: {
   const self = randomUUID();
   const isNew = createNewSince<Diagnostic>();
   const stop = signals.on('reload', (from) => {
-    // If it finds a change, it tells the others in turn.
     if (from !== self) library.rescan().catch(complain);
   });
 
@@ -75,7 +74,6 @@ export function createRefreshMenus(options: {
       for (const channel of channels.values()) {
         try {
           const found = await channel.setMenus(menus, language);
-          // The same holds in every language.
           if (language === undefined)
             for (const { message } of found) log.warn({ channel: channel.name }, message);
         } catch (error) {

@@ -25,7 +25,6 @@ export async function stopTask(
   return haltRun(item, store, say);
 }
 
-/** One of this person's own runs, by its whole id. */
 export async function stopOwnRun(
   { id: sender, language }: Message['sender'],
   id: string,
@@ -91,7 +90,6 @@ export async function stopWork(
 const stoppingNow = fixed`Stopping.`;
 const justFinished = fixed`It has just finished.`;
 
-/** Questions here, and in the threads that are stopped. */
 function asksOf(
   { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
   isOwner: boolean,
@@ -136,7 +134,6 @@ export async function workHere(
   };
 }
 
-/** Background runs of the same conversations as `workHere` (U9). */
 export async function tasksHere(
   given: Given,
   inbox: Pick<Inbox, 'waitingIn'>,

@@ -32,7 +32,6 @@ export type TurnDeps = Readonly<{
   runs: Readonly<{
     runSkill: RunSkill;
     budgets: Pick<Budgets, 'ofRun' | 'atOnce'>;
-    /** The process ends. */
     stopping: AbortSignal;
   }>;
 }>;

@@ -57,7 +57,6 @@ export async function toolsOf(
   return { all: [...ofSkills, ...others], others, queued };
 }
 
-/** Fewer once it follows a skill (T6). */
 export function shownTools(
   { seen, model }: OpenTurn,
   { all, others }: TurnTools,
@@ -134,7 +133,6 @@ function toolCall({ name }: Tool, input: unknown, toolUseId: string): Call {
   };
 }
 
-/** A run of a skill that the model uses, or that a person started. */
 export async function enqueueSkill(
   turn: OpenTurn,
   [skill, request, background, context]: Parameters<EnqueueSkill>,
@@ -173,7 +171,6 @@ async function enqueue(
   call: Call,
   how: Readonly<{
     what: string;
-    /** It waits for the result, as long as a person would. */
     context?: ToolContext;
     background?: boolean;
     refuse?: RefuseTask;

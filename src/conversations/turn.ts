@@ -50,7 +50,6 @@ export type TurnRequest = Readonly<{
   message: Message;
   transcript: string;
   invocation: Invocation | undefined;
-  /** Another answer to the person's last question. */
   again?: true;
   watcher?: Pick<LoopWatcher, 'onText' | 'onWritten'>;
   joining?: Joining | undefined;
@@ -159,7 +158,6 @@ async function openTranscript(
   };
 }
 
-/** Undefined: they want another answer, and there is no question of theirs. */
 async function entryOf(
   { key, message, transcript, invocation, again, signal }: TurnRequest,
   { entries, viewer }: Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
@@ -261,7 +259,6 @@ async function answerOf(
     await append({ kind: 'notice', text: 'The person stopped the work on this.', at: now() });
     return { text: ended.text === '' ? say(stopped) : `${ended.text}\n\n${say(stopped)}`, failed: false };
   }
-  // A failure is told in one of the bot's sentences.
   if (ended.code === 'MODEL_ERROR') return { text: say(ended.text), failed: true };
   return { text: ended.text.trim() === '' ? say(nothingToSay) : ended.text, failed: false };
 }

@@ -32,18 +32,14 @@ export async function userEntry(
     message: Message;
     transcript: string;
     invokesSkill: boolean;
-    /** For the run of the skill. */
     context?: string | undefined;
-    /** The item of the running turn. */
     joins?: string;
-    /** The answer before it was not sent. */
     unsent?: boolean;
   }>,
   around: Readonly<{
     before: readonly Entry[];
     heard: readonly Message[];
     received: ReceivedOf;
-    /** Questions of runs that it may answer. */
     waiting: readonly Question[];
   }>,
   {
@@ -94,7 +90,6 @@ function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** The zone in which the model was told the time since then. */
 function lastTold(before: readonly Entry[], since: number): string | undefined {
   return before
     .flatMap((entry) =>
@@ -161,7 +156,6 @@ export async function invokeSkill(
   };
 }
 
-/** The item of that call's result. */
 export function invocationItem(key: string): string {
   return `${key}${invocationEnd}`;
 }

@@ -98,7 +98,6 @@ type Refused = Exclude<DeliveredArtifacts, { ok: true }>;
 /** Telegram's and Slack's limit. */
 const mostInAlbum = 10;
 
-/** Neighbours of one kind together. */
 function albumsOf<One extends Readonly<{ file: PartFile }>>(
   files: readonly One[],
   { album }: FileLimits,
@@ -143,7 +142,6 @@ function shorten(name: string): string {
   const ending = Buffer.byteLength(ext) <= longestEnding ? ext : '';
   const points = [...name.slice(0, name.length - ending.length)];
   const room = longestName - Buffer.byteLength(ending);
-  // A code point has at most four bytes.
   points.splice(room);
   while (Buffer.byteLength(points.join('')) > room) points.pop();
   return points.join('') + ending;
@@ -165,7 +163,6 @@ export type OutgoingFiles = Readonly<{
     name: string,
     largest: number,
   ): Promise<Kept | 'too large' | 'full'>;
-  /** Undefined if they are not here. */
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
   /** Removes what was kept before and never sent. */
@@ -223,7 +220,6 @@ export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000)
   };
 }
 
-/** False if there were more than `largest`. */
 async function write(handle: FileHandle, data: Artifact['data'], largest: number): Promise<boolean> {
   let left = largest;
   for await (const chunk of chunksOf(data)) {

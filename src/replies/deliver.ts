@@ -66,7 +66,6 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 }
 
 type NewRow = Omit<OutboxRow, 'shown'>;
-/** A row on its way. */
 type Sending = Readonly<{
   channel: Channel;
   row: NewRow;
@@ -198,7 +197,6 @@ async function lookUp(
   }
 }
 
-/** What becomes of a part that was not sent, or of which nobody knows. */
 async function settle(
   sending: Sending,
   error: unknown,
@@ -266,7 +264,6 @@ function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | 
   return (error instanceof SendError ? error.sentence : undefined) ?? fixed`It was not accepted.`;
 }
 
-/** People are told of limits. */
 export function withoutFile({ file, more = [], ...part }: Part, why: Words): OutgoingPart {
   if (file === undefined) return part;
   const say = sayIn(file.language);

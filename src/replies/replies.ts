@@ -37,9 +37,7 @@ export type Replies = Readonly<{
 
 export type AnswerOptions = ReplyOptions &
   Readonly<{
-    /** The inbox item that this finishes. */
     done?: string;
-    /** Stored with it. */
     entries?: Step['entries'];
     /** For what is not the answer itself. */
     key?: string;
@@ -119,7 +117,6 @@ function channelOf(id: string): string {
   return id.slice(0, id.indexOf(':'));
 }
 
-/** More tables of one answer stay in it. */
 const mostFiles = 5;
 
 export type LargeTableDeps = Readonly<{

@@ -78,7 +78,6 @@ async function runInner(
   return deps.runSkill(inner, request, context, transcript, chain);
 }
 
-/** For log and audit (A8, L6). */
 export function reportDenial(
   { skill, code, reason, requester }: DeniedSkill,
   { audit, log }: Pick<Host, 'audit' | 'log'>,

@@ -14,7 +14,6 @@ export type Question = Readonly<{ run: string; skill: string; question: string }
 export type Questions = Readonly<{
   /** `ask_person {question}`: ends the run's loop with `needs_input` until it is answered. */
   tool(of: Readonly<{ run: string; skill: string; transcript: string }>): Tool;
-  /** Open questions of this transcript to this person, the oldest first. */
   open(
     of: Readonly<{ conversation: Conversation; sender: string; transcript: string }>,
   ): Promise<readonly Question[]>;
@@ -41,7 +40,6 @@ export function createQuestions(options: {
   const { clock } = options;
   const isOpen = (ask: PendingRequest): boolean => ask.state === 'open' && ask.expiresAt > clock.now();
 
-  /** The question that this call answered, or may answer. */
   async function findFor(transcript: string, call: string): Promise<PendingRequest | undefined> {
     const { entries } = await transcripts.read(transcript);
     const ids = callIds(entries.map(({ entry }) => entry)).map((id) => questionId(transcript, id));

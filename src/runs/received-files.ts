@@ -29,7 +29,6 @@ import { chatFolders } from '../tools/built-in/run-folders.ts';
 
 export type KeptFile = Readonly<{
   hash: string;
-  /** In the conversation's folder. */
   name: string;
   mime: string;
   words: string;
@@ -93,7 +92,6 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
     writeInside({ root: chat, names: [name] }, { copyOf: inFolder(folder, hash) });
   }
 
-  /** Unless it was changed since `before`. */
   function removeCopy(folder: string, { name }: KeptFile, before = Infinity): void {
     const chat = enterFolder(chatOf(folder), []);
     unlessRefused(() => {

@@ -137,7 +137,6 @@ export type SkillNeed = Readonly<{
   programs: readonly string[];
   /** Without these packages and programs it is off. */
   missing: readonly string[];
-  /** How to get what is missing. */
   command?: string;
   /** Imports of these PyPI packages fail. */
   python: readonly string[];

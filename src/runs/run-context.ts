@@ -89,7 +89,6 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   };
 }
 
-/** Refused if the skill may not run as it is now. */
 async function readBody(
   { skill, request }: RunInput,
   { host, skills }: RunDeps,
@@ -113,7 +112,6 @@ async function readBody(
 type RunPlan = Readonly<{
   /** With the limits and hosts that hold here. */
   skill: Skill;
-  /** The skill's list, or its profile's. */
   allowed: readonly string[] | undefined;
   folders: RunFolders;
   sandbox: SkillSupply['sandbox'];

@@ -21,7 +21,6 @@ export function useOfEntry(entry: Entry, user: User): NonNullable<Step['usage']>
   return [{ ...user, day: new Date(entry.at).toISOString().slice(0, 10), tokens: entry.tokens }];
 }
 
-/** Whether the run of this call has started, in any process. */
 export async function hasStarted(
   parent: string,
   toolUseId: string,

@@ -30,7 +30,6 @@ export function runPrompt(options: {
   body: string;
   filled: boolean;
   files: readonly string[];
-  /** There are more files than `files`. */
   cut: boolean;
   today?: string;
   person?: string | undefined;
@@ -103,7 +102,6 @@ export function contextForRun(
   return pieces.length === 0 ? undefined : pieces.join('\n');
 }
 
-/** An equal share of text for each file. */
 function withBeginnings(received: ReceivedOf, files: readonly Attachment[]): ReceivedOf {
   const texts = files.flatMap((file) => {
     const got = received(file);

@@ -22,7 +22,6 @@ import { runIdOf, runJournal, useOfEntry } from './run-journal.ts';
 import type { SkillRequest } from './use-skill.ts';
 import type { Store } from '../store/store.ts';
 
-/** Everything that one run can reach. */
 export type RunContext =
   | Readonly<{
       ok: true;
@@ -238,7 +237,6 @@ export function failedRun(code: SkillResult['code'], text: string): SkillResult 
   return { status: 'error', code, text, ...nothing };
 }
 
-/** For a `resume` of a run that waits for nothing. */
 export function notWaiting(run: string): string {
   return `no run ${run} of this skill waits for an answer of this person: start again, without resume`;
 }

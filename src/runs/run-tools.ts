@@ -104,7 +104,6 @@ export function commandTools({
   return scripts === undefined ? [bash] : [skillsRunScriptTool(ofScript), bash];
 }
 
-/** How to tell a command that starts the skill's own script. */
 export function scriptGround(
   skill: Skill,
   { scratch }: RunFolders,

@@ -13,7 +13,6 @@ import { runIdOf, runJournal } from './run-journal.ts';
 
 export type RunTask = Extract<Task, { kind: 'run' }>;
 export type NewTask = Omit<RunTask, 'kind' | 'id'>;
-/** Why a run is not set up, judged by what is under way in all conversations. */
 export type RefuseTask = (underWay: readonly ListedItem[]) => string | undefined;
 
 /** Signals are hints: without one the result is looked up this often. */
@@ -155,7 +154,6 @@ type Waiting = Readonly<{ id: string; conversation: Conversation; patienceMs: nu
 type WaitDeps = Readonly<{
   store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
   clock: Clock;
-  /** The process ends. */
   stopping: AbortSignal;
 }>;
 

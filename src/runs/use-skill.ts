@@ -44,7 +44,6 @@ export type SkillRequest = Readonly<Omit<z.output<typeof written>, 'background'>
 /** For the operator's log: the model hears that the skill does not exist (A8). */
 export type DeniedSkill = Readonly<{ skill: string; code: string; reason: string; requester: Requester }>;
 
-/** An inline skill's instructions, or why it is a run after all (U8). */
 export type InlineSkill = (
   skill: Skill,
   request: SkillRequest,
@@ -72,7 +71,6 @@ export type UseSkillOptions = Readonly<{
     onDenied(denial: DeniedSkill): void;
   }>;
   requirements: Requirements;
-  /** Whether the run of this call has started before. */
   hasStarted(toolUseId: string): Promise<boolean>;
   /** A turn follows or enqueues; a queued call, and a run, runs at once. */
   work: Readonly<
@@ -166,7 +164,6 @@ async function runSkillNow(
   return 'denied' in now ? now.denied : asEnvelope(skill.name, result);
 }
 
-/** The skill if this call may use it now. */
 async function findAllowed(
   name: string,
   { toolUseId, requester }: ToolContext,

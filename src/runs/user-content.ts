@@ -44,7 +44,6 @@ export function withoutShown(content: string): string {
   return content.replace(/^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm, '$1]');
 }
 
-/** The zone of the time that the content told. */
 export function zoneTold(content: string): string | undefined {
   return /^<host[^>\n]*>\nToday is \S+ \([^)\n]*\), \S+ (\S+)\./.exec(content)?.[1];
 }
@@ -90,7 +89,6 @@ export function filesShown(
   return shown.filter(({ hash }, index) => shown.findIndex((one) => one.hash === hash) === index);
 }
 
-/** For a person who sent only files that can't be read. */
 export function whyUnread(
   { text, attachments, replyTo, shared = [] }: Message,
   received: ReceivedOf,

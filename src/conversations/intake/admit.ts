@@ -31,7 +31,6 @@ export type AdmitDeps = Readonly<{
     meetGroup: Pick<MeetGroup, 'spoken'>;
   }>;
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
-  /** What a message may answer; each sees it before anything else does. */
   asked: Readonly<{
     /** Removes what was pasted from a sign-in page (C6). */
     signIns: GuardSignIns;
@@ -39,7 +38,6 @@ export type AdmitDeps = Readonly<{
     settings: Pick<SettingsTalk, 'takeValue'>;
   }>;
   replies: Pick<Replies, 'answer'>;
-  /** Keep audit and chats from being flooded. */
   isDue: Readonly<{ refusal(key: string): boolean; full(key: string): boolean }>;
 }>;
 

@@ -63,7 +63,6 @@ async function plainAnswer(
   return (await hasSpokenSince(message, ask.askedAt, store)) ? ['', ''] : [word, ask.id.toUpperCase()];
 }
 
-/** Then the word may be about that. */
 async function hasSpokenSince(
   { id, conversation, sender }: Message,
   at: number,
@@ -82,7 +81,6 @@ async function hasSpokenSince(
   );
 }
 
-/** The one of these words that is the whole text. */
 export function plainWord(text: string): keyof typeof words | undefined {
   const said = text
     .normalize('NFC')

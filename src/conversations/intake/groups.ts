@@ -20,14 +20,12 @@ export type Groups = Readonly<{
   /** `undefined` if nothing was asked, or somebody decided already. */
   decide(id: string, verdict: GroupVerdict, by: string): Promise<AllowedGroup | undefined>;
   ignored(): Promise<readonly AllowedGroup[]>;
-  /** False if nothing was decided. */
   revoke(id: string): Promise<boolean>;
   /** The bot left a group: who adds it again inherits nothing. */
   left(place: Conversation): Promise<void>;
 }>;
 
 const hourMs = 3_600_000;
-/** An unanswered question expires. */
 const askedMs = 30 * 24 * hourMs;
 /** Questions an hour that non-owners can cause on a channel. */
 const mostByOthers = 3;
@@ -128,11 +126,9 @@ function ignoredKey(id: string): string {
 /** How the bot meets groups that nobody listed: it asks its owners, each in a direct message (H13). */
 export type MeetGroup = Readonly<{
   joined(event: Extract<ChannelEvent, { type: 'joined' }>): Promise<void>;
-  /** Somebody spoke to it in a group that is not listed. */
   spoken(message: Message): Promise<void>;
 }>;
 
-/** What happened in a group, as a sentence. */
 type Happened = (say: Say, group: string) => string;
 
 export function createMeetGroup(options: {

@@ -47,7 +47,6 @@ export async function showHomePage(
     };
     await deps.press({ ...more, type: 'press', press: { ...who, action }, tell }, heard);
   }
-  // The press may have changed it.
   showHome(await homePage(visit, told, deps.page));
 }
 

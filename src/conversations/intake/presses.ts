@@ -19,7 +19,6 @@ import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
 
 export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
-/** Takes a message that a press made. */
 export type SayAs = (message: Message) => Promise<void>;
 
 export type PressDeps = Readonly<{
@@ -194,7 +193,6 @@ async function answerAsk(
   const answered = await approvals.answer(id, from, answer);
   // Everybody sees it in the message that asked.
   if (answered.kind === 'taken') return undefined;
-  // No Markdown is shown there.
   return answered.kind === 'unknown' ? say(meansNothing) : answered.text.replaceAll('`', '');
 }
 

@@ -35,7 +35,6 @@ export type ReceiveDeps = AdmitDeps &
     }>;
     reading: Readonly<{ commands: Pick<Commands, 'resolve'> }>;
     asked: Readonly<{ settings: Pick<SettingsTalk, 'takeForm'> }>;
-    /** `say` admits the message of a press that starts a skill. */
     pages: Readonly<{
       press(event: PressEvent, say: SayAs): Promise<void>;
       showHome(event: HomeEvent, say: SayAs): Promise<void>;

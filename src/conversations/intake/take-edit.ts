@@ -6,7 +6,6 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Commands } from '../commands.ts';
 
-/** Overheard messages that are searched for the edited one. */
 const mostHeard = 200;
 
 export type EditDeps = Readonly<{
@@ -14,7 +13,6 @@ export type EditDeps = Readonly<{
   migrations: Pick<ChatMigrations, 'original'>;
   clock: Pick<Clock, 'now'>;
   resolve: Commands['resolve'];
-  /** An overheard message that is now for the bot. */
   taken(message: Message): Promise<void>;
 }>;
 
@@ -52,7 +50,6 @@ async function isCommand(message: Message, resolve: EditDeps['resolve']): Promis
   return (await resolve(message)) !== undefined;
 }
 
-/** Whether the turn was told of an earlier edit of this message. */
 async function hasJoined({ id, conversation }: Message, { store, migrations }: EditDeps): Promise<boolean> {
   const transcript = conversationKey(await migrations.original(conversation));
   const { entries } = await store.transcripts.read(await store.transcripts.current(transcript));
