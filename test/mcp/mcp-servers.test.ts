@@ -324,7 +324,7 @@ test('X7 B3 B4 the library is loaded for the first server in config, and by noth
     }
   };
   visit(path.join(source, 'bot/create-bot.ts'));
-  visit(path.join(source, 'operator/open-operate.ts'));
+  visit(path.join(source, 'operator/operate.ts'));
   assert.ok(seen.has(path.join(source, 'mcp/create-configured-servers.ts')));
   const connect: ConnectOnce = async () => assert.fail('nothing is connected');
   const { start, names, reconfigure } = await openServers(t, '', { connect });
