@@ -24,7 +24,7 @@ export type TakenAnswer = Readonly<
 
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
-/** How long the answer of an ended sign-in is recognized, whoever sends it. */
+/** How long the answer of an ended sign-in is recognized, by any sender. */
 const knownMs = 3_600_000;
 
 /**

@@ -43,7 +43,7 @@ export function ownDataDir(dataDir: string): Readonly<{ problem(): string | unde
   }
 }
 
-/** Throws as `ownDataDir` would, whoever owns the directory now; changes nothing. */
+/** Throws as `ownDataDir` would, no matter who owns the directory now; changes nothing. */
 export function tryDataDir(dataDir: string): void {
   try {
     tryFolders(dataDir);

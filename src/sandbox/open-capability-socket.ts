@@ -97,7 +97,7 @@ export async function openCapabilitySocket(
       const given = read === undefined ? refused : await serve(read.words, read.input, signal);
       socket.end(JSON.stringify(given));
     } catch (error) {
-      // The client then says that there was no answer; the cause is logged by whoever serves.
+      // The client then says that there was no answer; the cause is logged by the server.
       socket.destroy(error instanceof Error ? error : undefined);
     }
   }

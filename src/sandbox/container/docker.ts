@@ -227,7 +227,7 @@ function neverBegan(
   throw new Error(`${engine.name} ended with exit code ${ran.exitCode}: ${before.trim()}`);
 }
 
-/** In any state, and whoever may end its processes. */
+/** In any state, no matter who may end its processes. */
 async function remove(engine: ContainerEngine, name: string): Promise<void> {
   await engine.call(['rm', '--force', name]).catch((error: unknown) => {
     if (
