@@ -199,7 +199,7 @@ for (const [what, settings, problem] of programFaults)
     const { read, told } = await takeVoice(settings);
     assert.match(read, /^\(no text\)/);
     assert.match(read, problem);
-    assert.match(told ?? '', /^I couldn’t make out what is said in `voice\.ogg`\. Please write it/);
+    assert.match(told ?? '', /^I couldn’t understand the recording `voice\.ogg`\. Please type it/);
   });
 
 test('M12 a server of transcripts that fails is told to the person, unless they wrote words too', async (t) => {

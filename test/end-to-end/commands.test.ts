@@ -205,7 +205,7 @@ test('A10 a claim with a wrong token is answered once an hour, and the right one
   const set = await startWholeBot(t, { script: [] });
   const eve = set.telegram.person({ name: 'Eve' });
   for (let guess = 0; guess < 3; guess++) eve.says(`/start claim_${String(guess).repeat(32)}`);
-  assert.match((await eve.dm.nextMessage()).text, /not valid/);
+  assert.match((await eve.dm.nextMessage()).text, /invalid or has expired/);
   eve.says(`/start claim_${await set.bot.pairing.newOwnerToken()}`);
   await eve.dm.nextMessage(/You are the owner now/);
   assert.equal(eve.dm.everSent().length, 2);
