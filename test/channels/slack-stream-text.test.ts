@@ -18,7 +18,7 @@ function livesIn(markdown: string): readonly string[] {
     if (node.type === 'text') found.push(...((node.value ?? '').match(inText) ?? []));
     for (const child of node.children ?? []) visit(child);
   };
-  visit(fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) as Node);
+  visit(fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
   return [...found, ...(markdown.match(inText) ?? []), ...(markdown.match(mentions) ?? [])];
 }
 
