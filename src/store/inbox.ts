@@ -1,10 +1,19 @@
 import type { Message } from '../core/message.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import { joinMessages } from './grow-item.ts';
-import type { ServeOptions, Serving } from './store.ts';
+import type { CancelRequests } from './pending-requests.ts';
+import { each, hasChanged, type ByHand, type Call, type Sql, type Statement, type Steps } from './sql.ts';
+import type { ServeOptions, Serving, Stopped, StopOrder, Store } from './store.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
 
 export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
+/** The row of the item that a message is in. */
+export const itemOf = (key: string): string => `(SELECT item FROM inbox_keys WHERE key = ${key})`;
+/** Ends items without an answer; a condition has to follow. */
+export const endItem = (at: string): string =>
+  `UPDATE inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = ${at}`;
 
 /** A message on its way to an answer. */
 export type InboxItem = Readonly<{
@@ -105,8 +114,123 @@ export type InboxRow = Readonly<{
   stopped_at: number | null;
 }>;
 
+/** What each store does in its own way, because it happens with every message. */
+type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'serve'> &
+  Readonly<{
+    /** Marks the oldest item of a lane as taken if it is due; its row as it was before. */
+    takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
+    byHand: ByHand;
+  }>;
+
+/** The inbox, and `Store.stop`. */
+export function createInbox(
+  sql: Sql,
+  own: OwnInbox,
+  { clock, log, cancel }: Readonly<{ clock: Clock; log: Log; cancel: CancelRequests }>,
+): Readonly<{ inbox: Inbox; stop: Store['stop']; beside: Statement<InboxRow> }> {
+  const { dialect } = sql;
+  const item = itemOf('?1');
+  const waiting = (which: string) =>
+    sql.statement<InboxRow>(
+      `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' ${which} ORDER BY seq`,
+    );
+  const all = waiting('');
+  const beside = waiting(`AND ${dialect.contains('lane', "'~'")}`);
+  const within = waiting(
+    `AND +seq > ?2 AND lane >= ?1 AND lane < ?6 AND (lane = ?1 OR lane > ?3 AND lane < ?4 OR lane > ?5)`,
+  );
+  const dead = sql.statement<InboxRow>(
+    `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
+  );
+  const setAside = sql.guarded(
+    `UPDATE inbox SET status = 'dead', error = ?2, taken_at = NULL WHERE ${dialect.held} AND seq = ?1`,
+  );
+  const ofThis = `WHERE ${dialect.held} AND status = 'waiting' AND seq = ${item}`;
+  const takeAlong = sql.guarded<InboxRow>(
+    `UPDATE inbox SET was_taken = TRUE, join_key = NULL, taken_at = ?2 ${ofThis} AND stopped_at IS NULL AND due_at <= ?2
+     RETURNING ${inboxColumns}`,
+  );
+  const fail = sql.guarded<Readonly<{ tries: number }>>(
+    `UPDATE inbox SET status = ?2, tries = tries + 1, error = ?3, due_at = ?4, taken_at = NULL ${ofThis} RETURNING tries`,
+  );
+  const postpone = sql.guarded(`UPDATE inbox SET error = ?2, due_at = ?3, taken_at = NULL ${ofThis}`);
+  const triesOf = sql.statement<Readonly<{ tries: number }>>(`SELECT tries FROM inbox WHERE seq = ${item}`);
+  const revive = sql.statement(
+    `UPDATE inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL, stopped_at = NULL
+     WHERE status = 'dead' AND seq = ${item}`,
+  );
+  const drop = sql.statement(`${endItem('?2')} WHERE status IN ('waiting', 'dead') AND seq = ${item}`);
+  const dropUntaken = sql.statement(
+    `${endItem('?2')} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${item}`,
+  );
+  const stopTaken = sql.statement(
+    `UPDATE inbox SET stopped_at = ?2 WHERE status = 'waiting' AND seq = ${item}`,
+  );
+
+  async function take(lane: string, now: number): Promise<InboxItem | undefined> {
+    for (;;) {
+      const row = await own.takeHead(lane, now);
+      if (row === undefined) return undefined;
+      const read = readItem(row);
+      if (read.ok) return read.value;
+      await setAside(row.seq, `The stored message ${read.reason}`);
+      log.error(
+        { message: row.key, lane, reason: read.reason },
+        'a stored message is damaged and was set aside',
+      );
+    }
+  }
+
+  function* stop({ items, asks = [] }: StopOrder): Steps<Stopped> {
+    const now = clock.now();
+    const cancelled = yield* cancel(asks, now);
+    const changed = function* (change: Statement): Steps<readonly string[]> {
+      const answers = yield* each(items.map((key) => change(key, now)));
+      return items.filter((_, n) => answers[n]?.changed === 1);
+    };
+    return { cancelled, dropped: yield* changed(dropUntaken), stopping: yield* changed(stopTaken) };
+  }
+
+  const list = async (rows: Call<InboxRow>) => (await sql.read(rows)).map(toListed);
+  const byHand = async (key: string, survives: 'power' | 'server', change: Call) =>
+    (await own.byHand([key], survives, change, hasChanged)).changed > 0;
+
+  return {
+    beside,
+    stop: (order) => own.byHand(order.items, 'server', stop(order), ({ dropped }) => dropped.length > 0),
+    inbox: {
+      accept: own.accept,
+      replace: own.replace,
+      serve: own.serve,
+      take,
+      async takeAlong(key, now) {
+        const [row] = (await takeAlong(key, now)).rows;
+        // What can't be read is left for its own turn.
+        const read = row && readItem({ ...row, taken_at: null });
+        return read?.ok === true ? read.value : undefined;
+      },
+      async fail(key, error, retryAt) {
+        const status = retryAt === undefined ? 'dead' : 'waiting';
+        const [failed] = (await fail(key, status, error, retryAt ?? 0)).rows;
+        const [known] = failed === undefined ? await sql.read(triesOf(key)) : [failed];
+        return known?.tries ?? 0;
+      },
+      async postpone(key, error, retryAt) {
+        await postpone(key, error, retryAt);
+      },
+      list: (status) => list(status === 'dead' ? dead() : all()),
+      beside: () => list(beside()),
+      // "0" comes after "/", and DEL after "~".
+      waitingIn: (lane, after = 0) =>
+        list(within(lane, after, `${lane}/`, `${lane}0`, `${lane}~`, `${lane}\u007f`)),
+      retry: (key) => byHand(key, 'power', revive(key)),
+      drop: (key) => byHand(key, 'server', drop(key, clock.now())),
+    },
+  };
+}
+
 /** The item that a row holds; a row whose message can't be read gives the reason. */
-export function readItem(row: InboxRow): ReadJson<InboxItem> {
+function readItem(row: InboxRow): ReadJson<InboxItem> {
   const parts = readStored(storedItem, row.parts);
   if (!parts.ok) return parts;
   const { takenAt, ...item } = listedItem(row);
@@ -118,12 +242,6 @@ export function readItem(row: InboxRow): ReadJson<InboxItem> {
       message: joinMessages(parts.value),
     },
   };
-}
-
-/** The item of a row that was taken a moment ago, beside the one of its lane (H11). What can't be read is left for its own turn. */
-export function alongOf(row: InboxRow): InboxItem | undefined {
-  const read = readItem({ ...row, taken_at: null });
-  return read.ok ? read.value : undefined;
 }
 
 /** A row as others see it, with its message where that can be read. */

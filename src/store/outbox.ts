@@ -1,5 +1,8 @@
 import type { Part, Receipt } from '../core/channel.ts';
-import type { Conversation } from '../core/conversation.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { hasChanged, type ByHand, type Sql } from './sql.ts';
 import type { ServeOptions, Serving } from './store.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedConversation, storedPart, storedReceipt } from './stored-message.ts';
@@ -56,19 +59,89 @@ export type Outbox = Readonly<{
   receipt(key: string): Promise<Receipt | undefined>;
 }>;
 
-/** The columns of an outbox row that make a part to be sent, and what is shown in its place. */
-export type OutboxTableRow = Readonly<{
-  key: string;
-  conversation: string;
-  part: string;
-  status: OutboxRow['status'];
-  tries: number;
-  repeats: number;
-  receipt: string | null;
-}>;
+type TableRow = Pick<OutboxRow, 'key' | 'status' | 'tries' | 'repeats'> &
+  Readonly<{ conversation: string; part: string; due_at: number; receipt: string | null }>;
+
+/** The outbox, but for what each store does in its own way: giving out lanes, and marking parts, which happens with every message. */
+export function createOutbox(
+  sql: Sql,
+  own: Pick<Outbox, 'serve' | 'sending' | 'sent'> & Readonly<{ byHand: ByHand }>,
+  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
+): Outbox {
+  const { read, write, dialect } = sql;
+  const head = sql.lookup<TableRow>(
+    `SELECT o.key, o.conversation, o.part, o.status, o.tries, o.repeats, o.due_at, s.receipt
+     FROM outbox o LEFT JOIN shown s ON s.key = o.key WHERE o.finished_at IS NULL AND o.lane = ?1 ORDER BY o.seq LIMIT 1`,
+    { most: 200 },
+  );
+  const unsent = sql.statement<Readonly<{ unsent: number }>>(
+    'SELECT COUNT(*) AS unsent FROM outbox WHERE finished_at IS NULL AND lane = ?1',
+  );
+  /** A change that only who holds the conversation may make. */
+  const change = (set: string) =>
+    sql.guarded(`UPDATE outbox SET ${set} WHERE ${dialect.held} AND finished_at IS NULL AND key = ?1`);
+  const retry = change(`status = 'waiting', tries = tries + 1, error = ?2, due_at = ?3`);
+  const dead = change(`status = 'dead', error = ?2, finished_at = ?3`);
+  const repeated = change('repeats = repeats + 1');
+  const givenUp = sql.statement<DeadPart>(
+    `SELECT key, lane, COALESCE(error, '') AS error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
+  );
+  const revive = sql.statement(
+    `UPDATE outbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, finished_at = NULL
+     WHERE status = 'dead' AND key = ?1`,
+  );
+  const show = sql.statement(
+    `INSERT INTO shown (key, receipt, shown_at) VALUES (?1, ?2, ?3)
+     ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
+  );
+  const hide = sql.statement('DELETE FROM shown WHERE key = ?1');
+  const receiptIn = (table: 'outbox' | 'shown') =>
+    sql.statement<Readonly<{ receipt: string | null }>>(`SELECT receipt FROM ${table} WHERE key = ?1`);
+  const receipt = receiptIn('outbox');
+  const shown = receiptIn('shown');
+
+  async function giveUp(key: string, error: string): Promise<void> {
+    await dead(key, error, clock.now());
+  }
+
+  return {
+    serve: own.serve,
+    sending: own.sending,
+    sent: own.sent,
+    async next(lane, now) {
+      for (;;) {
+        const [row] = await head(lane);
+        if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
+        const part = readPart(row);
+        if (part.ok) return part.value;
+        log.error(
+          { outbox: row.key, lane, reason: part.reason },
+          'a stored part is damaged and was given up',
+        );
+        await giveUp(row.key, `The stored part ${part.reason}`);
+      }
+    },
+    async retry(key, error, at) {
+      await retry(key, error, at);
+    },
+    dead: giveUp,
+    async repeated(key) {
+      await repeated(key);
+    },
+    givenUp: async () => (await read(givenUp())).map((row) => ({ ...row })),
+    revive: async (key) => (await own.byHand([key], 'power', revive(key), hasChanged)).changed > 0,
+    pending: async (conversation) => (await read(unsent(conversationKey(conversation))))[0]?.unsent ?? 0,
+    async show(key, given) {
+      const call = given === undefined ? hide(key) : show(key, JSON.stringify(given), clock.now());
+      await write('process', call);
+    },
+    shown: async (key) => readReceipt((await read(shown(key)))[0]?.receipt),
+    receipt: async (key) => readReceipt((await read(receipt(key)))[0]?.receipt),
+  };
+}
 
 /** The part that a row holds; one that can't be read gives the reason. */
-export function readPart(row: OutboxTableRow): ReadJson<OutboxRow> {
+function readPart(row: TableRow): ReadJson<OutboxRow> {
   const place = readStored(storedConversation, row.conversation);
   if (!place.ok) return place;
   const part = readStored(storedPart, row.part);
@@ -80,7 +153,7 @@ export function readPart(row: OutboxTableRow): ReadJson<OutboxRow> {
 }
 
 /** A damaged receipt counts as missing: the part is sent again. */
-export function readReceipt(text: string | null | undefined): Receipt | undefined {
+function readReceipt(text: string | null | undefined): Receipt | undefined {
   const read = text == null ? undefined : readStored(storedReceipt, text);
   return read?.ok === true ? read.value : undefined;
 }

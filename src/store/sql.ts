@@ -48,6 +48,18 @@ export type Dialect = Readonly<{
   held: string;
 }>;
 
+/** Makes changes that may leave items of these keys due: if it `changed` something, their lanes are looked at now. */
+export type ByHand = <T>(
+  keys: readonly string[],
+  survives: Survives,
+  script: Script<T>,
+  changed: (result: T) => boolean,
+) => Promise<T>;
+
+export function hasChanged({ changed }: Answer<unknown>): boolean {
+  return changed > 0;
+}
+
 export function callOf<Row>(text: string, values: readonly SqlValue[]): Call<Row> {
   const call: Call<Row> = {
     text,

@@ -72,37 +72,34 @@ export const forgettingMutations = [
     ['turns of others go, too', 'seen.theirTurn = from === sender;', 'seen.theirTurn ||= from === sender;'],
     ['a short word of somebody forgotten is everybody’s', 'letters.length >= tellingLetters &&', ''],
   ]),
-  ...changesOf('store/sqlite/create-forget.ts', store, [
-    [
-      'what was forgotten is still in the journal',
-      'await emptyJournal();\n    return',
-      'return',
-      { test: 'store/embedded-forget.test.ts' },
-    ],
+  ...changesOf('store/sqlite/create-embedded-store.ts', 'store/embedded-forget.test.ts', [
+    ['what was forgotten is still in the journal', 'await emptyJournal(connection);', ''],
+  ]),
+  ...changesOf('store/forget-rows.ts', store, [
     [
       'a row that changed meanwhile is removed',
-      '`DELETE FROM ${table} WHERE seq = ? AND ${text} = ?`',
-      '`DELETE FROM ${table} WHERE seq = ? AND ${text} IS NOT ?`',
+      '`DELETE FROM ${table} WHERE seq = ?1 AND ${text} = ?2`',
+      '`DELETE FROM ${table} WHERE seq = ?1 AND ${text} <> ?2`',
     ],
   ]),
-  ...changesOf('store/sqlite/create-prune.ts', store, [
+  ...changesOf('store/prune.ts', store, [
     ['waiting items are pruned', "status = 'done' AND finished_at", 'accepted_at'],
     ['what was overheard is kept for ever', 'keptMs: bounds.overheardKeptMs', 'keptMs: Infinity'],
     ['sign-ins are kept for ever', 'keptMs: bounds.flowsKeptMs', 'keptMs: Infinity'],
     ['outcomes are forgotten at once', 'keptMs: bounds.outcomesKeptMs', 'keptMs: 0'],
     [
       'a conversation in use is pruned',
-      'if (stillQuiet.get(transcript, before) === undefined) return 0;',
+      'if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;',
       '',
       { test: 'store/embedded-damage.test.ts', only: 'while a long conversation' },
     ],
     [
       'what was sent is kept for ever',
-      "UPDATE outbox SET part = '${noText}' WHERE rowid",
-      'UPDATE outbox SET part = part WHERE 0 AND rowid',
+      "UPDATE outbox SET part = '${noText}' WHERE $",
+      'UPDATE outbox SET part = part WHERE 0 AND $',
       { test: 'store/outbox-texts.test.ts' },
     ],
-    ['only the first rows are pruned', 'remove) >= batch', 'remove) < 0'],
+    ['only the first rows are pruned', '.changed >= size', '.changed < 0'],
   ]),
   ...changesOf('operator/forget-somebody.ts', 'operator/forget-somebody.test.ts', [
     [

@@ -2,7 +2,7 @@ import { conversationKey } from '../../core/conversation.ts';
 import { bounds } from '../bounds.ts';
 import { writeItem } from '../grow-item.ts';
 import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
-import type { Backing } from './backing.ts';
+import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
 import { lockOf, queueOf } from './queue-of.ts';
 

@@ -1,12 +1,15 @@
 import { conversationKey } from '../../core/conversation.ts';
 import { addWork } from './accept-messages.ts';
-import type { Backing } from './backing.ts';
+import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
-import { itemsBeside, laneOf } from './create-inbox.ts';
+import { lanesOf as lanesOfItems } from './create-by-hand.ts';
+import { runScript } from './create-sql.ts';
 import { lost, fenceValues, type Fence } from './lease.ts';
 import { lockOf, queueOf } from './queue-of.ts';
 import type { Query } from './open-database.ts';
 import type { Step, Store } from '../store.ts';
+import { toListed, type InboxRow } from '../inbox.ts';
+import type { Statement } from '../sql.ts';
 
 const statement = `SELECT skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 
@@ -19,13 +22,10 @@ type Refuse = Parameters<Store['addWork']>[1];
  * `Store.commit` and `Store.addWork` on PostgreSQL: one transaction, refused where the lane it is called for was lost (Q8, Q9).
  * Steps that come together share one.
  */
-export function createCommit({
-  database,
-  jobs,
-  leases,
-  announce,
-  clock,
-}: Backing): Pick<Store, 'commit' | 'addWork'> {
+export function createCommit(
+  { database, jobs, leases, announce, clock }: Backing,
+  beside: Statement<InboxRow>,
+): Pick<Store, 'commit' | 'addWork'> {
   const writeAll = (durable: boolean) =>
     createBatch<FencedStep, undefined | typeof lost>((steps) => {
       const lanes = new Set(steps.flatMap(({ step }) => lanesOf(step)));
@@ -56,7 +56,7 @@ export function createCommit({
         const [refused] = await writeSteps(query, [{ step, fence, now }], how);
         if (refused === lost) return lost;
         if (refuse !== undefined && !(await isKnown(query, step))) {
-          const reason = refuse(await itemsBeside(query));
+          const reason = refuse((await runScript(query, beside())).rows.map(toListed));
           if (reason !== undefined) return reason;
         }
         await addWork(query, step.work ?? [], now);
@@ -76,7 +76,9 @@ export function createCommit({
   async function commit(step: Step): Promise<void> {
     // Who holds the lane continues with it; for anybody else its job has to be called.
     const freed =
-      step.done === undefined || leases.active() ? undefined : await laneOf(database.query, step.done);
+      step.done === undefined || leases.active()
+        ? undefined
+        : (await lanesOfItems(database.query, 'inbox', [step.done]))[0];
     const parts = lanesOf(step);
     await jobs.prepare('outbox', parts);
     if (freed !== undefined || (step.work?.length ?? 0) > 0) await writeAlone(step, freed);

@@ -1,4 +1,4 @@
-import type { Backing } from './backing.ts';
+import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
 import type { Claim, Kind } from './lease.ts';
 import { lockOf } from './queue-of.ts';

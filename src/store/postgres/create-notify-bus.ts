@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
+import { createLocalSignals, topics, type Signals } from '../signals.ts';
+import type { Kind } from './lease.ts';
 import { toFault, type Database } from './open-database.ts';
 
 /** Words between the processes on one database, by LISTEN and NOTIFY. Hints: what is said while a process is cut off never reaches it. */
@@ -104,6 +106,71 @@ export function createNotifyBus(database: Database, log: Log): NotifyBus {
       state.closed = true;
       clearTimeout(state.timer);
       if (state.client !== undefined) hangUp(state.client);
+    },
+  };
+}
+
+/** Signals between processes: at once in this one, by the wire in the others (Q9). */
+export function createSignals(wire: NotifyBus): Signals {
+  const local = createLocalSignals();
+  for (const topic of topics) wire.on(topic, (text) => void local.send(topic, text));
+  return {
+    async send(topic, text) {
+      await local.send(topic, text);
+      await wire.send(topic, text);
+    },
+    on: local.on,
+  };
+}
+
+/** Tells who serves lanes that some became due. */
+export type Announcer = Readonly<{
+  /**
+   * These are due (any, where none is named), now or in `inMs`: told here at once; the other processes hear only that
+   * something is due now, and look regularly anyway.
+   */
+  announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
+  /** Gives what ends it. */
+  on(kind: Kind, listener: Listener): () => void;
+  /** Sends what was gathered. */
+  close(): Promise<void>;
+}>;
+
+type Listener = (lanes: readonly string[] | undefined, inMs: number) => void;
+
+/** Commits that notify wait for each other, so hints go out on their own, and one stands for all of so many milliseconds. */
+const gatherMs = 20;
+
+export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
+  const listeners = { inbox: new Set<Listener>(), outbox: new Set<Listener>() };
+  const pending = new Map<Kind, NodeJS.Timeout>();
+  const tell = (kind: Kind, lanes: readonly string[] | undefined, inMs: number) =>
+    [...listeners[kind]].forEach((listener) => listener(lanes, inMs));
+
+  async function hint(kind: Kind): Promise<void> {
+    clearTimeout(pending.get(kind));
+    pending.delete(kind);
+    await wire.send(kind, '').catch((error: unknown) => {
+      log.debug({ err: error }, 'the other processes were not told of work; they look regularly');
+    });
+  }
+
+  for (const kind of ['inbox', 'outbox'] as const) {
+    wire.on(kind, () => tell(kind, undefined, 0));
+    wire.onReturn(() => tell(kind, undefined, 0));
+  }
+  return {
+    announce(kind, lanes, inMs = 0) {
+      tell(kind, lanes, inMs);
+      if (inMs > 0 || pending.has(kind)) return;
+      pending.set(kind, setTimeout(() => void hint(kind), gatherMs).unref());
+    },
+    on(kind, listener) {
+      listeners[kind].add(listener);
+      return () => void listeners[kind].delete(listener);
+    },
+    async close() {
+      await Promise.all([...pending.keys()].map(hint));
     },
   };
 }

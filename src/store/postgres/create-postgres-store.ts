@@ -1,48 +1,67 @@
+import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import { createCapabilityRecords } from '../capability-records.ts';
+import { createForget } from '../forget-rows.ts';
 import { createGroupContext } from '../group-context.ts';
+import { createInbox } from '../inbox.ts';
+import { createKeyed } from '../keyed.ts';
+import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
+import { createPrune } from '../prune.ts';
 import type { Backlog, Store } from '../store.ts';
+import { createTranscripts } from '../transcripts.ts';
 import { createUsage, createUses } from '../usage.ts';
-import type { Backing } from './backing.ts';
-import type { Announcer } from './create-announcer.ts';
+import { createByHand } from './create-by-hand.ts';
 import { createCommit } from './create-commit.ts';
-import { createForget } from './create-forget.ts';
 import { createHeartbeat } from './create-heartbeat.ts';
-import { createInbox, inboxHead } from './create-inbox.ts';
-import { createKeyed } from './create-keyed.ts';
+import { createItems } from './create-items.ts';
 import { createLead } from './create-lead.ts';
-import { createOutbox, outboxHead } from './create-outbox.ts';
-import { createPrune } from './create-prune.ts';
+import { createParts } from './create-parts.ts';
 import { createReserve } from './create-reserve.ts';
 import { createServe } from './create-serve.ts';
-import { createSignals } from './create-signals.ts';
-import { createStop } from './create-stop.ts';
-import { createTranscripts } from './create-transcripts.ts';
 import { createSql } from './create-sql.ts';
-import type { NotifyBus } from './create-notify-bus.ts';
+import { createSignals, type Announcer, type NotifyBus } from './create-notify-bus.ts';
+import type { Kind, Leases } from './lease.ts';
+import type { Database } from './open-database.ts';
+import type { Jobs } from './open-jobs.ts';
 import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
+
+/** What the parts of the store stand on. */
+export type Backing = Readonly<{
+  database: Database;
+  jobs: Jobs;
+  leases: Leases;
+  /** Tells this process and the others that lanes became due (any, where none is named), or (in this process only) will be in `inMs`. */
+  announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
+  clock: Clock;
+  log: Log;
+}>;
 
 const checkMs = 3_000;
 
 /** The store on a migrated database, which it closes with itself. Every method rejects while the database is away, and works again when it is back (Q11). */
 export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
-  const { database, jobs, leases, log } = backing;
+  const { database, jobs, leases, clock, log } = backing;
   const sql = createSql(database, leases);
   const { cancel, ...asks } = createPendingRequests(sql, log);
   const heartbeat = createHeartbeat(jobs, log);
   const leader = createLead(database, log);
-  const prune = createPrune(database);
+  const prune = createPrune(sql);
+  const forget = createForget(sql);
   const closing = new AbortController();
   const shared = { backing, announcer, heartbeat, closed: closing.signal };
-  const inbox = createInbox(
-    backing,
-    createServe({ ...shared, kind: 'inbox', head: inboxHead, waiting: `inbox WHERE status = 'waiting'` }),
-  );
-  const outbox = createOutbox(
-    backing,
-    createServe({ ...shared, kind: 'outbox', head: outboxHead, waiting: 'outbox WHERE finished_at IS NULL' }),
-  );
+  const ofInbox = {
+    ...createItems(backing),
+    serve: createServe({ ...shared, kind: 'inbox' }),
+    byHand: createByHand(backing, 'inbox'),
+  };
+  const ofOutbox = {
+    ...createParts(backing),
+    serve: createServe({ ...shared, kind: 'outbox' }),
+    byHand: createByHand(backing, 'outbox'),
+  };
+  const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
   const closed: { done?: Promise<void> } = {};
 
   async function close(): Promise<void> {
@@ -57,24 +76,30 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
 
   return {
     inbox,
-    outbox,
-    transcripts: createTranscripts(database, log),
+    outbox: createOutbox(sql, ofOutbox, { clock, log }),
+    transcripts: createTranscripts(sql, log),
     overheard: createGroupContext(sql, log),
     asks,
     capabilities: createCapabilityRecords(sql),
     signals: createSignals(wire),
-    ...createCommit(backing),
-    stop: createStop(backing, cancel),
-    keyed: createKeyed(database, log),
+    ...createCommit(backing, beside),
+    stop,
+    keyed: createKeyed(sql, log),
     usage: createUsage(sql),
     lead: leader.lead,
     reserve: createReserve(database),
     countUse: createUses(sql),
     async prune(now, retentionMs) {
       await prune(now, retentionMs);
+      await database.query('DELETE FROM limits WHERE free_at < extract(epoch FROM now()) * 1000');
       await sweepLanes(backing);
     },
-    forget: createForget(database, () => hastenLanes(backing)),
+    async forget(sender) {
+      const forgotten = await forget(sender);
+      // Lanes may have lost the item they waited for. The server overwrites what was removed in its own time (vacuum).
+      await hastenLanes(backing);
+      return forgotten;
+    },
     async backup() {
       throw new OperatorError(
         'A PostgreSQL store is backed up by PostgreSQL’s own tools: pg_dump --format=custom --file=FILE with the URL of ' +

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { laneChannel } from '../lane-channel.ts';
 import { createScheduler } from '../scheduler.ts';
-import type { Backing } from './backing.ts';
-import type { Announcer } from './create-announcer.ts';
+import type { Backing } from './create-postgres-store.ts';
+import type { Announcer } from './create-notify-bus.ts';
 import { createGiveBack, type Outcome } from './create-give-back.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
-import type { Query } from './open-database.ts';
-import { bringForward } from './sweep-lanes.ts';
+import { bringForward, waitingRows } from './sweep-lanes.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
 export type Serve = (options: ServeOptions) => Serving;
@@ -28,10 +27,6 @@ const timerSlackMs = 10;
 export function createServe(
   options: Readonly<{
     kind: Kind;
-    /** When the head of a lane is due; undefined if the lane is empty. */
-    head(query: Query, lane: string): Promise<number | undefined>;
-    /** The table and the rows of it that wait. */
-    waiting: string;
     backing: Backing;
     announcer: Announcer;
     heartbeat: Heartbeat;
@@ -39,7 +34,7 @@ export function createServe(
     closed: AbortSignal;
   }>,
 ): Serve {
-  const { kind, head, waiting, backing, announcer, heartbeat, closed } = options;
+  const { kind, backing, announcer, heartbeat, closed } = options;
   const { database, jobs, leases, clock, log } = backing;
   const close = createGiveBack(backing, kind);
 
@@ -177,16 +172,12 @@ export function createServe(
 
     /** Whether a lane that is served here has a head that is due. */
     async function anyDue(): Promise<boolean> {
-      const { rows } = await database.query<Readonly<{ lane: string }>>(
-        `SELECT DISTINCT lane FROM skillet.${waiting} AND split_part(lane, ':', 1) = ANY($1)`,
-        [channels.map((channel) => encodeURIComponent(channel.replace(/~$/, '')))],
+      const { rows } = await database.query<Readonly<{ lane: string; at: number }>>(
+        `SELECT lane, skillet.head_due($2, lane) AS at FROM (SELECT DISTINCT lane FROM ${waitingRows[kind]}
+           AND split_part(lane, ':', 1) = ANY($1)) AS waiting`,
+        [channels.map((channel) => encodeURIComponent(channel.replace(/~$/, ''))), kind],
       );
-      for (const { lane } of rows) {
-        if (!channels.includes(servedUnder(lane))) continue;
-        const dueAt = await head(database.query, lane);
-        if (dueAt !== undefined && dueAt <= clock.now()) return true;
-      }
-      return false;
+      return rows.some(({ lane, at }) => channels.includes(servedUnder(lane)) && at <= clock.now());
     }
 
     function giveOutNoMore(): void {

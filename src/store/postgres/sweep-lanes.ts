@@ -1,9 +1,10 @@
-import type { Backing } from './backing.ts';
+import type { Backing } from './create-postgres-store.ts';
 import type { Kind } from './lease.ts';
 import { lockOf } from './queue-of.ts';
 
 const batch = 500;
-const waiting: Readonly<Record<Kind, string>> = {
+/** The table and the rows of it that wait. */
+export const waitingRows: Readonly<Record<Kind, string>> = {
   inbox: `inbox WHERE status = 'waiting'`,
   outbox: 'outbox WHERE finished_at IS NULL',
 };
@@ -57,7 +58,7 @@ export async function hastenLanes(ground: Ground): Promise<void> {
 /** Oldest first; their queues are there. */
 async function waitingLanes({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
   const { rows } = await database.query<Readonly<{ lane: string }>>(
-    `SELECT lane FROM skillet.${waiting[kind]} GROUP BY lane ORDER BY min(seq)`,
+    `SELECT lane FROM skillet.${waitingRows[kind]} GROUP BY lane ORDER BY min(seq)`,
   );
   const lanes = rows.map(({ lane }) => lane);
   await jobs.prepare(kind, lanes);

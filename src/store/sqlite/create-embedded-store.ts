@@ -1,32 +1,44 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createCapabilityRecords } from '../capability-records.ts';
 import { createGroupContext } from '../group-context.ts';
+import { createInbox } from '../inbox.ts';
+import { createKeyed } from '../keyed.ts';
+import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
+import { createPrune } from '../prune.ts';
 import { createLocalSignals } from '../signals.ts';
+import type { ByHand } from '../sql.ts';
+import type { Store, Backlog } from '../store.ts';
+import { createTranscripts } from '../transcripts.ts';
 import { createUsage, createUses } from '../usage.ts';
 import { createBackup } from './create-backup.ts';
-import { createBatch } from './create-batch.ts';
-import { createInbox } from './create-inbox.ts';
-import { createKeyed } from './create-keyed.ts';
-import { createOutbox } from './create-outbox.ts';
-import { createPrune } from './create-prune.ts';
-import { createTranscripts } from './create-transcripts.ts';
-import { createSql } from './create-sql.ts';
-import type { Connection } from './open-connection.ts';
+import { createBatch, type Batch } from './create-batch.ts';
+import { createCommit } from './create-commit.ts';
+import { createItems } from './create-items.ts';
+import { createParts } from './create-parts.ts';
 import type { Bell } from './create-serve.ts';
-import type { Steps } from '../sql.ts';
-import type { Store, Backlog, Stopped, Use } from '../store.ts';
+import { createSql, type LocalSql } from './create-sql.ts';
+import type { Connection } from './open-connection.ts';
+
+/** What the parts of the embedded store stand on. */
+export type Backing = Readonly<{
+  connection: Connection;
+  sql: LocalSql;
+  batch: Batch;
+  clock: Clock;
+  log: Log;
+}>;
+
+/** What is written meanwhile, or a backup, can keep the journal from being emptied for a moment. */
+const emptyTries = 200;
+const emptyEveryMs = 50;
 
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
 export function createEmbeddedStore(
   connection: Connection,
-  {
-    clock,
-    log,
-    findFile = () => undefined,
-    release,
-  }: Readonly<{
+  own: Readonly<{
     clock: Clock;
     log: Log;
     /** Throws where the file is no longer where it was opened. */
@@ -34,68 +46,31 @@ export function createEmbeddedStore(
     release: () => void;
   }>,
 ): Store {
+  const { clock, log, findFile = () => undefined, release } = own;
   const batch = createBatch(connection);
   const sql = createSql(connection, clock);
-  const toAnswer = createBell();
-  const toSend = createBell();
-  const {
-    finish,
-    add: addWork,
-    addUnless,
-    dropUntaken: drop,
-    stopTaken: mark,
-    ...inbox
-  } = createInbox(connection, batch, clock, log, {
-    changed: toAnswer.ring,
-    onWork: toAnswer.onRing,
-  });
-  const { add, ...outbox } = createOutbox(connection, batch, clock, log, {
-    changed: toSend.ring,
-    onWork: toSend.onRing,
-  });
-  const { append, ...transcripts } = createTranscripts(connection, log);
+  const backing = { connection, sql, batch, clock, log };
+  const [toAnswer, toSend] = [createBell(), createBell()];
+  const items = createItems(backing, toAnswer);
+  const parts = createParts(backing, toSend);
   const { cancel, ...asks } = createPendingRequests(sql, log);
-  const addUse = createAddUse(connection);
-  const keyed = createKeyed(connection, log);
+  const ofInbox = { ...items, byHand: createByHand(sql, toAnswer) };
+  const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
+  const keyed = createKeyed(sql, log);
   const health = keyed('health');
   const never = new AbortController().signal;
   let open = true;
 
   return {
     inbox,
-    outbox,
-    transcripts,
+    outbox: createOutbox(sql, { ...parts, byHand: createByHand(sql, toSend) }, { clock, log }),
+    transcripts: createTranscripts(sql, log),
     overheard: createGroupContext(sql, log),
     asks,
     capabilities: createCapabilityRecords(sql),
     signals: createLocalSignals(),
-    async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
-      const lane = await batch.write('process', () => {
-        for (const { transcript, entry } of entries) append(transcript, entry);
-        for (const row of rows) add(row);
-        for (const { message, lane } of work) addWork(message, lane);
-        for (const use of uses) addUse(use);
-        return done === undefined ? undefined : finish(done);
-      });
-      if (rows.length > 0) toSend.ring();
-      if (work.length > 0) toAnswer.ring();
-      else if (lane !== undefined) toAnswer.ring(lane);
-    },
-    async addWork(work, refuse) {
-      const refused = await batch.write('process', () => addUnless(work, refuse));
-      if (refused === undefined) toAnswer.ring();
-      return refused;
-    },
-    async stop({ items, asks: asked = [] }) {
-      function* stop(): Steps<Stopped> {
-        const cancelled = yield* cancel(asked, clock.now());
-        const dropped = items.filter(drop);
-        return { cancelled, dropped, stopping: items.filter(mark) };
-      }
-      const stopped = await sql.write('server', stop());
-      if (stopped.dropped.length > 0) toAnswer.ring();
-      return stopped;
-    },
+    ...createCommit(backing, { items, parts, beside, toAnswer, toSend }),
+    stop,
     keyed,
     usage: createUsage(sql),
     // The one owner of the store leads in everything and shares no limit.
@@ -106,11 +81,13 @@ export function createEmbeddedStore(
     },
     reserve: async () => 0,
     countUse: createUses(sql),
-    prune: createPrune(connection),
-    // Rarely asked, and large: 5 files and 26 statements.
+    prune: createPrune(sql),
     async forget(sender) {
-      const { createForget } = await import('./create-forget.ts');
-      return createForget(connection)(sender);
+      // Rarely asked, and large.
+      const { createForget } = await import('../forget-rows.ts');
+      const forgotten = await createForget(sql)(sender);
+      await emptyJournal(connection);
+      return forgotten;
     },
     backlog: createBacklog(connection),
     backup: createBackup(connection),
@@ -140,21 +117,23 @@ function createBell(): Bell {
   };
 }
 
-function createAddUse(connection: Connection): (use: Use) => void {
-  const insert = connection.prepare(
-    `INSERT INTO usage (day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
-     ON CONFLICT (day, sender, conversation, skill, model) DO UPDATE SET requests = requests + 1,
-       input = input + excluded.input, output = output + excluded.output,
-       cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write`,
-  );
-  return ({ day, sender, conversation, skill, model, tokens }) => {
-    const { input, output, cacheRead, cacheWrite } = tokens;
-    insert.run(day, sender, conversation, skill, model, input, output, cacheRead, cacheWrite);
+function createByHand(sql: LocalSql, { ring }: Bell): ByHand {
+  return async (_keys, survives, script, changed) => {
+    const result = await sql.write(survives, script);
+    if (changed(result)) ring();
+    return result;
   };
 }
 
-/** `Store.backlog` on the embedded store: each count walks an index that holds only what it counts. */
+/** The journal holds pages as they were before: what was forgotten must be in neither (Q12). */
+async function emptyJournal(connection: Connection): Promise<void> {
+  for (let tries = 1; !connection.emptyJournal(); tries++) {
+    if (tries === emptyTries) throw new Error('The journal of the store can not be emptied: it is in use.');
+    await setTimeout(emptyEveryMs);
+  }
+}
+
+/** Each count walks an index that holds only what it counts. */
 function createBacklog(connection: Connection): () => Promise<Backlog> {
   const counting = (rows: string) => {
     const statement = connection.prepare<Readonly<{ rows: number }>>(`SELECT COUNT(*) AS rows FROM ${rows}`);

@@ -2,11 +2,15 @@ import type { Clock } from '../../lib/clock.ts';
 import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue } from '../sql.ts';
 import type { Connection } from './open-connection.ts';
 
-/** The sql port on the embedded store. Everything runs before the call returns. */
-export function createSql(connection: Connection, clock: Clock): Sql {
+/** `run`: carries a script out inside a transaction. */
+export type LocalSql = Sql & Readonly<{ run<T>(script: Script<T>): T }>;
+
+/** The sql port on the embedded store. Everything is done when a call returns. */
+export function createSql(connection: Connection, clock: Clock): LocalSql {
   const prepared = new Map<string, (values: readonly SqlValue[]) => Answer<unknown>>();
 
   function prepare(text: string): void {
+    if (prepared.has(text)) return;
     const statement = connection.prepare<unknown>(text);
     const returnsRows = /^SELECT|\bRETURNING\b/.test(text);
     prepared.set(text, (values) => {
@@ -35,6 +39,7 @@ export function createSql(connection: Connection, clock: Clock): Sql {
   };
 
   return {
+    run,
     statement,
     read: async (call) => answer(call).rows,
     write: async (survives, script) =>

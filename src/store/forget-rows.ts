@@ -1,0 +1,136 @@
+import { setImmediate } from 'node:timers/promises';
+import { forgetPerson, type ForgetRows, type PersonRow, type PersonTable } from './forget-person.ts';
+import { each, type Call, type Script, type Sql, type Steps } from './sql.ts';
+import type { Store } from './store.ts';
+
+/** Entries looked through in one go: a few milliseconds. */
+const window = 2_000;
+
+type Row = Omit<PersonRow, 'ended'> & Readonly<{ ended: number | boolean }>;
+type Entry = Readonly<{ seq: number; text: string }>;
+type Key = Readonly<{ key: string }>;
+
+/** `Store.forget` in steps between which the bot continues. */
+export function createForget(sql: Sql): Store['forget'] {
+  const rows = createForgetRows(sql);
+  return (sender) => forgetPerson(rows, sender);
+}
+
+function createForgetRows(sql: Sql): ForgetRows {
+  const { dialect } = sql;
+  const ends = sql.statement<Readonly<{ first: number | null; last: number | null }>>(
+    'SELECT (SELECT MIN(seq) FROM entries) AS first, (SELECT MAX(seq) FROM entries) AS last',
+  );
+  const naming = sql.statement<Readonly<{ transcript: string }>>(
+    `SELECT transcript FROM entries WHERE seq >= ?1 AND seq < ?2
+     AND (${dialect.contains('entry', '?3')} OR ${dialect.contains('entry', '?4')}) ORDER BY seq`,
+  );
+  // Its key, and what may follow that up to the next character.
+  const within = `(transcript = ?1 OR (transcript >= ?2 AND transcript < ?3) OR (transcript >= ?4 AND transcript < ?5))`;
+  const rangeOf = (key: string) => [key, `${key}#`, `${key}$`, `${key}@`, `${key}A`] as const;
+  const transcriptsOf = sql.statement<Readonly<{ transcript: string }>>(
+    `SELECT transcript FROM transcript_times WHERE ${within} ORDER BY transcript`,
+  );
+  const entries = sql.statement<Entry>(
+    'SELECT seq, entry AS text FROM entries WHERE transcript = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3',
+  );
+  const rowsOf = (table: PersonTable, columns: string) =>
+    sql.statement<Row>(`SELECT seq, ${columns} FROM ${table} WHERE seq > ?1 ORDER BY seq LIMIT ?2`);
+  const rows = {
+    inbox: rowsOf(
+      'inbox',
+      `key, lane AS place, parts AS text, NULL AS requester, status <> 'waiting' AS ended`,
+    ),
+    overheard: rowsOf(
+      'overheard',
+      'key, conversation AS place, message AS text, NULL AS requester, TRUE AS ended',
+    ),
+    outbox: rowsOf(
+      'outbox',
+      'key, lane AS place, part AS text, NULL AS requester, finished_at IS NOT NULL AS ended',
+    ),
+    asks: rowsOf(
+      'asks',
+      'id AS key, conversation AS place, ask AS text, requester, settled_at IS NOT NULL AS ended',
+    ),
+  };
+  const changeOf = (table: PersonTable | 'entries', text: string) => ({
+    remove: sql.statement(`DELETE FROM ${table} WHERE seq = ?1 AND ${text} = ?2`),
+    rewrite: sql.statement(`UPDATE ${table} SET ${text} = ?3 WHERE seq = ?1 AND ${text} = ?2`),
+  });
+  const changes = {
+    entries: changeOf('entries', 'entry'),
+    inbox: changeOf('inbox', 'parts'),
+    overheard: changeOf('overheard', 'message'),
+    outbox: changeOf('outbox', 'part'),
+    asks: changeOf('asks', 'ask'),
+  };
+  const dropTimes = sql.statement(`DELETE FROM transcript_times WHERE ${within}`);
+  const dropArchived = sql.statement('DELETE FROM transcripts WHERE conversation = ?1');
+  const shownKeys = sql.statement<Key>('SELECT key FROM shown WHERE key > ?1 ORDER BY key LIMIT ?2');
+  const keyedKeys = sql.statement<Key>(
+    'SELECT key FROM keyed WHERE namespace = ?1 AND key > ?2 ORDER BY key LIMIT ?3',
+  );
+  const dropShown = sql.statement('DELETE FROM shown WHERE key = ?1');
+  const dropKeyed = sql.statement('DELETE FROM keyed WHERE namespace = ?1 AND key = ?2');
+  const dropUsage = sql.statement(
+    `DELETE FROM usage WHERE sender = ?1 AND day = (SELECT day FROM usage WHERE sender = ?1 ORDER BY day LIMIT 1)`,
+  );
+
+  async function read<Found>(call: Call<Found>): Promise<readonly Found[]> {
+    await setImmediate();
+    return sql.read(call);
+  }
+
+  async function write<T>(script: Script<T>): Promise<T> {
+    const result = await sql.write('server', script);
+    await setImmediate();
+    return result;
+  }
+
+  function* dropConversation(conversation: string): Steps<void> {
+    yield* dropTimes(...rangeOf(conversation));
+    yield* dropArchived(conversation);
+  }
+
+  return {
+    async transcriptsWith([one = '', other = one]) {
+      const found = new Set<string>();
+      const [{ first, last } = { first: null, last: null }] = await read(ends());
+      for (let from = first ?? 0; last !== null && from <= last; from += window) {
+        for (const { transcript } of await read(naming(from, from + window, one, other)))
+          found.add(transcript);
+      }
+      return [...found];
+    },
+    transcriptsOf: async (conversation) =>
+      (await read(transcriptsOf(...rangeOf(conversation)))).map(({ transcript }) => transcript),
+    entries: (transcript, after, limit) => read(entries(transcript, after, limit)),
+    rows: async (table, after, limit) =>
+      (await read(rows[table](after, limit))).map((row) => ({ ...row, ended: Boolean(row.ended) })),
+    async change(table, all) {
+      const { remove, rewrite } = changes[table];
+      await write(
+        each(
+          all.map(({ seq, was, text }) => (text === undefined ? remove(seq, was) : rewrite(seq, was, text))),
+        ),
+      );
+    },
+    dropConversation: (conversation) => write(dropConversation(conversation)),
+    keys: async (of, after, limit) =>
+      (await read(of === 'shown' ? shownKeys(after, limit) : keyedKeys(of, after, limit))).map(
+        ({ key }) => key,
+      ),
+    async removeKeys(of, keys) {
+      await write(each(keys.map((key) => (of === 'shown' ? dropShown(key) : dropKeyed(of, key)))));
+    },
+    async removeUsage(sender) {
+      let removed = 0;
+      for (;;) {
+        const { changed } = await write(dropUsage(sender));
+        removed += changed;
+        if (changed === 0) return removed;
+      }
+    },
+  };
+}

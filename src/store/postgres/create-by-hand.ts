@@ -1,0 +1,35 @@
+import type { ByHand } from '../sql.ts';
+import type { Backing } from './create-postgres-store.ts';
+import { runScript } from './create-sql.ts';
+import type { Kind } from './lease.ts';
+import type { Query } from './open-database.ts';
+import { lockOf } from './queue-of.ts';
+
+/** Holds the lanes of the items; where something changed, their jobs, which may have been put off, are due. */
+export function createByHand({ database, jobs, announce }: Backing, kind: Kind): ByHand {
+  return async (keys, survives, script, changed) => {
+    const lanes = await lanesOf(database.query, kind, keys);
+    await jobs.prepare(kind, lanes);
+    const outlives = survives === 'process' ? 'memory' : 'disk';
+    const locks = lanes.map((lane) => lockOf(kind, lane));
+    const result = await database.transaction({ outlives, locks }, async (query) => {
+      const result = await runScript(query, script);
+      if (changed(result)) for (const lane of lanes) await jobs.hasten(query, kind, lane);
+      return result;
+    });
+    if (changed(result)) announce(kind, lanes);
+    return result;
+  };
+}
+
+export async function lanesOf(query: Query, kind: Kind, keys: readonly string[]): Promise<readonly string[]> {
+  const found = {
+    inbox: `seq = ANY(ARRAY(SELECT item FROM inbox_keys WHERE key = ANY($1)))`,
+    outbox: 'key = ANY($1)',
+  };
+  const { rows } = await query<Readonly<{ lane: string }>>(
+    `SELECT DISTINCT lane FROM ${kind} WHERE ${found[kind]}`,
+    [keys],
+  );
+  return rows.map(({ lane }) => lane);
+}

@@ -1,0 +1,36 @@
+import type { Outbox } from '../outbox.ts';
+import type { Backing } from './create-postgres-store.ts';
+import { createBatch } from './create-batch.ts';
+import { fenceValues, lost, type Fence } from './lease.ts';
+
+/** Parts marked in one statement. */
+const batchSize = 200;
+type Sending = Readonly<{ key: string; fence: Fence }>;
+type Sent = Readonly<{ key: string; receipt: string }>;
+
+/** What PostgreSQL does in its own way: marking parts, many at once. */
+export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 'sending' | 'sent'> {
+  const beginSend = createBatch<Sending, undefined | typeof lost>(async (sendings) => {
+    const { rows } = await database.query<Readonly<{ held: readonly boolean[] }>>(
+      'SELECT skillet.begin_sends($1, $2, $3, $4, $5) AS held',
+      [...fenceValues(sendings.map(({ fence }) => fence)), sendings.map(({ key }) => key)],
+    );
+    return sendings.map((_, n) => (rows[0]?.held[n] === true ? undefined : lost));
+  }, batchSize);
+
+  const noteSent = createBatch<Sent, undefined>(async (sent) => {
+    await database.query(
+      `UPDATE skillet.outbox SET status = 'sent', receipt = new.receipt, finished_at = $3
+       FROM unnest($1::text[], $2::text[]) AS new (key, receipt) WHERE outbox.key = new.key`,
+      [sent.map(({ key }) => key), sent.map(({ receipt }) => receipt), clock.now()],
+    );
+    return sent.map(() => undefined);
+  }, batchSize);
+
+  return {
+    // On the disk before the platform hears of it.
+    sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
+    // Not fenced: that it was sent stays true, no matter who has the conversation now.
+    sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
+  };
+}

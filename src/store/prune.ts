@@ -1,0 +1,78 @@
+import { setImmediate } from 'node:timers/promises';
+import { bounds, noText } from './bounds.ts';
+import type { Sql, Statement, Steps } from './sql.ts';
+import type { Store } from './store.ts';
+
+/** Rows removed in one transaction: a few milliseconds, so that messages are accepted in between. */
+const batch = 500;
+
+/** `Store.prune` (Q2, Q12). Several processes may do it at once. */
+export function createPrune(sql: Sql): Store['prune'] {
+  const { write, dialect } = sql;
+  const some = (table: string, where: string, id = 'seq') =>
+    `(${id}) IN (SELECT ${id} FROM ${table} WHERE ${where} LIMIT ${batch} ${dialect.skipLocked})`;
+  const oldest = (table: string, where: string, id?: string) =>
+    sql.statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
+  const stale = [
+    // Takes the item's keys with it.
+    { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
+    { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
+    { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
+    { rows: oldest('asks', 'settled_at'), keptMs: bounds.settledKeptMs },
+    { rows: oldest('overheard', 'heard_at'), keptMs: bounds.overheardKeptMs },
+    { rows: oldest('keyed', 'expires_at', 'namespace, key'), keptMs: 0 },
+    { rows: oldest('uses', 'used_at', 'key, id'), keptMs: bounds.usesKeptMs },
+    { rows: oldest('capability_flows', 'expires_at'), keptMs: bounds.flowsKeptMs },
+    { rows: oldest('capability_outcomes', 'kept_at', 'key'), keptMs: bounds.outcomesKeptMs },
+  ];
+  const dead = [
+    oldest('inbox', `status = 'dead' AND accepted_at`),
+    oldest('outbox', `status = 'dead' AND finished_at`),
+    // Its key is known for longer, so that nothing is said twice.
+    sql.statement(
+      `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
+    ),
+  ];
+  const usage = sql.statement(
+    'DELETE FROM usage WHERE day = (SELECT day FROM usage WHERE day < ?1 ORDER BY day LIMIT 1)',
+  );
+  const quiet = sql.statement<Readonly<{ transcript: string }>>(
+    'SELECT transcript FROM transcript_times WHERE last_at < ?1 ORDER BY last_at LIMIT 100',
+  );
+  // Held: what is about to be said in it waits for the end of this.
+  const stillQuiet = sql.statement(
+    `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,
+  );
+  const entries = sql.statement(
+    `DELETE FROM entries WHERE seq IN (SELECT seq FROM entries WHERE transcript = ?1 ORDER BY seq LIMIT ${batch})`,
+  );
+  const time = sql.statement('DELETE FROM transcript_times WHERE transcript = ?1');
+  const archived = sql.statement('DELETE FROM transcripts WHERE id = ?1');
+
+  async function inBatches(remove: Statement, before: number | string, size = batch): Promise<void> {
+    while ((await write('process', remove(before))).changed >= size) await setImmediate();
+  }
+
+  /** False when nothing is left of it, or something new was said in it meanwhile. */
+  function* shorten(transcript: string, before: number): Steps<boolean> {
+    if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;
+    if ((yield* entries(transcript)).changed === batch) return true;
+    yield* time(transcript);
+    yield* archived(transcript);
+    return false;
+  }
+
+  return async (now, retentionMs) => {
+    for (const { rows, keptMs } of stale) await inBatches(rows, now - keptMs);
+    const before = Math.max(0, now - retentionMs);
+    for (const rows of dead) await inBatches(rows, before);
+    await inBatches(usage, new Date(before).toISOString().slice(0, 10), 1);
+    // Oldest first: a conversation's archived transcripts go before the one in use.
+    for (;;) {
+      const found = await sql.read(quiet(before));
+      if (found.length === 0) return;
+      for (const { transcript } of found)
+        while (await write('process', shorten(transcript, before))) await setImmediate();
+    }
+  };
+}

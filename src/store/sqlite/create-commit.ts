@@ -1,0 +1,81 @@
+import type { Entry } from '../../core/entry.ts';
+import { toListed, type InboxRow } from '../inbox.ts';
+import type { Statement, Steps } from '../sql.ts';
+import type { Store, Use } from '../store.ts';
+import type { Backing } from './create-embedded-store.ts';
+import type { createItems } from './create-items.ts';
+import type { createParts } from './create-parts.ts';
+import type { Bell } from './create-serve.ts';
+import type { Connection } from './open-connection.ts';
+
+/** `Store.commit` and `Store.addWork` on the embedded store. */
+export function createCommit(
+  { connection, batch, sql }: Backing,
+  work: Readonly<{
+    items: Pick<ReturnType<typeof createItems>, 'add' | 'finish'>;
+    parts: Pick<ReturnType<typeof createParts>, 'add'>;
+    beside: Statement<InboxRow>;
+    toAnswer: Bell;
+    toSend: Bell;
+  }>,
+): Pick<Store, 'commit' | 'addWork'> {
+  const { items, parts, beside, toAnswer, toSend } = work;
+  const append = createAppend(connection);
+  const addUse = createAddUse(connection);
+  const known = sql.statement('SELECT 1 FROM inbox_keys WHERE key = ?1');
+
+  function* addUnless(
+    ...[{ lane, message }, refuse]: Parameters<Store['addWork']>
+  ): Steps<string | undefined> {
+    if ((yield* known(message.id)).rows.length > 0) return undefined;
+    const refused = refuse((yield* beside()).rows.map(toListed));
+    if (refused === undefined) items.add(message, lane);
+    return refused;
+  }
+
+  return {
+    async commit({ entries = [], outbox = [], work = [], usage = [], done }) {
+      const lane = await batch.write('process', () => {
+        for (const { transcript, entry } of entries) append(transcript, entry);
+        for (const row of outbox) parts.add(row);
+        for (const { message, lane } of work) items.add(message, lane);
+        for (const use of usage) addUse(use);
+        return done === undefined ? undefined : items.finish(done);
+      });
+      if (outbox.length > 0) toSend.ring();
+      if (work.length > 0) toAnswer.ring();
+      else if (lane !== undefined) toAnswer.ring(lane);
+    },
+    async addWork(work, refuse) {
+      const refused = await batch.write('process', () => sql.run(addUnless(work, refuse)));
+      if (refused === undefined) toAnswer.ring();
+      return refused;
+    },
+  };
+}
+
+function createAppend(connection: Connection): (transcript: string, entry: Entry) => void {
+  const insert = connection.prepare('INSERT INTO entries (transcript, kind, entry) VALUES (?, ?, ?)');
+  const touch = connection.prepare(
+    `INSERT INTO transcript_times (transcript, last_at) VALUES (?, ?)
+     ON CONFLICT (transcript) DO UPDATE SET last_at = MAX(last_at, excluded.last_at)`,
+  );
+  return (transcript, entry) => {
+    insert.run(transcript, entry.kind, JSON.stringify(entry));
+    touch.run(transcript, Math.trunc(entry.at));
+  };
+}
+
+function createAddUse(connection: Connection): (use: Use) => void {
+  const insert = connection.prepare(
+    `INSERT INTO usage (day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
+     ON CONFLICT (day, sender, conversation, skill, model) DO UPDATE SET requests = requests + 1,
+       input = input + excluded.input, output = output + excluded.output,
+       cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write`,
+  );
+  return ({ day, sender, conversation, skill, model, tokens }) => {
+    const { input, output, cacheRead, cacheWrite } = tokens;
+    insert.run(day, sender, conversation, skill, model, input, output, cacheRead, cacheWrite);
+  };
+}

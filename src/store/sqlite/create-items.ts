@@ -1,0 +1,159 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { Message } from '../../core/message.ts';
+import { bounds } from '../bounds.ts';
+import { editItem, completeItem, joinItem, writeItem } from '../grow-item.ts';
+import { endItem, inboxColumns, itemOf, type InboxRow, type Inbox, type Accepted } from '../inbox.ts';
+import type { Backing } from './create-embedded-store.ts';
+import { createServe, type Bell } from './create-serve.ts';
+import type { Connection } from './open-connection.ts';
+
+/** What the embedded store does in its own way: taking in, taking, and giving out lanes, in transactions that several share. */
+export function createItems(
+  { connection, batch, clock, log }: Backing,
+  { ring, onRing }: Bell,
+): Readonly<{
+  accept: Inbox['accept'];
+  replace: Inbox['replace'];
+  serve: Inbox['serve'];
+  takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
+  /** Inside a transaction: the lane of an item that was there to be finished. */
+  finish(key: string): string | undefined;
+  /** Inside a transaction: a known key is left as it is. */
+  add(message: Message, lane: string): void;
+}> {
+  const { accept, add, replace } = createAccept(connection);
+  const dueLanes = (which: string) =>
+    connection.prepare<Readonly<{ lane: string }>>(
+      `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
+         SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = head.lane AND seq < head.seq
+       ) ORDER BY seq LIMIT ?`,
+    );
+  const ownLanes = dueLanes(`instr(lane, '~') = 0`);
+  const lanesBeside = dueLanes(`instr(lane, '~') > 0`);
+  const next = connection.prepare<Readonly<{ at: number | null }>>(
+    `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
+  );
+  const forward = connection.prepare(`UPDATE inbox SET due_at = ? WHERE status = 'waiting' AND due_at > ?`);
+  const head = connection.prepare<InboxRow & Readonly<{ due_at: number }>>(
+    `SELECT ${inboxColumns}, due_at FROM inbox WHERE status = 'waiting' AND lane = ? ORDER BY seq LIMIT 1`,
+  );
+  const taken = connection.prepare(
+    'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
+  );
+  const finished = connection.prepare<Readonly<{ lane: string }>>(
+    `${endItem('?')} WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('?')} RETURNING lane`,
+  );
+
+  function takeHead(lane: string, now: number): InboxRow | undefined {
+    const row = head.get(lane);
+    if (row === undefined || row.due_at > now) return undefined;
+    taken.run(now, row.seq);
+    return row;
+  }
+
+  return {
+    add: (message, lane) => add(message, lane, clock.now()),
+    finish: (key) => finished.get(clock.now(), key)?.lane,
+    async accept(message, options) {
+      const accepted = await batch.write('power', () => accept(message, options));
+      if (accepted === 'stored' || accepted === 'merged') ring(conversationKey(message.conversation));
+      return accepted;
+    },
+    // Behind what is being accepted: an edit may follow its message at once.
+    replace: (message) => batch.write('power', () => replace(message)),
+    takeHead: (lane, now) => batch.write('process', () => takeHead(lane, now)),
+    serve: createServe({
+      due: (now, limit, beside) => ({
+        lanes: (beside ? lanesBeside : ownLanes).all(now, limit).map(({ lane }) => lane),
+        nextAt: next.get(now)?.at ?? undefined,
+      }),
+      bringForward(now, beyond) {
+        // A store that can't be written is still looked at.
+        if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
+      },
+      what: 'the inbox',
+      onWork: onRing,
+      clock,
+      log,
+    }),
+  };
+}
+
+type Options = Parameters<Inbox['accept']>[1];
+
+type Known = Readonly<{ seq: number; parts: string; status: string; was_taken: number }>;
+type Joinable = Pick<Known, 'seq' | 'parts'>;
+
+/** The steps of `Inbox.accept` and of adding work to a lane, to be run inside one transaction (Q1, Q2). */
+function createAccept(connection: Connection): Readonly<{
+  accept(message: Message, options: Options): Accepted;
+  replace: (message: Message) => 'replaced' | 'too_late' | 'unknown';
+  add(message: Message, lane: string, now: number): void;
+}> {
+  const known = connection.prepare<Known>(
+    `SELECT seq, parts, status, was_taken FROM inbox WHERE seq = ${itemOf('?')}`,
+  );
+  const joinable = connection.prepare<Joinable>(
+    `SELECT seq, parts FROM inbox WHERE join_key = ? AND lane = ? AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
+  );
+  const count = connection.prepare<Readonly<{ waiting: number }>>(
+    `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND taken_at IS NULL AND lane = ?`,
+  );
+  const insert = connection.prepare<Readonly<{ seq: number }>>(
+    `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at)
+     VALUES (?, ?, ?, 'waiting', ?, ?, ?) RETURNING seq`,
+  );
+  const remember = connection.prepare('INSERT INTO inbox_keys (key, item) VALUES (?, ?)');
+  const write = connection.prepare('UPDATE inbox SET parts = ? WHERE seq = ?');
+
+  function complete(twin: Message, { seq, parts }: Joinable): Accepted {
+    const completed = completeItem(parts, twin);
+    if (completed === undefined) return 'duplicate';
+    write.run(completed, seq);
+    return 'merged';
+  }
+
+  function join(message: Message, lane: string, { key, glue }: NonNullable<Options['join']>): boolean {
+    const item = joinable.get(key, lane);
+    const joined = item && joinItem(item.parts, message, glue);
+    if (!item || joined === undefined) return false;
+    write.run(joined, item.seq);
+    remember.run(message.id, item.seq);
+    return true;
+  }
+
+  function store(message: Message, lane: string, more: { now: number; due: number; join?: string }): void {
+    const item = insert.get(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now);
+    if (!item) throw new Error(`The store gave no number to ${message.id}`);
+    remember.run(message.id, item.seq);
+  }
+
+  function accept(message: Message, { now, join: wanted }: Options): Accepted {
+    const twin = known.get(message.id);
+    if (twin) return twin.status === 'waiting' ? complete(message, twin) : 'duplicate';
+    const lane = conversationKey(message.conversation);
+    if (wanted && join(message, lane, wanted)) return 'merged';
+    if ((count.get(lane)?.waiting ?? 0) >= bounds.laneItems) return 'lane_full';
+    const due = now + (wanted?.holdMs ?? 0);
+    store(message, lane, { now, due, join: wanted?.key });
+    return 'stored';
+  }
+
+  function replace(message: Message): 'replaced' | 'too_late' | 'unknown' {
+    const item = known.get(message.id);
+    if (item === undefined) return 'unknown';
+    if (item.status !== 'waiting' || item.was_taken === 1) return 'too_late';
+    const edited = editItem(item.parts, message);
+    if (edited === undefined) return 'too_late';
+    write.run(edited, item.seq);
+    return 'replaced';
+  }
+
+  return {
+    accept,
+    replace,
+    add(message, lane, now) {
+      if (known.get(message.id) === undefined) store(message, lane, { now, due: now });
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Step } from '../store.ts';
+import type { Backing } from './create-embedded-store.ts';
+import { createServe, type Bell } from './create-serve.ts';
+
+/** What the embedded store does in its own way: adding parts, marking them, and giving out lanes. */
+export function createParts(
+  { connection, batch, clock, log }: Backing,
+  { onRing }: Bell,
+): Pick<Outbox, 'serve' | 'sending' | 'sent'> &
+  Readonly<{
+    /** Inside a transaction: a known key is left as it is (Q6). */
+    add(row: NonNullable<Step['outbox']>[number]): void;
+  }> {
+  const insert = connection.prepare(
+    `INSERT INTO outbox (key, lane, conversation, part, status, due_at)
+     VALUES (?, ?, ?, ?, 'waiting', 0) ON CONFLICT (key) DO NOTHING`,
+  );
+  const lanes = connection.prepare<Readonly<{ lane: string }>>(
+    `SELECT lane FROM outbox WHERE seq IN (SELECT MIN(seq) FROM outbox WHERE finished_at IS NULL GROUP BY lane)
+       AND (status = 'sending' OR due_at <= ?) ORDER BY seq LIMIT ?`,
+  );
+  const upcoming = connection.prepare<Readonly<{ at: number | null }>>(
+    'SELECT MIN(due_at) AS at FROM outbox WHERE finished_at IS NULL AND due_at > ?',
+  );
+  const forward = connection.prepare('UPDATE outbox SET due_at = ? WHERE finished_at IS NULL AND due_at > ?');
+  const sending = connection.prepare(`UPDATE outbox SET status = 'sending' WHERE key = ?`);
+  const sent = connection.prepare(
+    `UPDATE outbox SET status = 'sent', receipt = ?, finished_at = ? WHERE key = ?`,
+  );
+
+  return {
+    add({ key, conversation, part }) {
+      const place = JSON.stringify(conversation);
+      insert.run(key, conversationKey(conversation), place, JSON.stringify(part));
+    },
+    async sending(key) {
+      await batch.write('process', () => sending.run(key));
+    },
+    async sent(key, receipt) {
+      await batch.write('process', () => sent.run(JSON.stringify(receipt), clock.now(), key));
+    },
+    serve: createServe({
+      due: (now, limit) => ({
+        lanes: lanes.all(now, limit).map(({ lane }) => lane),
+        nextAt: upcoming.get(now)?.at ?? undefined,
+      }),
+      bringForward(now, beyond) {
+        // A store that can't be written is still looked at.
+        if (upcoming.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
+      },
+      what: 'the outbox',
+      onWork: onRing,
+      clock,
+      log,
+    }),
+  };
+}

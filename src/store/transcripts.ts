@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { Entry } from '../core/entry.ts';
+import type { Log } from '../lib/log.ts';
+import type { Sql } from './sql.ts';
+import type { StoredEntry, Transcripts } from './store.ts';
+import { storedEntry } from './stored-entry.ts';
+import { readStored } from './stored-json.ts';
+
+type Row = Readonly<{ seq: number; kind: string; entry: string }>;
+/** `kept`: entries before it that are kept word by word. */
+type Summary = Readonly<{ seq: number; kept: number }>;
+/** Without an entry where it is damaged. */
+type ReadRow = Readonly<{ seq: number; entry?: Entry }>;
+
+/** Transcripts; steps add to them. */
+export function createTranscripts(sql: Sql, log: Log): Transcripts {
+  const select = 'SELECT seq, kind, entry FROM entries WHERE transcript = ?1';
+  const current = sql.lookup<Readonly<{ id: string }>>(
+    'SELECT id FROM transcripts WHERE conversation = ?1 ORDER BY seq DESC LIMIT 1',
+    { most: 200 },
+  );
+  /** From the newest summary on, damaged or not. */
+  const newest = sql.lookup<Row>(
+    `${select} AND seq >= COALESCE(
+       (SELECT seq FROM entries WHERE transcript = ?1 AND kind = 'summary' ORDER BY seq DESC LIMIT 1), 0)`,
+    { most: 16, order: 'seq' },
+  );
+  const summaryBefore = sql.statement<Row>(
+    `${select} AND kind = 'summary' AND seq < ?2 ORDER BY seq DESC LIMIT 1`,
+  );
+  const before = sql.statement<Row>(`${select} AND seq < ?2 ORDER BY seq DESC LIMIT ?3`);
+  const from = sql.statement<Row>(`${select} AND seq >= ?2 ORDER BY seq`);
+  const begin = sql.statement('INSERT INTO transcripts (id, conversation) VALUES (?1, ?2)');
+  const answer = sql.statement(
+    `SELECT 1 FROM entries WHERE kind = 'assistant'
+     AND transcript IN (SELECT ?1 UNION ALL SELECT id FROM transcripts WHERE conversation = ?1) LIMIT 1`,
+  );
+
+  /** The newest summary that can be read, and all rows from it on. */
+  async function fromSummary(id: string): Promise<Readonly<{ summary?: Summary; rows: readonly Row[] }>> {
+    const rows = await newest(id);
+    let [row] = rows;
+    if (row?.kind !== 'summary') return { rows };
+    const found = toSummary(row);
+    if (found !== undefined) return { summary: found, rows };
+    let summary: Summary | undefined;
+    while (row !== undefined && summary === undefined) {
+      [row] = await sql.read(summaryBefore(id, row.seq));
+      summary = row && toSummary(row);
+    }
+    return { summary, rows: await sql.read(from(id, summary?.seq ?? 0)) };
+  }
+
+  /** Rows before `seq` with `kept` entries that can be read among them: what was damaged was not counted. */
+  async function rowsBefore(id: string, { seq, kept }: Summary): Promise<readonly ReadRow[]> {
+    const rows: ReadRow[] = [];
+    for (let missing = kept; missing > 0;) {
+      const more = await sql.read(before(id, rows[0]?.seq ?? seq, missing));
+      rows.unshift(...more.toReversed().map((row) => readRow(id, row)));
+      missing = more.length < missing ? 0 : kept - entriesOf(rows).length;
+    }
+    return rows;
+  }
+
+  function readRow(transcript: string, { seq, entry }: Row): ReadRow {
+    const read = readStored(storedEntry, entry);
+    if (read.ok) return { seq, entry: read.value };
+    log.warn({ transcript, seq, reason: read.reason }, 'a transcript entry is damaged and was left out');
+    return { seq };
+  }
+
+  return {
+    current: async (conversation) => (await current(conversation))[0]?.id ?? conversation,
+    async read(id) {
+      const { summary, rows: after } = await fromSummary(id);
+      const kept = summary === undefined ? [] : await rowsBefore(id, summary);
+      const rows = [...kept, ...after.map((row) => readRow(id, row))];
+      const entries = entriesOf(rows);
+      return { entries, damaged: rows.length - entries.length };
+    },
+    async archive(conversation) {
+      // A conversation's key holds no "@", so no other conversation can have this id.
+      await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
+    },
+    answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,
+  };
+}
+
+function toSummary({ seq, entry }: Row): Summary | undefined {
+  const read = readStored(storedEntry, entry);
+  return read.ok && read.value.kind === 'summary' ? { seq, kept: read.value.kept } : undefined;
+}
+
+function entriesOf(rows: readonly ReadRow[]): readonly StoredEntry[] {
+  return rows.flatMap(({ seq, entry }) => (entry === undefined ? [] : [{ seq, entry }]));
+}
