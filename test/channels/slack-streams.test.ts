@@ -63,7 +63,7 @@ test('H6 with Slack’s agent view words are added to one open message, which an
   const pieces = slack.calls
     .all()
     .filter(({ method }) => /Stream$/.test(method))
-    .map(({ args }) => String(args['markdown_text'] ?? ''));
+    .map(({ args: { markdown_text: text } }) => (typeof text === 'string' ? text : ''));
   assert.equal(pieces.join(''), own()[0]?.text);
   assert.deepEqual(own()[0]?.metadata?.event_payload, { key: work.key });
   await channel.edit(place, await work.first, { markdown: 'It is so: [a](https://example.com/a)' });

@@ -13,7 +13,7 @@ import { noPostgres } from '../support/postgres.ts';
 
 const moments = {
   'are taken along, and not stored': {
-    at: 'UPDATE (skillet\\.)?inbox SET was_taken = (1|true), join_key = NULL, taken_at = \\S+ WHERE .*"telegram:\\d+:\\d+"',
+    at: 'UPDATE (skillet\\.)?inbox SET was_taken = (1|true|TRUE), join_key = NULL, taken_at = \\S+ WHERE [^]*"telegram:\\d+:\\d+"',
     when: 'committed',
   },
   'stand in the turn, and it has no answer': {
