@@ -120,7 +120,7 @@ test('C5 C6 U1 in a group nothing sensitive is done, a pasted answer is refused;
   const landed = await allow(bot, (await ann.dm.nextMessage(/wants to use notes\.book/)).text);
   await ann.dm.nextMessage(/pending/);
   ann.says(landed, { in: group });
-  await group.nextMessage(/others can read it here/);
+  await group.nextMessage(/Others can read it here/);
   bob.says('hello there');
   await bob.dm.nextMessage(/./);
   ann.says('/stop');

@@ -110,7 +110,7 @@ test('T8 X7 "Always" means the tool as it was: with another description that the
   await ann.dm.nextMessage(/It says: .*owls/);
   assert.doesNotMatch(JSON.stringify(await bot.bot.operate('policy list')), /"counts":false/);
   await script.write({ tools: [listedTool('echo', { description: 'Does echo, and more.' })] });
-  await ann.dm.nextMessage(/off until you agree/);
+  await ann.dm.nextMessage(/off until you approve/);
   await skillet(bot, 'mcp', 'agree', 'files', '--yes');
   assert.match(await skillet(bot, 'policy', 'list'), /mcp_files_echo {2}for telegram:42 .*\(has no effect: /);
   ann.says('echo owls');

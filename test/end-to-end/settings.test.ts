@@ -332,9 +332,9 @@ test('H12 X3 settings opened by a slash command in a channel stay with who opene
 test('X3 on Slack words after a mention are the command where they name a tool with settings', async (t) => {
   const { slack, olga, room, messages } = await onSlack(t);
   slack.people.mention(olga, room, 'settings lamp_stat token hue-SECRET-0815');
-  await slack.posted(({ text }) => text.includes('no tool of that name'));
+  await slack.posted(({ text }) => text.includes('No tool with that name'));
   slack.people.mention(olga, room, 'settings lamp_state token hue-SECRET-0815');
-  await slack.posted(({ text }) => text.includes('please delete it yourself'));
+  await slack.posted(({ text }) => text.includes('Please delete yours'));
   assert.equal(messages.requests.length, 0);
 });
 
