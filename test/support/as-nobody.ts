@@ -35,7 +35,8 @@ export async function testAsNobody(name: string, file: string): Promise<void> {
   const missing = programs.filter((program) => findProgram(program, searched) === undefined);
   const skip =
     missing.length > 0 && `as root this needs ${missing.join(', ')}: apt-get install podman uidmap`;
-  test(name, { skip }, async (t) => {
+  // Some fifty containers, on a busy machine, too.
+  test(name, { skip, timeout: 1_100_000 }, async (t) => {
     const home = mkdtempSync(path.join(tmpdir(), 'skillet-nobody-'));
     t.after(() => rmSync(home, { recursive: true, force: true }));
     prepare(home);
