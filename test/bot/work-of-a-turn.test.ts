@@ -35,11 +35,11 @@ test('B1 B4 a plain answer makes nothing of Intl: its first date takes 8 MB for 
 test('B1 a plain answer looks up whether its person may have it, and what is set in its chat', async (t) => {
   const talk = await openTalk(t);
   await talk('hello');
-  const reads = t.mock.method(StatementSync.prototype, 'get');
+  const reads = t.mock.method(StatementSync.prototype, 'all');
   await talk('and this?');
   const keys = reads.mock.calls
     .filter(({ this: statement }) => (statement as StatementSync).sourceSQL.includes('FROM keyed'))
-    .map(({ arguments: [, , key] }) => (key as string).replace(/telegram:\d+/, 'ID'));
+    .map(({ arguments: given }) => String(given.at(-1)).replace(/telegram:\d+/, 'ID'));
   assert.deepEqual([...new Set(keys)].sort(), [
     '["ID","main agent","model"]',
     '["ID","main agent","persona"]',
