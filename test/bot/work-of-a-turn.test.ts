@@ -39,7 +39,7 @@ test('B1 a plain answer looks up whether its person may have it, and what is set
   await talk('and this?');
   const keys = reads.mock.calls
     .filter(({ this: statement }) => (statement as StatementSync).sourceSQL.includes('FROM keyed'))
-    .map(({ arguments: given }) => String(given.at(-1)).replace(/telegram:\d+/, 'ID'));
+    .map(({ arguments: given }) => (given.at(-1) as unknown as string).replace(/telegram:\d+/, 'ID'));
   assert.deepEqual([...new Set(keys)].sort(), [
     '["ID","main agent","model"]',
     '["ID","main agent","persona"]',
