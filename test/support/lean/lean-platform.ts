@@ -43,6 +43,8 @@ export type LeanPlatform = Readonly<{
   /** Requests at the model that are not answered yet, and all so far, by process. */
   asking: ReadonlyMap<string, number>;
   asked: ReadonlyMap<string, number>;
+  /** From now on the model answers this process nothing, until what is given back is called. */
+  hold(process: string): () => void;
   close(): Promise<void>;
 }>;
 
@@ -64,6 +66,7 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
   const waiting: Readonly<{ count: number; resolve: () => void }>[] = [];
   const listeners = new Set<(answer: LeanAnswer) => void>();
   const asking = new Map<string, number>();
+  const held = new Map<string, Promise<void>>();
   const dates = new Map<number, number>();
   const asked = new Map<string, number>();
   const counted = { answers: 0, messages: 0, conflicts: 0 };
@@ -101,10 +104,20 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
     return (await updates.methods[method.toLowerCase()]?.(body, gone)) ?? true;
   }
 
+  function hold(by: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.set(by, promise);
+    return () => {
+      held.delete(by);
+      resolve();
+    };
+  }
+
   async function model(by: string, body: Body, response: ServerResponse): Promise<void> {
     asked.set(by, (asked.get(by) ?? 0) + 1);
     asking.set(by, (asking.get(by) ?? 0) + 1);
     if (modelMs > 0) await delay(modelMs);
+    await held.get(by);
     asking.set(by, (asking.get(by) ?? 0) - 1);
     sendModelAnswer(body, response);
   }
@@ -155,6 +168,7 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
     conflicts: () => counted.conflicts,
     asking,
     asked,
+    hold,
     close: () =>
       new Promise((resolve) => {
         updates.stop();

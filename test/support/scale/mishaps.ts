@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LeanPlatform } from '../lean/lean-platform.ts';
 import type { PostgresServer } from '../postgres.ts';
 import type { Fleet } from './fleet.ts';
+import { until } from '../until.ts';
 import type { ScaleLoad } from './scale-load.ts';
 
 export type Ground = Readonly<{
@@ -56,10 +57,11 @@ const leastAtWork = 2;
 
 async function killOne(ground: Ground, name: MishapName, who: string): Promise<Mishap> {
   const { fleet } = ground;
-  await atWork(ground, who);
+  const release = await atWork(ground, who);
   const before = await mark(ground);
   await fleet.kill(who);
   const goneAt = performance.now();
+  release();
   const held = await heldSince(ground, before);
   const result = await outcome(ground, { name, who, before, goneAt, held });
   await fleet.start(who);
@@ -90,10 +92,11 @@ async function restart(ground: Ground): Promise<Mishap> {
 
 async function standStill(ground: Ground): Promise<Mishap> {
   const who = poller(ground);
-  await atWork(ground, who);
+  const release = await atWork(ground, who);
   const before = await mark(ground);
   ground.fleet.running(who)?.signal('SIGSTOP');
   const goneAt = performance.now();
+  release();
   try {
     const held = await heldSince(ground, before);
     const [result] = await Promise.all([
@@ -136,9 +139,13 @@ function busiest(ground: Ground): string {
   return others.toSorted((a, b) => asking(b) - asking(a))[0] ?? fleet.names[0] ?? '';
 }
 
-/** Until the process has several requests at the model, or nothing more comes. */
-async function atWork({ platform, load }: Ground, who: string): Promise<void> {
-  await Promise.race([load.done, heard(platform, () => (platform.asking.get(who) ?? 0) >= leastAtWork)]);
+/** Until the process has several requests at the model, which get no answer before what is given back is called, or all is over. */
+async function atWork({ platform, load }: Ground, who: string): Promise<() => void> {
+  const release = platform.hold(who);
+  let over = false;
+  void load.done.then(() => (over = true));
+  await until(() => over || (platform.asking.get(who) ?? 0) >= leastAtWork);
+  return release;
 }
 
 /** What was at work in lanes whose job, taken before, has had no sign of life since. */
