@@ -75,7 +75,7 @@ async function readEarlier(
   }
 }
 
-/** A person who asks in a thread points at all of it; in a chat only people who may use the bot count (M10). */
+/** A person who asks in a thread points at all of it; in a chat only the bot and people who may use it count (M10). */
 async function ofAdmitted(
   message: Message,
   said: readonly Message[],
@@ -84,7 +84,7 @@ async function ofAdmitted(
   if (message.conversation.thread !== message.platformId) return said;
   const heard = said.map((one) => ({ ...one, external: message.external || one.external }));
   const decisions = await Promise.all(heard.map((one) => users.mayAct(one)));
-  return heard.filter((_, index) => decisions[index]?.allowed === true);
+  return heard.filter(({ sender }, index) => sender.own === true || decisions[index]?.allowed === true);
 }
 
 function newest(said: readonly Message[]): readonly Message[] {

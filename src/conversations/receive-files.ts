@@ -55,7 +55,7 @@ export type ReceiveFilesDeps = Readonly<{
       tools: Pick<Config['tools'], 'transcribe'>;
     }>;
   }>;
-  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
+  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'fetchSmaller'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   migrations: Pick<ChatMigrations, 'original'>;
   sandbox: Pick<Sandbox, 'seen'>;
@@ -66,7 +66,7 @@ export type ReceiveFilesDeps = Readonly<{
 
 type Receiving = Readonly<{
   chat: string;
-  channel: Pick<Channel, 'fetchFile'> | undefined;
+  channel: Pick<Channel, 'fetchFile' | 'fetchSmaller'> | undefined;
   /** Ends with the turn, `until` also after `longestMs`. */
   signal: AbortSignal;
   until: AbortSignal;
@@ -108,9 +108,23 @@ export async function receiveFiles(
 async function receive(wanted: Wanted, say: Say, receiving: Receiving): Promise<Received> {
   const { attachment } = wanted;
   const kept = await keep(wanted, receiving);
-  if (typeof kept === 'object') return toReceived(kept, attachment, say, receiving);
+  if (typeof kept === 'object') return toReceived(kept, wanted, say, receiving);
   const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
   return { ok: false, reason: sayIn(undefined)(kept), told };
+}
+
+/** A picture too large for a model as a smaller copy, where the platform has one. */
+async function smaller({ attachment, sender }: Wanted, receiving: Receiving): Promise<KeptFile | undefined> {
+  const { channel } = receiving;
+  const { ref, name } = attachment;
+  if (channel?.fetchSmaller === undefined || ref === undefined) return undefined;
+  const copy = { ...attachment, ref, name: `smaller-${name}`, size: undefined };
+  const { fetchSmaller } = channel;
+  const kept = await keep(
+    { attachment: { ...copy, ref: `${ref}/smaller` }, sender },
+    { ...receiving, channel: { fetchFile: (_, ...where) => fetchSmaller(copy, ...where) } },
+  );
+  return typeof kept === 'object' && pictureTypes.has(kept.mime) ? kept : undefined;
 }
 
 async function keep(
@@ -145,22 +159,20 @@ async function keep(
   }
 }
 
-async function toReceived(
-  kept: KeptFile,
-  { kind }: Attachment,
-  say: Say,
-  receiving: Receiving,
-): Promise<Received> {
-  const { name, words, size, mime, hash, sender } = kept;
+async function toReceived(kept: KeptFile, wanted: Wanted, say: Say, receiving: Receiving): Promise<Received> {
+  const { name, words, size, mime, sender } = kept;
+  const { kind } = wanted.attachment;
   const { chat, left, deps } = receiving;
   const { transcribe } = deps.runtime().config.tools;
   const base = { ok: true, path: `${deps.sandbox.seen('chat', chat)}/${name}`, words, size } as const;
   const type = pictureTypes.has(mime) ? 'image' : mime === documentType ? 'document' : undefined;
   if (type !== undefined) {
-    const unshown = whyUnshown(type, size, left.shown);
+    const tooLarge = type === 'image' && size > shownMost.picture;
+    const seen = (tooLarge ? await smaller(wanted, receiving) : undefined) ?? kept;
+    const unshown = whyUnshown(type, seen.size, left.shown);
     if (unshown !== undefined) return { ...base, unshown };
-    left.shown -= size;
-    return { ...base, shown: { type, hash, mime, name, size, sender } };
+    left.shown -= seen.size;
+    return { ...base, shown: { type, hash: seen.hash, mime: seen.mime, name, size: seen.size, sender } };
   }
   if (transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
     return { ...base, ...(await spokenIn(kept, transcribe, say, receiving)) };

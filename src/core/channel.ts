@@ -178,6 +178,8 @@ export type Channel = Readonly<{
     to: Readonly<{ path: string; maxBytes: number }>,
     signal: AbortSignal,
   ): Promise<void>;
+  /** The same for a picture's smaller copy, where the platform makes one. */
+  fetchSmaller?: Channel['fetchFile'];
   /** In the thread, or in the chat since `since`: the newest `most`, oldest first. Rejects if unreadable. */
   readEarlier?(
     message: Message,

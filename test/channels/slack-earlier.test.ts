@@ -70,12 +70,17 @@ test('H10 M10 a mention that begins a thread comes with what was just said in th
   slack.people.post(anna, room, 'elsewhere', { thread: first.ts });
   slack.people.post(anna, room, 'Which harbour?');
   await slack.people.addBot(anna, room);
+  await channel.send({ channel: 'slack', chat: room.id }, { markdown: 'The old one.' }, 'k');
   const asked = connected.message(({ addressed }) => addressed);
   slack.people.mention(anna, room, 'summarize');
-  const earlier = (await channel.readEarlier?.(await asked, { most: 2, since: 0 })) ?? [];
+  const earlier = (await channel.readEarlier?.(await asked, { most: 3, since: 0 })) ?? [];
   assert.deepEqual(
-    earlier.map(({ text }) => text),
-    ['The ferry leaves at ten.', 'Which harbour?'],
+    earlier.map(({ text, sender }) => [text, sender.own]),
+    [
+      ['The ferry leaves at ten.', undefined],
+      ['Which harbour?', undefined],
+      ['The old one.', true],
+    ],
   );
 });
 

@@ -48,6 +48,19 @@ test('M12 of a file from another organization the event holds the id only: Slack
   assert.deepEqual(await fetchSent(t, { ...plain, stub: true }), bytes);
 });
 
+test('M12 of a picture Slack gives a smaller copy, where it has one', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack, channel } = connected;
+  const picture = { name: 'a.png', mimetype: 'image/png', bytes };
+  const files = [{ ...picture, smaller: Buffer.from('small') }, picture].map(slack.sentFile);
+  slack.people.dm(slack.workspace.addUser('anna'), 'look', { files, subtype: 'file_share' });
+  const [large, only] = (await connected.message()).attachments;
+  const smaller = { ...connected, channel: { ...channel, fetchFile: channel.fetchSmaller! } };
+  assert.equal(String(await fetchOf(smaller, large)), 'small');
+  assert.deepEqual(await fetchOf(connected, large), bytes);
+  await assert.rejects(fetchOf(smaller, only), told(/doesn’t let me download/, false));
+});
+
 test('M12 a file on Slack that is too large is not even begun', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack } = connected;

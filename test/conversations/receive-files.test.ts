@@ -6,13 +6,22 @@ import { test } from 'node:test';
 import { receiveFiles, type ReceiveFilesDeps } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles } from '../../src/runs/received-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { FetchFileError } from '../../src/core/errors.ts';
+import { fixed } from '../../src/core/texts/say.ts';
 import { tooLarge } from '../../src/channels/save-file.ts';
 import type { Attachment, Message } from '../../src/core/message.ts';
 import type { Received } from '../../src/core/received.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { pngOf, zipOf } from '../support/sent-files.ts';
 
-type Sent = Readonly<{ name: string; bytes: Buffer | string; mime?: string; kind?: Attachment['kind'] }>;
+type Sent = Readonly<{
+  name: string;
+  bytes: Buffer | string;
+  /** A platform that makes them has this smaller copy. */
+  smaller?: Buffer;
+  mime?: string;
+  kind?: Attachment['kind'];
+}>;
 
 /** What becomes of these files when somebody sends them in one message, and what was fetched. */
 async function sent(
@@ -34,6 +43,11 @@ async function sent(
             const bytes = bytesOf.get(ref) ?? Buffer.from(ref);
             if (bytes.length > maxBytes) throw tooLarge(maxBytes);
             writeFileSync(to, bytes, { flag: 'wx' });
+          },
+          async fetchSmaller({ ref }, { path: to }) {
+            const { smaller } = files.find(({ name }) => name === ref) ?? {};
+            if (smaller === undefined) throw new FetchFileError('none', { sentence: fixed`there is none` });
+            writeFileSync(to, smaller, { flag: 'wx' });
           },
         },
       ],
@@ -174,4 +188,20 @@ test('M12 A4 of what was overheard only the newest pictures are fetched, five at
   const heard = [...['1', '2', '3', '4', '5', '6'].map(photo), said({ attachments: [attached('x.pdf')] })];
   const { fetched } = await sent([{ name: 'own.png', bytes: pngOf('own') }], {}, heard);
   assert.deepEqual(fetched, ['own.png', '6', '5', '4', '3']);
+});
+
+test('M12 of a picture too large for a model its smaller copy is shown, and the file is kept whole', async () => {
+  const bytes = pngOf('large', { bytes: 4_000_000 });
+  const smaller = pngOf('small');
+  const [shown, told] = (
+    await sent([
+      { name: 'a.png', bytes, smaller },
+      { name: 'b.png', bytes: pngOf('other', { bytes: 4_000_001 }) },
+    ])
+  ).got;
+  assert.ok(shown?.ok && told?.ok);
+  assert.deepEqual([shown.path, shown.size], ['/chat/' + shown.path.split('/').at(-1), 4_000_000]);
+  assert.equal(shown.shown?.size, smaller.length);
+  assert.equal(shown.unshown, undefined);
+  assert.match(told.unshown ?? '', /larger than 3\.9 MB/);
 });

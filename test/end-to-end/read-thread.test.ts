@@ -43,6 +43,18 @@ test('H10 M10 a mention at the top of a channel knows what was just said there',
   await slack.posted(({ text }) => text === 'It leaves at ten.');
 });
 
+test('H10 M10 a mention at the top of a channel comes with what the bot said there itself, as its own', async (t) => {
+  const { slack, messages } = await startWholeBot(t, { toml: open, channels: ['slack'], script: reader });
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  // Of a process before this one.
+  slack.people.post(anna, room, 'The ferry leaves at ten.', { asBot: slack.workspace.bot.botId });
+  slack.people.mention(anna, room, 'what did you say?');
+  await slack.posted(({ text }) => text === 'It leaves at ten.');
+  const asked = JSON.stringify(messages.requests[0]?.body.messages);
+  assert.match(asked, /<background [^]*<quote from=\\"you\\">\\nThe ferry leaves at ten\.\\n<\/quote>/);
+});
+
 test('H10 where the thread can’t be read the question is answered all the same, and the log says why', async (t) => {
   const { slack, log } = await startWholeBot(t, { toml: open, channels: ['slack'], script: reader });
   const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];

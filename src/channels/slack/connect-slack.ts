@@ -32,6 +32,7 @@ export type SlackConnection = Readonly<{
   status: StatusBoard;
   chats: ChatLookup;
   fetchFile: Channel['fetchFile'];
+  fetchSmaller: Channel['fetchFile'];
   readEarlier: NonNullable<Channel['readEarlier']>;
   open(): Promise<void>;
   /** Waits for events that were taken. */
@@ -110,6 +111,7 @@ export async function connectSlack(
     status,
     sender,
     fetchFile: createFetchFile(call, options),
+    fetchSmaller: createFetchFile(call, options, true),
     readEarlier: (message, bounds) => readEarlier({ call, me, names }, message, bounds),
     async open() {
       await app.start();

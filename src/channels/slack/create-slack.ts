@@ -56,6 +56,7 @@ export function createSlack(options: SlackOptions): Channel {
       await state.connection?.status.show(conversation, status, placeholder);
     },
     fetchFile: async (...given) => (await connected).fetchFile(...given),
+    fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
     // The one registered command covers every skill (I1).
     setMenus: async () => [],

@@ -18,6 +18,8 @@ const info = z.object({
     size: z.number().nullish(),
     url_private_download: text,
     url_private: text,
+    thumb_1024: text,
+    thumb_720: text,
   }),
 });
 
@@ -122,20 +124,22 @@ type Found = Readonly<{ url: string; size: number | undefined }>;
 
 /**
  * Slack is asked for the file first, as events may be old (M12). The token goes to Slack's own hosts, and along no
- * redirect (S3).
+ * redirect (S3). `smaller`: a picture's copy, of 1,024 pixels at most
+ * (https://docs.slack.dev/reference/objects/file-object).
  */
 export function createFetchFile(
   call: CallSlack,
   { botToken, apiUrl }: Readonly<{ botToken: string; apiUrl?: string }>,
+  smaller = false,
 ): Channel['fetchFile'] {
   async function find(id: string): Promise<Found> {
     const { file } = info.parse(await call('files.info', { file: id }));
     if (file.mode === 'tombstone') throw deleted();
     if (file.mode === 'external' || file.is_external)
       throw refused('a file lies outside of Slack', fixed`it is stored outside Slack`);
-    const url = file.url_private_download || file.url_private;
+    const url = smaller ? file.thumb_1024 || file.thumb_720 : file.url_private_download || file.url_private;
     if (!url || !isOfSlack(url, apiUrl)) throw refused('files.info named no address of Slack', notGiven);
-    return { url, size: file.size ?? undefined };
+    return { url, size: smaller ? undefined : (file.size ?? undefined) };
   }
 
   return async ({ ref }, to, signal) => {

@@ -31,7 +31,7 @@ export async function readEarlier(
   if (thread === undefined || latest === undefined) return [];
   const begins = thread === latest;
   const found = begins ? await newestOfChannel() : await newestOfThread();
-  const place = { chat, external: false, own: begins ? undefined : (true as const) };
+  const place = { chat, external: false, own: true } as const;
   const people = found.flatMap((one) => heardOf(toMessage(one, place, me))).flatMap((one) => one.people);
   const known = await names.of(people);
   return found

@@ -19,6 +19,8 @@ export type SentFile = Readonly<{
   /** The event holds its id only: it comes from another organization. */
   stub?: boolean;
   external?: boolean;
+  /** Of a picture: what Slack made of it. */
+  smaller?: Buffer;
 }>;
 
 export type SentFiles = Readonly<{
@@ -26,7 +28,7 @@ export type SentFiles = Readonly<{
   add(file: SentFile): Json;
   /** What `files.info` says; nothing where there is no such file. */
   info(id: string): Json | undefined;
-  /** Serves `/files-pri/ID/download/NAME`. False where the path is another one. */
+  /** Serves `/files-pri/ID/download/NAME` and the smaller copies. False where the path is another one. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }>;
 
@@ -34,7 +36,8 @@ export type SentFiles = Readonly<{
 export function createSentFiles(base: () => string, token: string, scopes: ReadonlySet<string>): SentFiles {
   const sent = new Map<string, SentFile>();
 
-  const describe = (id: string, { name, mimetype, bytes, trouble, external = false }: SentFile): Json => {
+  const describe = (id: string, file: SentFile): Json => {
+    const { name, mimetype, bytes, trouble, external = false, smaller } = file;
     if (trouble === 'tombstone') return { id, mode: 'tombstone' };
     const own = `${base()}/files-pri/${id}/download/${encodeURIComponent(name)}`;
     const url = typeof trouble === 'object' && 'at' in trouble ? trouble.at : own;
@@ -48,6 +51,7 @@ export function createSentFiles(base: () => string, token: string, scopes: Reado
       is_external: external,
       url_private: external ? 'https://drive.example/x' : url,
       ...(external ? {} : { url_private_download: url }),
+      ...(smaller === undefined ? {} : { thumb_1024: `${base()}/files-tmb/${id}/download/1024` }),
     };
   };
 
@@ -63,7 +67,7 @@ export function createSentFiles(base: () => string, token: string, scopes: Reado
       return file === undefined || file.trouble === 'deleted' ? undefined : describe(id, file);
     },
     serve(path, request, response) {
-      const id = /^\/files-pri\/([A-Z0-9]+)\/download\//.exec(path)?.[1];
+      const [, folder, id] = /^\/files-(pri|tmb)\/([A-Z0-9]+)\/download\//.exec(path) ?? [];
       const file = sent.get(id ?? '');
       if (file === undefined) return false;
       const { trouble, bytes, mimetype } = file;
@@ -84,7 +88,8 @@ export function createSentFiles(base: () => string, token: string, scopes: Reado
         return true;
       }
       response.writeHead(200, headers);
-      if (trouble === 'endless') endless(response);
+      if (folder === 'tmb') response.end(file.smaller);
+      else if (trouble === 'endless') endless(response);
       else if (trouble === 'more than said') response.end(Buffer.concat([bytes, bytes]));
       else response.end(trouble === 'less than said' ? bytes.subarray(1) : bytes);
       return true;
