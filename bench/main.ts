@@ -26,7 +26,10 @@ const contenders = [bare, ...skillets];
 
 await bench('B1 own time: from an update arriving to its request reaching the model', ownTime);
 await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
-await bench('H6 an answer that the model writes for some 8 s: first words, and calls to Telegram', streaming);
+await bench(
+  'H6 an answer that the model writes for some 8 s: first words, and calls to the platform',
+  streaming,
+);
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('B4 idle memory: resident, five seconds after a first turn, at the second start', idleMemory);
 await bench('M12 memory: resident, before and after twenty photos in a row', pictureMemory);

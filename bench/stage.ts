@@ -11,6 +11,7 @@ import { startTelegramServer, type TelegramServer } from '../test/servers/telegr
 export type Stage = Readonly<{
   telegram: TelegramServer;
   messages: MessagesServer;
+  slack: SlackServer | undefined;
   /** When the last request reached the Messages server, by `performance.now()`. */
   lastAsked(): number;
   /** Milliseconds from starting the process to its first poll. */
@@ -93,6 +94,7 @@ export async function openStage({
   return {
     telegram,
     messages,
+    slack: slackServer,
     lastAsked: () => asked,
     startMs,
     memoryMb: () => residentMb(child),
@@ -127,7 +129,7 @@ ${more}`;
 
 function slackText(slack: SlackServer | undefined): string {
   if (slack === undefined) return '';
-  return `\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
+  return `\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n`;
 }
 
 async function writeSkills(folder: string, count: number): Promise<void> {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { withoutFile } from '../../src/replies/deliver.ts';
 import { fixed, languages, sayIn } from '../../src/core/texts/say.ts';
-import { saidInSource } from './said-in-source.ts';
+import { saidInSource, unsaidInSource } from './said-in-source.ts';
 
 const placesIn = (sentence: string): readonly string[] => (sentence.match(/\{\d+\}/g) ?? []).sort();
 const said = [...saidInSource()].sort();
@@ -23,6 +23,10 @@ for (const language of languages) {
     }
   });
 }
+
+test('H14 no words for people are written past the translations', () => {
+  assert.deepEqual(unsaidInSource(), []);
+});
 
 test('H14 a language is taken from any tag of it; others, and what is not translated, are English', () => {
   const button = (tag: string | undefined): string => sayIn(tag)`This button has expired.`;
