@@ -1,4 +1,5 @@
 import type { Models } from '../core/model.ts';
+import type { Spent } from '../limits/budgets.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
@@ -65,6 +66,8 @@ export type Bot = Readonly<{
   idle(): Promise<void>;
   /** Waits a moment for tools of servers that were never seen (X7). */
   toolsSeen(): Promise<void>;
+  /** What a sender used today, and the model that answers in this place; none: empty. */
+  spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
   operate: Operate;
   users: Users;
   pairing: Pairing;

@@ -74,6 +74,12 @@ export function createBot(parts: BotParts): Bot {
       await delivery.idle();
     },
     toolsSeen: mcp.seen,
+    async spent(sender, place) {
+      const { models } = runtime();
+      const { model } = await features.chatAgent.of(place);
+      const isNone = models.offline && model === 'default';
+      return { model: isNone ? '' : models.get(model).alias, ...(await features.budgets.today(sender)) };
+    },
     reconfigure: createReconfigure({
       ...host,
       replies: chat.replies,

@@ -32,13 +32,14 @@ import { openPlugins } from '../plugins/plugins.ts';
 import { builtIns } from '../core/built-in-commands.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 import { saveForTerminal } from '../channels/terminal/peer.ts';
-import { createTakeTerminal, terminalAccess } from '../operator/terminals/take-terminal.ts';
+import { createTakeTerminal, terminalAccess, type SpentBy } from '../operator/terminals/take-terminal.ts';
 import { createThreadPartners } from '../conversations/threads.ts';
 import { createTerminals, type Terminals } from '../operator/terminals/terminals.ts';
 
 export type OpenBot = Bot &
   Readonly<{
     sit: Terminals['sit'];
+    spentBy: SpentBy;
     /** For completion of `/`. */
     names(): readonly string[];
     close(): Promise<void>;
@@ -144,9 +145,12 @@ export async function openBot(options: {
   });
   built.bot = bot;
   const names = (): readonly string[] => [...builtIns, ...library.current().names];
+  const spentBy: SpentBy = ({ user, as }) =>
+    bot.spent(`terminal:${user}`, { channel: terminals.channel.name, chat: as === 'private' ? user : as });
   const takeTerminal = createTakeTerminal({
     terminals,
     names,
+    spent: spentBy,
     drop: async (key) => void (await bot.operate('inbox drop', key)),
   });
   // A bot that only waits has nothing else that keeps the process alive.
@@ -171,6 +175,7 @@ export async function openBot(options: {
   return {
     ...bot,
     sit: terminals.sit,
+    spentBy,
     names,
     async start() {
       try {

@@ -8,6 +8,8 @@ import {
   refusalOf,
   writeJsonLine,
 } from '../channels/terminal/control.ts';
+import type { Spent } from '../channels/terminal/answer-cost.ts';
+import { historyFile, openHistory } from '../channels/terminal/history.ts';
 import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
 import { createPeer, type Answers } from '../channels/terminal/peer.ts';
 import { openConfig, openOperatorConfig } from './open-config.ts';
@@ -45,6 +47,8 @@ const status = z.object({
     .optional(),
 });
 
+const spent: z.ZodType<Spent> = z.object({ model: z.string(), tokens: z.number(), usd: z.number() });
+
 const here = { channel: 'terminal', chat: '' };
 
 type Host = Readonly<{
@@ -52,6 +56,7 @@ type Host = Readonly<{
   tell(told: Told): Promise<void>;
   cancel(): Promise<boolean>;
   idle(): Promise<void>;
+  spent(): Promise<Spent>;
 }>;
 
 /** A terminal of the running bot, or of one that runs here (H5, Q9). */
@@ -119,7 +124,7 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
     remove: async (...args) => (await shows.promise).remove(...args),
     status: async (...args) => (await shows.promise).status(...args),
   });
-  const terminal = openTerminal(options, { ...seat, names: bot.names });
+  const terminal = openTerminal(options, { ...seat, names: bot.names, spent: () => bot.spentBy(who) });
   greet(options);
   await bot.start();
   if (!who.patient) await bot.toolsSeen();
@@ -135,6 +140,7 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
 }
 
 function openTerminal({ who, once, log, writeBy }: Options, host: Host): Terminal {
+  const file = process.stdin.isTTY ? historyFile(process.env) : undefined;
   const terminal = createTerminal({
     input: once === undefined ? process.stdin : Readable.from([once]),
     output: process.stdout,
@@ -149,6 +155,8 @@ function openTerminal({ who, once, log, writeBy }: Options, host: Host): Termina
         return false;
       }),
     idle: host.idle,
+    spent: () => host.spent().catch(() => undefined),
+    ...(file === undefined ? {} : { history: openHistory(file) }),
     clock: systemClock,
     log,
   });
@@ -190,6 +198,7 @@ function greet({ config, who, once }: Options): void {
 /** Calls reject once the bot has ended (Q9). */
 type TerminalLink = Readonly<{
   names(): Promise<readonly string[]>;
+  spent(): Promise<Spent>;
   tell(told: Told): Promise<void>;
   idle(): Promise<void>;
   cancel(): Promise<boolean>;
@@ -231,6 +240,7 @@ async function openTerminalLink(
   writeJsonLine(socket, joinRequest(who));
   return {
     names: async () => z.array(z.string()).parse(await peer.ask('names')),
+    spent: async () => spent.parse(await peer.ask('spent')),
     async tell(told) {
       await peer.ask('tell', told);
     },

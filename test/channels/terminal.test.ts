@@ -1,7 +1,11 @@
 /* eslint-disable no-control-regex -- control characters are what is looked for */
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
+import { historyFile, openHistory } from '../../src/channels/terminal/history.ts';
 import { createTerminal, type TerminalOptions } from '../../src/channels/terminal/create-terminal.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -381,5 +385,93 @@ test('H5 when the output is gone a send is refused and the chat ends', async () 
     outcome: 'refused',
   });
   await chat.terminal.closed;
+  await chat.terminal.stop();
+});
+
+test('H5 what was typed in a session before comes back, Ctrl-R finds it, and no file holds what may be secret', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'history-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'state', 'history');
+  const session = async (typed: (view: ReturnType<typeof createTerminalView>) => Promise<void>) => {
+    const view = createTerminalView(60);
+    const chat = setUp({ ...view, history: openHistory(file) });
+    await chat.terminal.start(chat.onEvent);
+    await typed(view);
+    await chat.terminal.stop();
+    return chat.texts();
+  };
+  const lines = ['roll 2d6', 'roll 4d6', 'hello', '/settings tool key s3cret', ' not this', '/connect x'];
+  await session(async (view) => {
+    for (const line of lines) {
+      view.type(`${line}\r`);
+      await view.until((rows) => rows.some((row) => row.endsWith(line)) && rows.at(-1) === 'ada>');
+    }
+  });
+  assert.equal(readFileSync(file, 'utf8'), 'roll 2d6\nroll 4d6\nhello\n');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const again = await session(async (view) => {
+    view.type('\u001b[A');
+    await view.until((rows) => rows.at(-1) === 'ada> hello');
+    view.type('\u0003');
+    await view.until((rows) => rows.at(-1) === 'ada>');
+    view.type('roll');
+    for (const found of ['roll 4d6', 'roll 2d6']) {
+      view.type('\u0012');
+      await view.until((rows) => rows.at(-1) === `ada> ${found}`);
+    }
+    view.type('\u0012!\r');
+    await view.until((rows) => rows.includes('ada> roll 2d6!'));
+  });
+  assert.deepEqual(again, ['roll 2d6!']);
+});
+
+test('H5 a history that can’t be read or written is none, and a long one is cut', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'history-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const blocked = openHistory(folder);
+  blocked.add('lost');
+  assert.deepEqual(blocked.lines, []);
+  const file = path.join(folder, 'history');
+  writeFileSync(file, Array.from({ length: 1_200 }, (_, n) => `line ${n}\n`).join(''));
+  assert.equal(openHistory(file).lines[0], 'line 1199');
+  assert.equal(readFileSync(file, 'utf8').split('\n').length - 1, 500);
+  assert.equal(historyFile({ HOME: '/home/ada' }), '/home/ada/.local/state/skillet/history');
+  assert.equal(historyFile({ HOME: '/home/ada', XDG_STATE_HOME: '/state' }), '/state/skillet/history');
+  assert.equal(historyFile({}), undefined);
+});
+
+test('H5 Alt-Enter begins another line of the same message', async () => {
+  const view = createTerminalView();
+  const chat = setUp(view);
+  await chat.terminal.start(chat.onEvent);
+  const sent = chat.next();
+  view.type('one\u001b\rtwo\r');
+  assert.equal(messageOf(await sent).text, 'one\ntwo');
+  await chat.terminal.stop();
+});
+
+test('H5 below an answer stand its model, cost and time, until the next one', async () => {
+  const view = createTerminalView(60);
+  const today = { model: 'sonnet', tokens: 1_000, usd: 0.5 };
+  const chat = setUp({ ...view, spent: async () => ({ ...today }) });
+  await chat.terminal.start(chat.onEvent);
+  const { conversation } = chat.terminal;
+  const ask = async () => {
+    const sent = chat.next();
+    view.type('hello\r');
+    await sent;
+    await chat.terminal.status(conversation, { kind: 'typing' });
+    await view.until((rows) => rows.at(-2) === '…');
+    await chat.clock.advance(3_100);
+  };
+  await ask();
+  Object.assign(today, { tokens: 3_500, usd: 0.5123 });
+  await chat.terminal.send(conversation, { markdown: 'Hi.' }, 'k');
+  await chat.terminal.status(conversation, undefined);
+  await view.until((rows) => rows.at(-2) === 'sonnet · $0.0123 · 3.1 s');
+  await ask();
+  Object.assign(today, { tokens: 4_734 });
+  await chat.terminal.send(conversation, { markdown: 'Hi.' }, 'k2');
+  await view.until((rows) => rows.at(-2) === 'sonnet · 1,234 tokens · 3.1 s');
   await chat.terminal.stop();
 });

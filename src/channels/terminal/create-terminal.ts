@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { noFileToFetch } from '../save-file.ts';
 import { createScreen, type Output } from './create-screen.ts';
+import { createAnswerCost, type Spent } from './answer-cost.ts';
+import type { History } from './history.ts';
 import { safeLine, toAnsi } from './from-markdown.ts';
 import { readMessages, type Typed } from './read-messages.ts';
 import type {
@@ -43,6 +45,9 @@ export type TerminalOptions = Readonly<{
   completions(): readonly string[];
   /** The whole input is one message. */
   whole?: boolean;
+  /** On a terminal. */
+  history?: History;
+  spent?(): Promise<Spent | undefined>;
   /** Ctrl-C; false if nothing ran. */
   onInterrupt?(): Promise<boolean>;
   /** Awaited between piped lines, and at the end of the input. */
@@ -72,6 +77,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
   let leaving = false;
   let handling: Promise<void> = Promise.resolve();
   let interruptedAt = -Infinity;
+  const cost = createAnswerCost(async () => options.spent?.(), clock);
+  let costLine: string | undefined;
   /** For a pipe whose next line is the answer. */
   let question = Promise.withResolvers<void>();
   let asked: Readonly<{ handle: number; buttons: readonly Button[] }> | undefined;
@@ -100,6 +107,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
   async function handle(text: string, onEvent: OnEvent): Promise<void> {
     try {
       question = Promise.withResolvers();
+      costLine = undefined;
+      if (typed?.editor() !== undefined) cost.asked();
       await onEvent(toEvent(text));
       if (stopped || typed?.editor() !== undefined) return;
       await Promise.race([options.idle?.(), question.promise]);
@@ -136,6 +145,19 @@ export function createTerminal(options: TerminalOptions): Terminal {
     return toAnsi(status.markdown, { colour, width });
   }
 
+  /** Below the answer, until the next one begins. */
+  function showCost(): void {
+    if (typed?.editor() === undefined) return;
+    cost.line().then(
+      (line) => {
+        if (stopped || line === undefined) return;
+        costLine = safeLine(line);
+        screen.status(costLine);
+      },
+      (error: unknown) => log.debug({ err: error }, 'what an answer cost is not known'),
+    );
+  }
+
   async function show(part: Part, print: (text: string) => Promise<number>): Promise<number> {
     const width = screen.width();
     const text = toAnsi(part.markdown, { colour, width });
@@ -166,11 +188,12 @@ export function createTerminal(options: TerminalOptions): Terminal {
         output,
         prompt: `${safeLine(user)}> `,
         whole: options.whole === true,
+        history: options.history,
         completions: options.completions,
         onLine: (text) => screen.prompt(text),
         onText(text) {
           if (leaving) return;
-          leaving = parseCommand(text)?.name === 'exit';
+          leaving = ['exit', 'quit'].includes(parseCommand(text)?.name ?? '');
           if (!leaving) handling = handling.then(() => handle(text, onEvent));
           else if (typed?.editor() !== undefined) leave();
           // A pipe is read faster than it is answered.
@@ -193,7 +216,9 @@ export function createTerminal(options: TerminalOptions): Terminal {
     files: { largest: Infinity, fitsCaption: () => true },
     async send(_, part, _key, begin) {
       await begin?.();
-      return { id: String(await show(withPath(part), (text) => screen.print(text))) };
+      const handle = await show(withPath(part), (text) => screen.print(text));
+      showCost();
+      return { id: String(handle) };
     },
     find: async () => undefined,
     async edit(_, receipt, part) {
@@ -206,7 +231,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     // The status goes by itself, prints stay.
     remove: async () => undefined,
     async status(_, status) {
-      screen.status(status === undefined ? undefined : shownAs(status));
+      screen.status(status === undefined ? costLine : shownAs(status));
     },
     fetchFile: noFileToFetch,
     setMenus: async () => [],

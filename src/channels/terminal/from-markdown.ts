@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { displayWidth, renderText, plainStyle, type TextStyle } from '../../lib/markdown/render-text.ts';
+import { colourCode } from './colour-code.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { withoutControls } from '../../lib/markdown/sanitize-markdown.ts';
 
@@ -45,9 +46,16 @@ function coloured(width: number | undefined): TextStyle {
     link: (inner, url) => (isAddress(inner, url) ? underlined(inner) : `${underlined(inner)} (${url})`),
     heading: bold,
     pre: (value, lang) =>
-      plain.pre(value, lang).replace(/^ {2}(.*)$/gm, (_, line: string) => `  ${cyan(line)}`),
+      plain
+        .pre(value, lang)
+        .replace(
+          /^ {2}(.*)$/gm,
+          (_, line: string) => `  ${lang ? colourCode(line, lang, code) : cyan(line)}`,
+        ),
   };
 }
+
+const code = { comment: around(90, 39), text: around(32, 39), number: around(33, 39), word: around(35, 39) };
 
 function around(on: number, off: number): (inner: string) => string {
   const [start, end] = [`\u001b[${on}m`, `\u001b[${off}m`];

@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { mostLines, type History } from './history.ts';
 import type { Output } from './create-screen.ts';
 
 /** They make a terminal mark pastes. */
@@ -11,16 +12,19 @@ export type Typed = Readonly<{
   close(): void;
 }>;
 
-type Key = Readonly<{ name?: string }> | undefined;
+type Key = Readonly<{ name?: string; ctrl?: boolean; meta?: boolean }> | undefined;
 
 /**
- * On a terminal a message is a line, or a paste with its last line. In a pipe each line is one, or all with `whole`.
+ * On a terminal a message is a line, or a paste with its last line; Alt-Enter begins another line of it. Ctrl-R looks
+ * for a line of before that holds what is typed. In a pipe each line is one, or all with `whole`.
  */
 export function readMessages(options: {
   input: Readable & Readonly<{ isTTY?: boolean }>;
   output: Output;
   prompt: string;
   whole: boolean;
+  /** Of a terminal. */
+  history: History | undefined;
   /** Without the slash. */
   completions(): readonly string[];
   /** More may belong to the message. */
@@ -30,7 +34,7 @@ export function readMessages(options: {
   onInterrupt(): void;
   onEnd(): void;
 }): Typed {
-  const { input, output, whole, completions } = options;
+  const { input, output, whole, history, completions } = options;
   const terminal = input.isTTY === true && output.isTTY === true;
   const line = createInterface({
     input,
@@ -39,10 +43,12 @@ export function readMessages(options: {
     crlfDelay: Infinity,
     output: terminal ? output : undefined,
     completer: terminal ? completer : undefined,
-    historySize: terminal ? 500 : undefined,
+    history: terminal && history !== undefined ? [...history.lines] : undefined,
+    historySize: terminal ? mostLines : undefined,
     removeHistoryDuplicates: terminal ? true : undefined,
   });
-  const state = { pasting: false, ended: false, lines: [] as string[] };
+  const state = { pasting: false, goesOn: false, ended: false, lines: [] as string[] };
+  const search = { typed: history?.lines ?? [], wanted: '', shown: '', at: -1 };
 
   function completer(typed: string): [string[], string] {
     if (!/^\/\S*$/.test(typed)) return [[], typed];
@@ -57,8 +63,11 @@ export function readMessages(options: {
 
   line.on('line', (text) => {
     state.lines.push(text);
-    if (terminal) options.onLine(text);
-    if (whole || state.pasting) return;
+    if (terminal) {
+      options.onLine(text);
+      history?.add(text);
+    }
+    if (whole || state.pasting || state.goesOn) return;
     // Some terminals don't mark pastes.
     if (!terminal) take();
     else setImmediate(take);
@@ -72,17 +81,39 @@ export function readMessages(options: {
   });
   if (!terminal) return { editor: () => undefined, close: () => line.close() };
 
+  line.on('history', (lines) => (search.typed = [...lines]));
+  function write(text: string): void {
+    line.write(null, { ctrl: true, name: 'e' });
+    line.write(null, { ctrl: true, name: 'u' });
+    line.write(text);
+  }
+
+  /** The next older line that holds what was typed. */
+  function searchBack(): void {
+    if (line.line !== search.shown) Object.assign(search, { wanted: line.line, at: -1 });
+    const { typed, wanted, at } = search;
+    const found = typed.findIndex((one, index) => index > at && one.includes(wanted) && one !== line.line);
+    if (found === -1) return;
+    Object.assign(search, { shown: typed[found], at: found });
+    write(search.shown);
+  }
+
   const onKey = (_: unknown, key: Key): void => {
     if (key?.name === 'paste-start') state.pasting = true;
     if (key?.name === 'paste-end') state.pasting = false;
+    if (key?.ctrl === true && key.name === 'r') searchBack();
+    if (key?.meta === true && key.name === 'return') {
+      state.goesOn = true;
+      line.write(null, { name: 'return' });
+      state.goesOn = false;
+    }
   };
   input.on('keypress', onKey);
   line.on('SIGINT', () => {
     const isEmpty = line.line === '' && state.lines.length === 0;
     state.lines.length = 0;
     if (isEmpty) return options.onInterrupt();
-    line.write(null, { ctrl: true, name: 'e' });
-    line.write(null, { ctrl: true, name: 'u' });
+    write('');
   });
   output.write(markPastes.on);
   return {

@@ -5,7 +5,8 @@ import { createPeer } from '../../channels/terminal/peer.ts';
 import type { AccessSettings } from '../../core/access-settings.ts';
 import type { Receipt, Status } from '../../core/channel.ts';
 import { chatTypes, type Conversation } from '../../core/conversation.ts';
-import type { Seat, Terminals, Told, View } from './terminals.ts';
+import type { Spent } from '../../channels/terminal/answer-cost.ts';
+import type { Seat, Seated, Terminals, Told, View } from './terminals.ts';
 import { storedReceipt } from '../../store/stored-message.ts';
 
 export const terminalOwner = 'owner';
@@ -15,6 +16,8 @@ export const terminalRequest = z.object({
   as: z.enum(chatTypes),
   patient: z.boolean(),
 });
+/** What this person used today, and the model of their place. */
+export type SpentBy = (who: Pick<Seated, 'user' | 'as'>) => Promise<Spent>;
 export type TerminalRequest = Readonly<z.output<typeof terminalRequest>>;
 
 const told: z.ZodType<Told> = z.union([
@@ -34,15 +37,17 @@ export function createTakeTerminal(options: {
   terminals: Pick<Terminals, 'sit'>;
   /** For completion of `/`. */
   names(): readonly string[];
+  spent: SpentBy;
   /** Of messages that failed while somebody waited. */
   drop(key: string): Promise<void>;
 }): TakeTerminal {
-  const { terminals, names, drop } = options;
+  const { terminals, names, spent, drop } = options;
 
   return (socket: Socket, asked: unknown) => {
     const who = terminalRequest.parse(asked);
     const peer = createPeer(socket, {
       names: async () => names(),
+      spent: () => spent(who),
       tell: async (line) => seat.tell(told.parse(line)),
       idle: () => seat.idle(),
       cancel: () => seat.cancel(),
