@@ -1,4 +1,5 @@
 import type { ChatMigrations } from '../access/chat-migrations.ts';
+import { createUserGroups, type UserGroups } from '../access/user-groups.ts';
 import { createAccessContext, type AccessContext } from '../access/decide-skill.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -26,7 +27,11 @@ export type Base = Readonly<{
     settings: ChatSettings;
   }>;
   process: Readonly<{ env: BotParts['host']['env']; stopping: AbortController }>;
-  apply(config: Config): void;
+  userGroups: UserGroups;
+  /** The config as it was read. */
+  written(): Config;
+  /** Takes this one, or the same again where members of user groups changed (A13). */
+  apply(config?: Config): void;
 }>;
 
 export function createBase(parts: BotParts): Base {
@@ -58,7 +63,9 @@ export function createBase(parts: BotParts): Base {
       settings.secrets,
       env,
     );
-  let now = runtimeOf(parts.config);
+  const userGroups = createUserGroups({ channels, clock, log });
+  let written = parts.config;
+  let now = runtimeOf(userGroups.expand(written));
 
   const replies = createReplies({ ...people.users, store, channels, redact: () => now.redact, log });
   return {
@@ -74,8 +81,11 @@ export function createBase(parts: BotParts): Base {
       settings,
     },
     process: { env, stopping: new AbortController() },
-    apply(config) {
-      now = runtimeOf(config);
+    userGroups,
+    written: () => written,
+    apply(config = written) {
+      written = config;
+      now = runtimeOf(userGroups.expand(config));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
+import type { Channel, OnEvent } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
 import { outageNotice } from '../operator/health/store-health.ts';
@@ -46,7 +47,9 @@ export function createBot(parts: BotParts): Bot {
       chores = [features.capabilities.attend(signal), features.approvals.attend()];
       worker.start();
       delivery.start();
-      await Promise.all([...chat.channels.values()].map((channel) => channel.start(onEvent)));
+      await Promise.all(
+        [...chat.channels.values()].map((channel) => channel.start(whenKnown(base, channel, onEvent))),
+      );
       signal.throwIfAborted();
       parts.library.watch(menus.changed);
       chores = [...chores, ...startChores(base, features)];
@@ -83,7 +86,7 @@ export function createBot(parts: BotParts): Bot {
     reconfigure: createReconfigure({
       ...host,
       replies: chat.replies,
-      config: () => runtime().config,
+      config: base.written,
       apply(config) {
         base.apply(config);
         mcp.follow();
@@ -132,11 +135,22 @@ function startHealth({ host, chat }: Base, parts: BotParts): void {
   });
 }
 
-function startChores({ host, chat, process }: Base, { files }: Features): readonly Promise<void>[] {
+/** Who is in the groups of a platform is known before the first event of it is judged (A13). */
+function whenKnown(base: Base, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
+  if (membersOf === undefined) return onEvent;
+  return async (event) => {
+    if (await base.userGroups.ready(base.written())) base.apply();
+    await onEvent(event);
+  };
+}
+
+function startChores(base: Base, { files }: Features): readonly Promise<void>[] {
+  const { host, chat, process } = base;
   const config = () => host.runtime().config;
   const chore = { ...host, signal: process.stopping.signal };
   return [
     startRetention({ ...chore, files, days: () => config().bot.retentionDays }),
+    base.userGroups.follow(base.written, () => base.apply(), chore.signal),
     watchSources({ ...chore, config, replies: chat.replies, env: process.env }),
   ];
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ModelSettings } from '../core/model.ts';
 import { deepFreeze } from '../lib/json/json-values.ts';
 import { modelAliases } from './model-aliases.ts';
+import { withGroups } from './people-groups.ts';
 import { configSchema, type Settings } from './schema.ts';
 import type { FromEnvironment, KeyPath } from './section.ts';
 
@@ -72,7 +73,7 @@ export function completeConfig(
     path: absolute,
     fromEnvironment: [...taken, ...models.taken],
   };
-  return deepFreeze(config);
+  return deepFreeze(withGroups(config));
 }
 
 /** The config as a file would say it: snake_case tables, every default written out. Holds secrets. */

@@ -9,9 +9,9 @@ const text = z.codec(
   { decode: String, encode: (id) => id },
 );
 
-/** A person: bare or qualified immutable id, never a name (A9). */
+/** A person: bare or qualified immutable id, never a name (A9); or a group of people (A13). */
 export const userId = text.superRefine((id, context) => {
-  const wrong = wrongUser(id);
+  const wrong = wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
@@ -24,13 +24,22 @@ export const ownerId = text.superRefine((id, context) => {
 
 /** A person, or `slack:*` for the home workspace (A9). */
 export const admittedUserId = text.superRefine((id, context) => {
-  const wrong = id === 'slack:*' ? undefined : wrongUser(id);
+  const wrong = id === 'slack:*' ? undefined : wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
 /** A person, or `*` for everybody in the admitted groups (A9). */
 export const groupUserId = text.superRefine((id, context) => {
-  const wrong = id === '*' ? undefined : wrongUser(id, 'write "*" for everybody in the admitted groups');
+  const wrong = id === '*' ? undefined : wrongPeople(id, 'write "*" for everybody in the admitted groups');
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
+/** A member of `[groups.NAME]`: a person, or a user group of Slack; never another group of the config (A13). */
+export const memberId = text.superRefine((id, context) => {
+  const nested = id.startsWith('group:')
+    ? 'a group has people and Slack user groups, no other group'
+    : undefined;
+  const wrong = nested ?? wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
@@ -59,6 +68,19 @@ function wrongUser(id: string, forEverybody?: string): string | undefined {
   if (/^telegram:-?\d+$/.test(id) || /^slack:[A-Z0-9]+$/.test(id)) return undefined;
   if (id.startsWith('slack:')) return `Slack ids look like "slack:U042ABC", in capitals; ${findUser}`;
   return wrongForm(id, '"telegram:42" or "slack:U042ABC"');
+}
+
+function wrongPeople(id: string, forEverybody?: string): string | undefined {
+  if (id.startsWith('group:') || isSlackUserGroup(id)) return undefined;
+  if (!id.startsWith(slackUserGroup)) return wrongUser(id, forEverybody);
+  return 'a user group of Slack is written by its id: "slack:usergroup:S042ABC"; it stands at the end of its address in Slack';
+}
+
+const slackUserGroup = 'slack:usergroup:';
+
+/** `slack:usergroup:S042ABC` (A13). */
+export function isSlackUserGroup(id: string): boolean {
+  return /^slack:usergroup:S[A-Z0-9]+$/.test(id);
 }
 
 /** Says what to write instead of something that is no chat id; nothing when it is one. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isZone } from '../core/local-time.ts';
 import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
-import { admittedUserId, chatId, groupUserId, ownerId, wrongChat } from './id.ts';
+import { admittedUserId, chatId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
+import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
 import { listenAddress, section } from './section.ts';
@@ -102,12 +103,19 @@ const accessSection = section(
   },
 );
 
+/** `[groups.NAME]`: people who are listed together, as `group:NAME` (A13). */
+const groupName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
+  error: 'a group is named in small letters, digits, - and _',
+});
+const peopleGroup = section({ members: z.array(memberId) });
+
 /** The whole file (G4). Decoding gives camelCase with every default filled in; encoding gives the file's own keys. */
 export const configSchema = section(
   {
     bot: botSection.prefault({}),
     telegram: telegramSection.prefault({}),
     slack: slackSection.prefault({}),
+    groups: z.record(groupName, peopleGroup).default({}),
     access: accessSection.prefault({}),
     models: modelsSection.prefault({}),
     agent: agentSection.prefault({}),
@@ -129,6 +137,7 @@ export const configSchema = section(
   (table, complain) => {
     checkModelNames(table, complain);
     checkModelSettings(table, complain);
+    checkGroupNames(table, complain);
   },
 );
 

@@ -61,7 +61,7 @@ export type CamelKeys<Table> = { [Key in keyof Table as Key extends string ? Cam
 
 type Table = Readonly<Record<string, unknown>>;
 /** Reports a problem of a table: where in it, and what to write. */
-export type Complain = (path: readonly string[], write: string) => void;
+export type Complain = (path: KeyPath, write: string) => void;
 
 /**
  * A table of the config file: snake_case there, camelCase in code, every key known. `check` looks at keys together;

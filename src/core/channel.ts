@@ -180,6 +180,8 @@ export type Channel = Readonly<{
   ): Promise<void>;
   /** The same for a picture's smaller copy, where the platform makes one. */
   fetchSmaller?: Channel['fetchFile'];
+  /** Qualified ids of the people in a user group (A13). Rejects if they can't be told. */
+  membersOf?(group: string): Promise<readonly string[]>;
   /** In the thread, or in the chat since `since`: the newest `most`, oldest first. Rejects if unreadable. */
   readEarlier?(
     message: Message,

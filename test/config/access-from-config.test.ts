@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accessSettings, skillRules } from '../../src/config/runtime-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
+import { slackUserGroups, withPeople } from '../../src/config/people-groups.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideMessage } from '../../src/access/decide-message.ts';
 import { decideSkill } from '../../src/access/decide-skill.ts';
@@ -98,4 +99,88 @@ allow_chat_ids = ["telegram:-100"]`),
   assert.equal(code('mine', 'telegram:-5', 'telegram:1'), 'SKILL_NOT_AVAILABLE_HERE');
   assert.equal(code('off', 'telegram:-100', 'telegram:1'), 'SKILL_DISABLED');
   assert.equal(code('quiet', 'telegram:-100', 'telegram:1'), 'SKILL_NOT_AVAILABLE_HERE');
+});
+
+const finance = `
+[groups.finance]
+members = ["telegram:42", "slack:U1", "slack:usergroup:S1"]
+`;
+
+test('A13 a named group stands for its members wherever people are listed', () => {
+  const config = configOf(`${finance}
+[access]
+users = ["group:finance", "telegram:7"]
+[access.slack]
+group_users = ["group:finance"]
+[access.chats.-100]
+users = ["group:finance"]
+[skills.payroll]
+allow_users = ["group:finance"]
+[policy]
+approvers = ["group:finance"]
+rules = [{ tool = "bash", sender = "group:finance", action = "allow" }]
+[[plugins]]
+path = "./p"
+users = ["group:finance"]
+[mcp.books]
+url = "https://books.example/"
+users = ["group:finance"]
+`);
+  const members = ['telegram:42', 'slack:U1', 'slack:usergroup:S1'];
+  const { access, skills, policy, plugins, mcp } = config;
+  assert.deepEqual(access.users, [...members, 'telegram:7']);
+  for (const list of [
+    access.slack?.groupUsers,
+    access.chats['-100']?.users,
+    skills.byName['payroll']?.allowUsers,
+    policy.approvers,
+    plugins[0]?.users,
+    mcp['books']?.users,
+  ])
+    assert.deepEqual(list, members);
+  assert.deepEqual(
+    policy.rules.map(({ sender, action }) => [sender, action]),
+    members.map((sender) => [sender, 'allow']),
+  );
+  assert.deepEqual(slackUserGroups(config), ['slack:usergroup:S1']);
+});
+
+test('A13 a group that is not there, a group in a group and a misspelt user group are problems with their place', () => {
+  const problems = (text: string) => {
+    const parsed = parseConfig(text, { env: {} });
+    assert.ok(!parsed.ok);
+    return parsed.problems.map(({ line, message }) => `${line}: ${message}`);
+  };
+  const [unknown, nested, misspelt, named] = [
+    '[access]\nusers = ["telegram:1", "group:finanze"]\n[groups.finance]\nmembers = []\n',
+    '[groups.a]\nmembers = ["group:b"]\n[groups.b]\nmembers = []\n',
+    '[skills.x]\nallow_users = ["slack:usergroup:finance"]\n',
+    '[groups."Big Team"]\nmembers = []\n',
+  ].map(problems);
+  assert.match(unknown?.[0] ?? '', /^2: .*did you mean "group:finance"\?/);
+  assert.match(nested?.[0] ?? '', /^2: .*no other group/);
+  assert.match(misspelt?.[0] ?? '', /^2: .*slack:usergroup:S042ABC/);
+  assert.match(named?.[0] ?? '', /small letters/);
+  assert.equal(problems('[bot]\nowner = ["group:finance"]\n').length, 1);
+});
+
+test('A13 where members can’t be told a list admits none of them, and a rule that keeps back holds for everybody', () => {
+  const config = configOf(`${finance}
+[access]
+users = ["group:finance"]
+[policy]
+rules = [
+  { tool = "a", sender = "group:finance", action = "allow" },
+  { tool = "b", sender = "slack:usergroup:S1", action = "deny" },
+]
+`);
+  const users = (members: readonly string[] | undefined) =>
+    withPeople(config, (entry) => (entry === 'slack:usergroup:S1' ? members : [entry]));
+  assert.deepEqual(users(['slack:U9']).access.users, ['telegram:42', 'slack:U1', 'slack:U9']);
+  assert.deepEqual(users(undefined).access.users, ['telegram:42', 'slack:U1']);
+  const rules = (members: readonly string[] | undefined) =>
+    users(members).policy.rules.map(({ tool, sender }) => `${tool} ${sender}`);
+  assert.deepEqual(rules(['slack:U9']), ['a telegram:42', 'a slack:U1', 'a slack:U9', 'b slack:U9']);
+  assert.deepEqual(rules([]), ['a telegram:42', 'a slack:U1']);
+  assert.deepEqual(rules(undefined), ['a telegram:42', 'a slack:U1', 'b undefined']);
 });

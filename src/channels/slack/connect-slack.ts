@@ -4,7 +4,7 @@ import type { ReceiverEvent } from '@slack/bolt';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import { createAgentView } from './create-agent-view.ts';
-import { createChatLookup, createNameLookup, type ChatLookup } from './look-up.ts';
+import { createChatLookup, createNameLookup, membersOf, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
 import { createSender, type Sender } from './create-sender.ts';
@@ -33,6 +33,7 @@ export type SlackConnection = Readonly<{
   chats: ChatLookup;
   fetchFile: Channel['fetchFile'];
   fetchSmaller: Channel['fetchFile'];
+  membersOf: NonNullable<Channel['membersOf']>;
   readEarlier: NonNullable<Channel['readEarlier']>;
   open(): Promise<void>;
   /** Waits for events that were taken. */
@@ -112,10 +113,13 @@ export async function connectSlack(
     sender,
     fetchFile: createFetchFile(call, options),
     fetchSmaller: createFetchFile(call, options, true),
+    membersOf: (group) => membersOf(call, group),
     readEarlier: (message, bounds) => readEarlier({ call, me, names }, message, bounds),
     async open() {
       await app.start();
       const unused = [
+        // Missing, the log says so once a list names a user group (A13).
+        'usergroups:read',
         ...(reaction === undefined ? ['reactions:write'] : []),
         ...(agentView ? [] : ['assistant:write']),
       ];

@@ -57,6 +57,7 @@ export function createSlack(options: SlackOptions): Channel {
     },
     fetchFile: async (...given) => (await connected).fetchFile(...given),
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
+    membersOf: async (group) => (await connected).membersOf(group),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
     // The one registered command covers every skill (I1).
     setMenus: async () => [],

@@ -26,6 +26,7 @@ export const neededScopes: ReadonlyMap<string, string> = new Map([
     'reactions:write',
     'the reaction on a message that will be answered, or on one at work in a direct message',
   ],
+  ['usergroups:read', 'user groups in lists of people'],
   ['users:read', 'names and languages of people'],
 ]);
 

@@ -24,6 +24,14 @@ const info = z.object({
   }),
 });
 
+const userGroup = z.object({ users: z.array(z.string()) });
+
+/** Qualified ids of the people of a user group (A13): tier 2, `usergroups:read`. Rejects with the SDK's error. */
+export async function membersOf(call: CallSlack, usergroup: string): Promise<readonly string[]> {
+  const { users } = userGroup.parse(await call('usergroups.users.list', { usergroup }));
+  return users.map((user) => `slack:${user}`);
+}
+
 type Client = Pick<Sender, 'language' | 'timezone'>;
 
 /** Names, languages and time zones, kept for a day; a missing name for five minutes. */

@@ -52,7 +52,10 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
     };
     return user.hidden ? refuse('user_not_visible') : { user: body };
   },
-  'usergroups.users.list': () => refuse('no_such_subteam'),
+  'usergroups.users.list': (args, { workspace }) => {
+    const users = workspace.userGroups.get(text(args, 'usergroup'));
+    return users === undefined ? refuse('no_such_subteam') : { users: [...users] };
+  },
 
   'conversations.info': (args, context) => ({ channel: roomBody(roomOf(args, context), context) }),
   'conversations.members': (args, context) => ({

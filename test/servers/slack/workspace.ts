@@ -55,6 +55,8 @@ export type Workspace = Readonly<{
   bot: Readonly<{ user: string; botId: string; appId: string; name: string }>;
   users: Map<string, SlackUser>;
   rooms: Map<string, SlackRoom>;
+  /** Ids of the people of each user group. */
+  userGroups: Map<string, Set<string>>;
   /** Display name and real name are the name, unless given. */
   addUser(
     name: string,
@@ -80,6 +82,7 @@ export function createWorkspace(team: string): Workspace {
   const base = Math.floor(Date.now() / 1000);
   const users = new Map<string, SlackUser>();
   const rooms = new Map<string, SlackRoom>();
+  const userGroups = new Map<string, Set<string>>();
   const nextId = (prefix: string): string =>
     `${prefix}${(++state.ids).toString(36).toUpperCase().padStart(8, '0')}`;
   const bot = { user: nextId('U'), botId: nextId('B'), appId: nextId('A'), name: 'skillet' };
@@ -113,6 +116,7 @@ export function createWorkspace(team: string): Workspace {
     bot,
     users,
     rooms,
+    userGroups,
     addUser(name, options = {}) {
       const id = nextId(options.enterprise ? 'W' : 'U');
       const { displayName = name, realName = name, hidden = false, locale, tz } = options;

@@ -1,0 +1,100 @@
+import { slackUserGroups, withPeople } from '../config/people-groups.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+
+/** People of Slack's user groups that the config names (A13). Pure decisions read plain lists of ids. */
+export type UserGroups = Readonly<{
+  /** The config with who is in them now. Members that nobody could read in the last 5 minutes are not known. */
+  expand(config: Config): Config;
+  /** Reads what the config names: at once, then every 2 minutes, until the signal. `changed` is called when members did. */
+  follow(config: () => Config, changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Waits 5 s at most until each group of the config was read once. False if there was nothing to wait for. */
+  ready(config: Config): Promise<boolean>;
+}>;
+
+const lookMs = 30_000;
+const freshMs = 120_000;
+/** With the look after it, 5 minutes at most. */
+const keptMs = 270_000;
+const patienceMs = 5_000;
+
+export function createUserGroups({
+  channels,
+  clock,
+  log,
+}: Readonly<{
+  channels: ReadonlyMap<string, Pick<Channel, 'membersOf'>>;
+  clock: Clock;
+  log: Log;
+}>): UserGroups {
+  const known = new Map<string, Readonly<{ members: readonly string[]; at: number }>>();
+  const first = new Map<string, Promise<void>>();
+  const tried = new Set<string>();
+  let named: Readonly<{ config: Config; groups: readonly string[] }> | undefined;
+
+  function groupsOf(config: Config): readonly string[] {
+    if (named?.config !== config) named = { config, groups: slackUserGroups(config) };
+    return named.groups;
+  }
+
+  const membersOf = (group: string): readonly string[] | undefined => {
+    const found = known.get(group);
+    return found === undefined || found.at + keptMs <= clock.now() ? undefined : found.members;
+  };
+
+  async function read(group: string): Promise<void> {
+    const [channel = '', , id = ''] = group.split(':');
+    const at = clock.now();
+    try {
+      const members = await channels.get(channel)?.membersOf?.(id);
+      if (members !== undefined) known.set(group, { members, at });
+    } catch (error) {
+      log.warn({ err: error, group }, 'a user group could not be read: it admits nobody while that lasts');
+    } finally {
+      tried.add(group);
+    }
+  }
+
+  function readOnce(group: string): Promise<void> {
+    const before = first.get(group);
+    if (before !== undefined) return before;
+    const reading = read(group);
+    first.set(group, reading);
+    return reading;
+  }
+
+  const stateOf = (groups: readonly string[]): string =>
+    JSON.stringify(groups.map((group) => membersOf(group)));
+
+  return {
+    expand: (config) =>
+      groupsOf(config).length === 0
+        ? config
+        : withPeople(config, (entry) => (entry.startsWith('slack:usergroup:') ? membersOf(entry) : [entry])),
+    async follow(config, changed, signal) {
+      let told = '[]';
+      while (!signal.aborted) {
+        const groups = groupsOf(config());
+        const due = groups.filter((group) => (known.get(group)?.at ?? -Infinity) + freshMs <= clock.now());
+        await Promise.all(due.map((group) => (first.has(group) ? read(group) : readOnce(group))));
+        const now = stateOf(groups);
+        if (now !== told) changed();
+        told = now;
+        await clock.sleep(lookMs, signal).catch(() => undefined);
+      }
+    },
+    async ready(config) {
+      const unknown = groupsOf(config).filter((group) => !tried.has(group));
+      if (unknown.length === 0) return false;
+      const enough = new AbortController();
+      await Promise.race([
+        Promise.all(unknown.map(readOnce)),
+        clock.sleep(patienceMs, enough.signal).catch(() => undefined),
+      ]);
+      enough.abort();
+      return true;
+    },
+  };
+}
