@@ -7,20 +7,16 @@ const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
 type Schema = Readonly<Record<string, unknown>>;
 type Read = (value: unknown, depth: number) => unknown;
 
-/** Levels that a schema may be nested; what is deeper takes anything. */
+/** Levels; below, anything is accepted. */
 const depthLimit = 12;
 const textLimit = 400;
 const listLimit = 200;
-/** Names that a description tells of. */
 const namedLimit = 10;
-/** Forms that a schema may have at its top, and forms of forms. */
 const formsLimit = 200;
 
 /**
- * The JSON Schema of a stranger's tool as it may stand in a request (X7, M11): built from known keywords, each with a value of
- * its kind, so that the API accepts it; texts made harmless. What is left out only loosens it: the server judges its input
- * itself. Alternatives at the top become one object, since the API accepts none there; property names that the API
- * refuses are named in the description.
+ * A foreign schema rebuilt from keywords the API accepts, with safe texts (X7, M11). It only loosens: the server checks
+ * its own input. Top-level alternatives become one object; refused property names move to the description.
  */
 export function cleanSchema(schema: unknown): Schema {
   const whole = asObject(cleanNode(schema, 0)) ?? {};
@@ -39,7 +35,6 @@ function cleanNode(node: unknown, depth: number): unknown {
   return defined({ ...Object.fromEntries(kept), description });
 }
 
-/** The description of an object, with the properties whose names the API refuses. */
 function withUnnamed({ properties, required }: Schema, description: unknown): unknown {
   const odd = Object.keys(asObject(properties) ?? {}).filter((name) => !isName(name));
   if (odd.length === 0) return description;
@@ -54,9 +49,9 @@ function withUnnamed({ properties, required }: Schema, description: unknown): un
   return typeof description === 'string' ? `${description} ${note}` : note;
 }
 
-/** An object schema without a reference or alternatives at its top: what each form takes, required where all require it. */
+/** A property is required only if every form requires it. */
 function flat(root: Schema): Schema {
-  // Forms may refer to forms that refer to forms: they are counted, not only their depth.
+  // Forms refer to forms: depth alone does not bound them.
   let left = formsLimit;
   const flatten = (node: Schema): Schema => {
     const { $ref, anyOf, oneOf, allOf, ...own } = node;
@@ -107,7 +102,7 @@ function requiredOf({ required }: Schema): readonly string[] {
   return Array.isArray(required) ? (required as string[]) : [];
 }
 
-/** The same schema with references to nothing taken out, which loosens only what referred. */
+/** Dangling references are removed. */
 function withoutLooseEnds(node: unknown, root: Schema): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutLooseEnds(item, root));
   const object = asObject(node);
@@ -198,7 +193,7 @@ function nonEmpty(list: readonly unknown[]): readonly unknown[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** Compiled at most, and never run here. */
+/** Compiled, never run here. */
 function isPattern(value: string): boolean {
   if (!isPlain(value, textLimit)) return false;
   try {
@@ -208,7 +203,7 @@ function isPattern(value: string): boolean {
   }
 }
 
-/** A name that the API takes for a property. */
+/** The API's rule for property names. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-zA-Z0-9_.-]{1,64}$/.test(value) && value !== '__proto__';
 }
@@ -223,16 +218,12 @@ function asObject(value: unknown): Schema | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined;
 }
 
-/**
- * Words of a stranger that stand in a prompt (M11): characters that steer or hide become spaces, labels are made harmless,
- * and `limit` characters are left. Line ends stay.
- */
+/** Foreign text for a prompt (M11): no steering or hidden characters, labels escaped, cut to `limit`. Line ends stay. */
 export function strangerText(text: string, limit: number): string {
   const plain = text.replace(/\r\n?/g, '\n').replace(unseen, ' ');
   return labelsEscaped(plain, limit).text.trim();
 }
 
-/** Whether `strangerText` would leave it as it is: for what has to stay exact or go. */
 function isPlain(text: string, limit: number): boolean {
   return text.length <= limit && !/\n/.test(text) && strangerText(text, limit) === text.trim();
 }

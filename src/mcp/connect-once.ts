@@ -16,27 +16,23 @@ import { processTransport } from './process-transport.ts';
 import { nestingLimit, tooDeep } from './read-definition.ts';
 import { serverEnvironment } from './server-environment.ts';
 
-/**
- * What came of a call. `result` is as it came, secrets and all; `unreached`: the server did not take it, so it can be made
- * again; `lost`: nobody knows what it did.
- */
+/** `result` is not redacted; `unreached`: can be retried; `lost`: its effect is unknown. */
 export type Called =
   | Readonly<{ kind: 'answered'; result: unknown }>
   | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
 
-/** A server that was greeted. */
 export type Connection = Readonly<{
-  /** The pages of its list of tools, as it sends them, until there are enough. */
+  /** Pages of tools as sent. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Rejects only when `signal` is aborted; the server is told then. */
+  /** Rejects only if `signal` aborts, and tells the server. */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
   ): Promise<Called>;
-  /** Asks for a sign of life; a server that gives none is given up. */
+  /** Pings; closes if nothing comes back. */
   check(): void;
-  /** Resolves with a reason when there is no connection any more. */
+  /** Resolves with a reason. */
   closed: Promise<string>;
   close(): Promise<void>;
 }>;
@@ -47,31 +43,25 @@ export type ConnectOnce = (
     env: Readonly<Record<string, string | undefined>>;
     cwd: string;
     signal: AbortSignal;
-    /** Takes secrets out of its list and its complaints, before anything of those is cut (S2). */
+    /** Before anything is cut (S2). */
     redact(text: string): string;
-    /** Must not throw. */
     onListChanged(): void;
     endWithUs: EndWithUs;
     clock: Clock;
   }>,
 ) => Promise<Connection>;
 
-/** Pages of a list of tools that are asked for. */
 const mostPages = 50;
-/** For a sign of life. */
 const pingMs = 10_000;
-/** Characters of a complaint: what is read of it, and what is told. */
+/** Characters. */
 const complaintLimit = { read: 20_000, told: 2_000 };
-/** The caller keeps time limits, by their own clock: the library's are out of the way. */
+/** Callers keep time limits; this turns the SDK's off. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
 
 const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const anyResult = z.looseObject({});
 
-/**
- * Connects to an MCP server, over standard input and output of a process or over streamable HTTP (X7). It is offered nothing
- * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
- */
+/** Over stdio or streamable HTTP (X7). Offers no sampling, elicitation or roots. Rejects if the handshake fails. */
 export const connectOnce: ConnectOnce = async (settings, options) => {
   const { signal, redact, onListChanged, clock } = options;
   const { transport, lastWords } = transportOf(settings, options, (why) => lose(why));
@@ -79,7 +69,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
   const closed = Promise.withResolvers<string>();
   let checking = false;
   let lostFor: string | undefined;
-  // The library tells of an end with the code -32000, which servers use for errors too.
+  // The SDK reports a closed connection as -32000, which servers use too.
   let ended = false;
   const isRefusal = (error: unknown): error is McpError => !ended && error instanceof McpError;
   const told = (text: string): string =>
@@ -107,7 +97,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     let problem: string | undefined = `no answer within ${pingMs / 1_000} s`;
     const asked = client.ping(noTimeout).then(
       () => (problem = undefined),
-      // Who refuses it is alive.
+      // A refusal shows that it is alive.
       (error: unknown) => (problem = isRefusal(error) ? undefined : messageOf(error)),
     );
     await raceTimeout(
@@ -122,7 +112,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     checking = true;
     void seek().finally(() => (checking = false));
   };
-  // A stream that breaks is all that tells of an HTTP server's end.
+  // The only sign of an HTTP server's end.
   if (settings.url !== undefined) client.onerror = check;
 
   return {
@@ -195,7 +185,7 @@ function transportOf(
   return { transport, lastWords: transport.lastWords };
 }
 
-/** What is nested too deep to be walked through is refused by its name (`readDefinition`). */
+/** Deeper objects are refused later (`readDefinition`). */
 function withoutSecrets(tool: unknown, redact: (text: string) => string): unknown {
   if (isShallow(tool, nestingLimit)) return redactDeep(tool, redact);
   const { name } = Object(tool) as { name?: unknown };
@@ -210,7 +200,7 @@ function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, {
   return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
 }
 
-/** A session that is not known any more, most of all. */
+/** Mostly an unknown session. */
 function isTurnedAway(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }

@@ -17,47 +17,41 @@ import { mcpToolName, mcpTool } from './mcp-tool.ts';
 import { createLastingLink, type LinkState, type ServerLink } from './create-lasting-link.ts';
 import { readDefinition, type McpDefinition } from './read-definition.ts';
 
-/** The MCP servers of a config, connected and followed (X7). */
 export type ConfiguredServers = Readonly<{
-  /** Their tools as they are now; those of a server that is away stay, and say so when they are called. */
+  /** A lost server's tools stay; calls say so. */
   tools: OutsideSource;
-  /** Begins to connect, and waits for no server: what was agreed to before is there at once. */
+  /** Waits for no server; agreed tools are there at once. */
   start(): Promise<void>;
-  /** Resolves when every server that was never seen has shown its tools or could not be reached; after 10 s at the latest. */
+  /** Resolves when each new server listed its tools or failed; 10 s at most. */
   seen(): Promise<void>;
-  /** Does what a changed config asks for: other servers come and go, rules hold at once. */
+  /** Applies a changed config. */
   follow(): void;
-  /** How it stands with each server that is in config. */
   states(): Readonly<Record<string, LinkState>>;
-  /** Ends all connections, and the servers' processes. */
   stop(): Promise<void>;
 }>;
 
 type Running = {
   readonly link: ServerLink;
-  /** With which it was opened: other ones need another connection. */
+  /** A change needs a new connection. */
   readonly opened: string;
   readonly identity: string;
-  /** What it listed last; absent until then. */
+  /** Absent until the first list. */
   listed?: ReadonlyMap<string, McpDefinition>;
   readonly made: Map<string, Readonly<{ of: McpSettings; tool: OutsideTool }>>;
 };
 
-/** What `seen` waits. */
 const seenMs = 10_000;
 
-/** The library for MCP is loaded when the first server is in config, not before (B3, B4). */
+/** Loads the SDK only for the first configured server (B3, B4). */
 export function createConfiguredServers(options: {
-  /** `[mcp]`, as it is now. */
+  /** Current `[mcp]`. */
   settings: () => Readonly<Record<string, McpSettings>>;
   agreements: Agreements;
-  /** Told what is off since a server listed its tools. */
+  /** Called with tools that are off after a listing. */
   onOff(server: string, off: readonly Disagreement[]): Promise<void>;
-  /** The process's own environment; servers get next to nothing of it. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The folder that servers' processes begin in. */
+  /** Servers start here. */
   cwd: string;
-  /** Takes secrets out of what servers say (S2). */
   redact(text: string): string;
   connect?: ConnectOnce;
   clock: Clock;
@@ -110,7 +104,7 @@ export function createConfiguredServers(options: {
     if (one?.identity === identity) one.listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
   }
 
-  /** Of two tools of one name, or whose names are one here, the first is taken. */
+  /** The first of two equal names wins. */
   function distinct(server: string, tools: readonly McpDefinition[]): readonly McpDefinition[] {
     const names = new Map<string, string>();
     return tools.filter(({ name }) => {
@@ -126,7 +120,7 @@ export function createConfiguredServers(options: {
     });
   }
 
-  /** What is on of a server: as it listed it itself, else as it was when it was last seen. */
+  /** Its own list, else the last known one. */
   function on({ identity, listed }: Running, of: ServerAgreement | undefined): readonly McpDefinition[] {
     if (of?.identity !== identity) return [];
     return of.tools.flatMap((tool: ToolAgreement) => {
@@ -215,7 +209,7 @@ export function createConfiguredServers(options: {
   };
 }
 
-/** What a connection depends on; rules and trust are read again at each use. */
+/** Rules and trust are read at each use. */
 function openedWith({ command, args, env, url, headers }: McpSettings): string {
   return JSON.stringify([command, args, env, url, headers]);
 }

@@ -2,47 +2,43 @@ import type { Clock } from '../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
 
-/** How it stands with a server. `why` is in the words of the side that failed. */
 export type LinkState =
   Readonly<{ is: 'connecting' }> | Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
-/** What came of a call through a link; `off`: it was not made, for it may not be made any more. */
+/** `off`: no longer allowed, not made. */
 export type LinkCalled =
   | Exclude<Called, Readonly<{ kind: 'unreached' }>>
   | Readonly<{ kind: 'unreached' | 'late'; message: string }>
   | Readonly<{ kind: 'off' }>;
 
-/** One server, connected again and again for as long as the link is open. */
 export type ServerLink = Readonly<{
   state(): LinkState;
-  /** Resolves when the first try has come to something. */
+  /** After the first try. */
   tried: Promise<void>;
-  /** Rejects only when its signal is aborted. `mayCall` is asked once the server is there, which may have changed meanwhile. */
+  /** Rejects only if aborted. `mayCall` is asked after connecting, when the tool may have changed. */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
   ): Promise<LinkCalled>;
-  /** Ends the connection, and the server's process with it. */
   close(): Promise<void>;
 }>;
 
-/** For greeting a server and reading its list; the first start of a package may fetch it. */
+/** The first start may download a package. */
 const connectMs = 60_000;
-/** What a call waits for a connection that is not there. */
 const readyMs = 20_000;
-/** A call may take so long without a word of progress, and in all. */
+/** Without progress, and in all. */
 export const silentMs = 120_000;
 const wholeMs = 900_000;
-/** Between two tries: from the first, doubled each time up to the last; from the first again where a connection held. */
+/** Doubles from `first` to `last`; restarts after a connection of `held`. */
 const backoffMs = { first: 1_000, last: 60_000, held: 30_000 };
-/** Between two readings of a list: from the first, doubled each time up to the last while it keeps changing. */
+/** Doubles while the list keeps changing. */
 const listingMs = { first: 1_000, last: 60_000 };
 
-/** Connects in the background, with growing pauses between tries (X7). `take` gets the list of tools, each time it is read. */
+/** Retries in the background with growing pauses (X7). `take` gets every list. */
 export function createLastingLink(options: {
   connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
-  /** What it rejects with ends the connection. */
+  /** A rejection ends the connection. */
   take(listed: readonly unknown[]): Promise<void>;
   onState(state: LinkState, before: LinkState): void;
   clock: Clock;
@@ -51,7 +47,7 @@ export function createLastingLink(options: {
   const ended = new AbortController();
   let state: LinkState = { is: 'connecting' };
   let current: Connection | undefined;
-  /** Resolves when the try that is under way, or the next one, has come to something. */
+  /** After the current or next try. */
   let attempt = Promise.withResolvers<void>();
   const tried = attempt.promise;
   let pause = new AbortController();
@@ -71,7 +67,7 @@ export function createLastingLink(options: {
     }
   }
 
-  /** Connects, and resolves with the reason when there is no connection any more. */
+  /** Resolves with the reason when it is lost. */
   async function hold(): Promise<string> {
     const over = createDeadline(clock);
     let connection: Connection | undefined;
@@ -95,7 +91,6 @@ export function createLastingLink(options: {
     }
   }
 
-  /** Reads the list again when it changed, one reading at a time. */
   function createChanges() {
     let noted = Promise.withResolvers<void>();
     let changed = false;
@@ -128,13 +123,13 @@ export function createLastingLink(options: {
     const before = state;
     state = next;
     onState(next, before);
-    // Who waits, waits for the try that follows the loss.
+    // Waiting calls get the next try.
     if (before.is === 'connected') return;
     attempt.resolve();
     attempt = Promise.withResolvers();
   }
 
-  /** The connection, once there is one: waits for one try, which begins now. */
+  /** Wakes the retry; waits for one try. */
   async function ready(signal: AbortSignal): Promise<Connection | undefined> {
     if (current !== undefined) return current;
     pause.abort();
@@ -145,7 +140,6 @@ export function createLastingLink(options: {
   }
 
   async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-    // Woken is as good as slept.
     await clock.sleep(ms, AbortSignal.any([signal, ended.signal])).catch(() => undefined);
   }
 

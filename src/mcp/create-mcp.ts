@@ -13,10 +13,8 @@ import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';
 import type { Say, Words } from '../core/texts/say.ts';
 
-/** Tools that are named; of more there is the number. */
 const namedLimit = 20;
 
-/** The MCP servers of the config in force, with what an operator can do about them (X7). */
 export function createMcp(options: {
   runtime: () => Pick<RuntimeConfig, 'config' | 'redact'>;
   store: Pick<Store, 'keyed' | 'signals'>;
@@ -40,7 +38,6 @@ export function createMcp(options: {
     },
     env,
     redact,
-    // What a config names is relative to it.
     cwd: file === undefined ? process.cwd() : path.dirname(file),
     clock,
     log,
@@ -51,7 +48,6 @@ export function createMcp(options: {
   };
 }
 
-/** What the owners are told of tools that are off since their MCP server showed its list (X7). */
 function mcpNotice(server: string, off: readonly Disagreement[], at: number): { key: string; words: Words } {
   const lines = (say: Say): readonly string[] => [
     ...off.slice(0, namedLimit).map(({ tool, why }) => {
@@ -60,7 +56,7 @@ function mcpNotice(server: string, off: readonly Disagreement[], at: number): { 
     }),
     ...(off.length > namedLimit ? [say`${off.length - namedLimit} more`] : []),
   ];
-  // Told once for all processes; the same change again, after an hour, is told again.
+  // Once for all processes; again after an hour.
   const told = [server, off, Math.floor(at / 3_600_000)];
   const mark = createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
   return {

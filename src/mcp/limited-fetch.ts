@@ -2,7 +2,7 @@ import { monotonicClock } from '../lib/async/deadline.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
 
-/** What a server may send within a minute: more than any use of it needs, and little enough to be read beside other work. */
+/** Messages a minute. */
 const mostMessages = 6_000;
 
 const mostBytes = 64 * 1024 * 1024;
@@ -13,15 +13,12 @@ const windowMs = 60_000;
 
 const nothing = { messages: 0, bytes: 0, values: 0 };
 
-/** Bytes of one answer, or of one event of a stream: more is an error. */
+/** Bytes of an answer or event. */
 const answerLimit = 10 * 1024 * 1024;
-/** A stream that is opened counts as so many messages: a server can have one opened again and again. */
+/** In messages: a server can have streams opened again and again. */
 const streamCost = 50;
 
-/**
- * `fetch` for one server, whose answers end with an error where a body, or one event of an event stream, is over 10 MB or
- * 100,000 values, or where all of them are too much for a minute; `onTooMuch` is told as well.
- */
+/** `fetch` with limits: 10 MB or 100,000 values an answer or event, and a rate. Calls `onTooMuch`, too. */
 export function limitedFetch(
   onTooMuch: (why: string) => void,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
@@ -35,7 +32,7 @@ export function limitedFetch(
     const { status, statusText, headers } = response;
     const body = response.body.pipeThrough(limit(isStream, flow, onTooMuch));
     const limited = new Response(body, { status, statusText, headers });
-    // Redirects are judged by it, and a new one has none.
+    // Redirects need it; a new Response has none.
     Object.defineProperty(limited, 'url', { value: response.url });
     return limited;
   };
@@ -66,7 +63,7 @@ function limit(
         return;
       }
       controller.enqueue(chunk);
-      // An empty line ends an event; a line end at the end of a chunk is near enough.
+      // An empty line ends an event; a line end ending a chunk is near enough.
       if (!isStream || chunk.at(-1) !== 10) return;
       size = 0;
       values = 0;
@@ -74,7 +71,7 @@ function limit(
   });
 }
 
-/** About as many as end in it, and one at least. */
+/** At least one. */
 function eventsIn(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   let events = 1;
@@ -83,7 +80,7 @@ function eventsIn(chunk: Uint8Array): number {
   return events;
 }
 
-/** Counts what a server sends: gives why it is to be ended, where that is too much for one minute (X7). */
+/** Returns why the server is to be ended, if it sends too much in a minute (X7). */
 export function createFlowMeter(
   clock: Clock,
 ): (messages: number, bytes: number, values?: number) => string | undefined {

@@ -4,30 +4,28 @@ import { isOn, type ServerAgreement, type Agreements } from './server-agreement.
 import type { LinkState } from './create-lasting-link.ts';
 import type { Audit } from '../audit/create-audit.ts';
 
-/** One MCP server, as an operator sees it. */
 export type ListedServer = ServerAgreement &
   Readonly<{
     name: string;
-    /** Absent where no bot runs, or config has no such server any more. */
+    /** Absent if no bot runs or config lacks it. */
     state?: LinkState;
   }>;
 
-/** What the command line does with MCP servers (X7). */
+/** The CLI's operations (X7). */
 export type McpOperations = Readonly<{
-  /** Every server that was seen or is in config, by name. */
+  /** By name; seen or configured. */
   list(): Promise<readonly ListedServer[]>;
-  /** `hash` is that of the definition that was shown. */
+  /** `hash`: of the shown definition. */
   agree(
     shown: Readonly<{ server: string; tools: readonly Readonly<{ name: string; hash: string }>[] }>,
   ): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
-  /** The editions of the tools that are on, by name: see `Tool`. */
+  /** Hashes of tools that are on, by name: see `Tool`. */
   editions(): Promise<ReadonlyMap<string, string>>;
 }>;
 
 export function createMcpOperations(options: {
   agreements: Pick<Agreements, 'all' | 'agree'>;
   states(): Readonly<Record<string, LinkState>>;
-  /** Takes secrets out of what servers said. */
   redact(text: string): string;
   audit: Pick<Audit, 'record'>;
 }): McpOperations {

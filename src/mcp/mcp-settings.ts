@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/complete-config.ts';
 
-/** `[mcp.NAME]`: a server as the operator wants it. */
+/** `[mcp.NAME]`. */
 export type McpSettings = Config['mcp'][string];
 
-/** Tools of one server that are taken. */
+/** Tools a server. */
 export const mostTools = 256;
 
-/** Which server a section means, its secrets left aside: with another one the operator agrees to its tools again (X7). */
+/** Without secrets. If it changes, the operator agrees to the tools again (X7). */
 export function identityOf({ command, args, url }: McpSettings): string {
   return createHash('sha256')
     .update(JSON.stringify([command ?? '', args, url ?? '']))

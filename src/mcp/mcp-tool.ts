@@ -9,24 +9,20 @@ import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** Characters of a name that the Messages API takes. */
+/** The Messages API's limit. */
 const limit = 64;
 
-/**
- * A tool of an MCP server as any other (X7). Its description is a stranger's: it stands in a label (M11). Input is checked by the
- * server's schema as far as that can be done safely; the rest is the server's own business.
- */
+/** Its description is foreign and labelled (X7, M11). Input is checked only as far as is safe; the server does the rest. */
 export function mcpTool(options: {
   server: string;
-  /** Which server that is: see `identityOf`. */
+  /** See `identityOf`. */
   identity: string;
   definition: McpDefinition;
   trusted: boolean;
   isProcess: boolean;
-  /** Whether the tool is still this one: it may have changed since it was offered. */
+  /** It may have changed since it was offered. */
   isStill(): boolean;
   call: ServerLink['call'];
-  /** Takes secrets out of what it answers (S2). */
   redact(text: string): string;
 }): Tool {
   const { server, identity, definition, trusted, isProcess, isStill, call, redact } = options;
@@ -82,20 +78,16 @@ const told = {
   late: { code: 'TIMEOUT', text: 'its server took too long; whether it did something is not known.' },
 } as const;
 
-/** Patterns and formats are left to the server: a stranger's pattern can take for ever. */
+/** A foreign pattern can take for ever; the server checks it. */
 function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
   try {
     return jsonSchemaCheck(schema, { patterns: false });
   } catch {
-    // It says more than can be judged here, so only the server does.
     return jsonSchemaCheck({});
   }
 }
 
-/**
- * `mcp_SERVER_TOOL` for a model: other characters than letters, digits, `_` and `-` become `_`. What is longer than 64
- * characters is cut, and ends in eight of a hash of the whole, so that two long names stay two (X7).
- */
+/** `mcp_SERVER_TOOL`; odd characters become `_`. Names over 64 characters end in eight of a hash (X7). */
 export function mcpToolName(server: string, tool: string): string {
   const name = `${serverToolPrefix}${clean(server)}_${clean(tool)}`;
   if (name.length <= limit) return name;
@@ -110,15 +102,12 @@ function clean(text: string): string {
   return text.replace(/[^a-zA-Z0-9_-]/g, '_');
 }
 
-/** Which tool of which server, as it is described: with another description or server it is another one (X7, T8). `identity`: see `identityOf`. */
+/** Changes with the server or the description (X7, T8). */
 export function definitionHash(identity: string, { hash }: Pick<McpDefinition, 'hash'>): string {
   return `${identity}.${hash}`;
 }
 
-/**
- * The risk of a tool by what its server says (X7): `dangerous` where nothing counts; what is said to destroy is `critical`. Only a
- * trusted server is believed that a tool is less: `safe` where it only reads, `moderate` where it destroys nothing.
- */
+/** `dangerous` by default, `critical` if destructive (X7). Only trusted servers can be `safe` (read-only) or `moderate`. */
 export function riskOfHints({ readOnlyHint, destructiveHint }: McpHints, trusted: boolean): Risk {
   if (destructiveHint === true) return 'critical';
   if (!trusted) return 'dangerous';
@@ -126,7 +115,7 @@ export function riskOfHints({ readOnlyHint, destructiveHint }: McpHints, trusted
   return destructiveHint === false ? 'moderate' : 'dangerous';
 }
 
-/** The same for traits: without trust the worst is taken. A server's own process may reach anything that its user may. */
+/** Without trust, the worst. A server's process reaches whatever its user may. */
 function traitsOfHints(hints: McpHints, of: Readonly<{ trusted: boolean; isProcess: boolean }>): Traits {
   const readOnly = of.trusted && hints.readOnlyHint === true && hints.destructiveHint !== true;
   return {

@@ -8,30 +8,27 @@ import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { createFlowMeter } from './limited-fetch.ts';
 
-/** How a server's process is started. */
 export type ServerProcess = Readonly<{
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   cwd: string;
-  /** Takes secrets out of what it writes to standard error. */
   redact(text: string): string;
-  /** Told why it was ended, where it sent more than is taken. */
   onTooMuch(why: string): void;
   endWithUs: EndWithUs;
 }>;
 
-/** Bytes of one message; a server that sends more is ended. */
+/** Bytes; more ends the server. */
 const messageLimit = 10 * 1024 * 1024;
-/** Bytes of standard error that are kept, and characters of them that are shown. */
+/** Bytes kept, characters shown. */
 const complaintLimit = 16_384;
 const shownLimit = 2_000;
-/** How long a process has to end by itself, and then after a signal that it can catch. */
+/** Before SIGTERM, and again before SIGKILL. */
 const graceMs = 1_000;
 
 /**
- * A server of tools as a process group of its own, which ends with the connection, and with this process even where that is killed (X7). It gets the
- * environment it is given and nothing else. `lastWords` is the end of what it wrote to standard error.
+ * A server as its own process group, which ends with the connection or with us, even if we are killed (X7). It gets only
+ * the given environment. `lastWords`: the end of stderr.
  */
 export function processTransport(of: ServerProcess): Transport & Readonly<{ lastWords(): string }> {
   const split = splitLines(messageLimit);
@@ -40,7 +37,6 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
   let child: ReturnType<typeof launch> | undefined;
   let forget = (): void => undefined;
   let complaint = Buffer.alloc(0);
-  /** Nothing is read from then on. */
   let over = false;
   const kill = (signal: NodeJS.Signals): void => killGroup(child?.pid, signal);
   const killHard = (): void => kill('SIGKILL');
@@ -69,7 +65,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       try {
         transport.onmessage?.(deserializeMessage(line));
       } catch (error) {
-        // A line that is no message: some servers print greetings.
+        // Some servers print greetings.
         transport.onerror?.(error as Error);
       }
     }
@@ -80,7 +76,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
     try {
       return split(chunk);
     } catch (error) {
-      // Nothing that follows could be told apart.
+      // The next message can't be found.
       endFor(`it sent ${error instanceof Error ? error.message : String(error)}`);
       return [];
     }
@@ -94,7 +90,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
   }
 
   const transport: Transport & { lastWords(): string } = {
-    // What is shown begins far from where it was cut: half a secret is none that could be found.
+    // Shown text begins far from the cut: half a secret would not be found.
     lastWords: () => of.redact(complaint.toString('utf8')).slice(-shownLimit),
     async start() {
       const begun = Promise.withResolvers<void>();
@@ -106,7 +102,6 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
         begun.reject(new OperatorError(`${of.command} can't be started: ${error.message}`, { cause: error }));
         gone.resolve();
       });
-      // What it started is ended with it.
       child.once('exit', killHard);
       child.once('close', () => {
         forget();
@@ -115,7 +110,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       });
       child.stdout.on('data', take);
       child.stderr.on('data', complain);
-      // It is gone then, which is told by its end.
+      // Its end reports it.
       for (const stream of [child.stdin, child.stdout, child.stderr])
         stream.on('error', (error) => transport.onerror?.(error));
       await begun.promise;
@@ -145,16 +140,13 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Gone already.
+    // Already gone.
     if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
       throw error;
   }
 }
 
-/**
- * Takes bytes cut anywhere and gives whole lines, without their ends. Throws RangeError where a line is over `limit` bytes; every
- * byte is looked at once.
- */
+/** Whole lines without ends. Throws RangeError if a line is over `limit` bytes. Linear. */
 export function splitLines(limit: number): (chunk: Buffer) => readonly string[] {
   let rest: Buffer[] = [];
   let size = 0;

@@ -4,7 +4,6 @@ import { isShallow } from '../lib/json/json-values.ts';
 import { oneLine } from '../lib/text/text.ts';
 import { cleanSchema, strangerText } from './clean-schema.ts';
 
-/** What a server says of the harm in a tool. */
 export type McpHints = Readonly<{
   readOnlyHint?: boolean | undefined;
   destructiveHint?: boolean | undefined;
@@ -12,7 +11,7 @@ export type McpHints = Readonly<{
   openWorldHint?: boolean | undefined;
 }>;
 
-/** A tool as its server describes it, made harmless; `hash` is of the description as it came, whole. */
+/** Texts are made safe; `hash` is of the original. */
 export type McpDefinition = Readonly<{
   name: string;
   title?: string;
@@ -24,15 +23,14 @@ export type McpDefinition = Readonly<{
 
 export type ReadDefinition =
   | Readonly<{ ok: true; definition: McpDefinition }>
-  /** `name` is on one line; empty where there is none. */
+  /** One line; may be empty. */
   | Readonly<{ ok: false; name: string; problem: string }>;
 
-/** Characters of a description, and of a schema as JSON, that a model gets. */
+/** Characters. */
 const descriptionLimit = 1_500;
 const schemaLimit = 30_000;
-/** Levels of a description; deeper ones could not be walked through. */
+/** Levels. */
 export const nestingLimit = 64;
-/** Stands in a list for a schema that is nested deeper. */
 export const tooDeep = 'nested too deep';
 
 const flag = z.boolean().optional().catch(undefined);
@@ -51,7 +49,7 @@ const listed = z.object({
   execution: z.object({ taskSupport: z.string() }).optional().catch(undefined),
 });
 
-/** Reads one tool of a server's list. One that can't be used is told, and no reason to refuse the others. */
+/** An unusable tool does not refuse the others. */
 export function readDefinition(raw: unknown): ReadDefinition {
   if (!isShallow(raw, nestingLimit) || z.object({ inputSchema: z.literal(tooDeep) }).safeParse(raw).success)
     return refused(raw, 'its description is nested too deep');
@@ -83,7 +81,7 @@ function refused(raw: unknown, problem: string): ReadDefinition {
   return { ok: false, name: name.success ? oneLine(name.data.name, 100) : '', problem };
 }
 
-/** The order of keys says nothing. */
+/** Independent of key order. */
 function hashOf(value: unknown): string {
   const text = JSON.stringify(value, (_, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

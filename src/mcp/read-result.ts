@@ -4,10 +4,10 @@ import { escapeLabels, labelsEscaped, labelled } from '../lib/text/escape-labels
 import { oneLine } from '../lib/text/text.ts';
 import type { ToolContext } from '../core/tool.ts';
 
-/** Characters of text, and files, that one answer may hold. */
+/** Characters, and files, of an answer. */
 const textLimit = 26_000;
 const filesLimit = 10;
-/** Of what came: parts that are looked at, and characters that secrets are looked for in. */
+/** Parts read, and characters searched for secrets. */
 const partsLimit = 1_000;
 const readLimit = 200_000;
 
@@ -29,15 +29,15 @@ const answer = z.object({
 });
 
 /**
- * What a tool of an MCP server answered, for a model (X7): text as data in a label, pictures and other bytes as files of the
- * conversation, structured data where there is no text. `isError` is TOOL_FAILED. However much it is, little of it is looked at.
+ * Text becomes labelled data, bytes become files; structured data only if there is no text (X7). `isError` is
+ * TOOL_FAILED. Work is bounded.
  */
 export async function readResult(
   result: unknown,
   of: Readonly<{
     server: string;
     tool: string;
-    /** Takes secrets out of texts before they are cut (S2); files are cleaned where they are handed over. */
+    /** Before texts are cut (S2); files are redacted on delivery. */
     redact(text: string): string;
     artifact: ToolContext['artifact'];
   }>,
@@ -62,7 +62,7 @@ export async function readResult(
     const handed = await of.artifact(file);
     if (!handed.ok) lines.push(`[a file could not be delivered: ${handed.problem}]`);
   }
-  // Servers send the same as text or files, for clients that know of no structure.
+  // Servers repeat it as text for older clients.
   if (lines.length === 0 && files === 0 && structuredContent !== undefined)
     add(JSON.stringify(structuredContent, shortened, 1));
   if (parts.length > partsLimit) left = -1;
@@ -80,7 +80,6 @@ export async function readResult(
   );
 }
 
-/** What is left out would be cut off anyway. */
 function shortened(_: string, value: unknown): unknown {
   return typeof value === 'string' ? value.slice(0, readLimit) : value;
 }

@@ -3,28 +3,25 @@ import { createMutex } from '../lib/async/mutex.ts';
 import type { McpDefinition } from './read-definition.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** One tool of a server, as the operator agreed to it and as the server describes it now. */
 export type ToolAgreement = Readonly<{
   name: string;
-  /** Absent: it came later than the server, and nobody agreed to it yet. */
+  /** Absent: new, not agreed to yet. */
   agreed?: McpDefinition;
-  /** Absent: the server does not have it now. */
+  /** Absent: the server lacks it now. */
   seen?: McpDefinition;
 }>;
 
-/** What is remembered of a server, over restarts. `identity`: which server it was. */
 export type ServerAgreement = Readonly<{ identity: string; tools: readonly ToolAgreement[] }>;
 
-/** A tool that is off until the operator agrees. `hash`: of what it is now. */
+/** A tool that is off until the operator agrees. */
 export type Disagreement = Readonly<{ tool: string; why: 'changed' | 'new'; hash: string }>;
 
-/** Agreed tools that are remembered while their server does not have them. */
+/** Agreed tools kept while the server lacks them. */
 const absentLimit = 500;
 
 /**
- * What is remembered after a server showed its list (X7). The first list with anything in it is agreed to: naming the server
- * in config was the operator's act. After that a tool that changed is off, and so is one that came later, unless the server
- * is trusted. `told`: what was on, or not there, when the last list came, and is off now.
+ * The first non-empty list counts as agreed: the operator configured the server (X7). Later, changed or new tools are
+ * off unless the server is trusted. `told`: what this list turned off.
  */
 export function takeListing(
   agreement: ServerAgreement | undefined,
@@ -53,12 +50,11 @@ export function takeListing(
   return { agreement: { identity, tools }, told };
 }
 
-/** Whether a tool may be used: the server has it, and it is what was agreed to. */
 export function isOn({ agreed, seen }: ToolAgreement): boolean {
   return seen !== undefined && agreed?.hash === seen.hash;
 }
 
-/** The same with these tools agreed to as they are seen; a tool that is not seen with that hash any more is left as it was. */
+/** Tools whose seen hash differs stay as they were. */
 export function agreeTo(
   agreement: ServerAgreement,
   agreed: readonly Readonly<{ name: string; hash: string }>[],
@@ -73,26 +69,26 @@ export function agreeTo(
 
 type Listing = Parameters<typeof takeListing>[1];
 
-/** What the operator agreed to of each MCP server, in the store: it outlives restarts, and all processes share it (X7, Q9). */
+/** Stored; shared by all processes (X7, Q9). */
 export type Agreements = Readonly<{
-  /** By the server's name in config. */
+  /** By server. */
   all(): Promise<ReadonlyMap<string, ServerAgreement>>;
-  /** Takes a server's list in. `tell` gets what is off since then, before that is remembered: told twice rather than never. */
+  /** `tell` runs before the store changes: told twice rather than never. */
   take(
     server: string,
     listing: Listing,
     tell: (off: readonly Disagreement[]) => Promise<void>,
   ): Promise<void>;
-  /** Agrees to tools as they were shown, by their hash; gives the names of those that still are so. Every process hears of it. */
+  /** Returns the names whose hash still matches. Notifies every process. */
   agree(
     server: string,
     tools: readonly Readonly<{ name: string; hash: string }>[],
   ): Promise<readonly string[]>;
-  /** Told when another process, or the command line, may have changed something. Gives what ends it. */
+  /** Another process or the CLI may have changed something. */
   onAgreed(listener: () => void): () => void;
 }>;
 
-/** `stored`: of the namespace `mcp`. */
+/** `stored`: namespace `mcp`. */
 export function createAgreements(options: { stored: Keyv; signals: Signals }): Agreements {
   const { stored, signals } = options;
   // So that neither loses what the other wrote.

@@ -1,6 +1,6 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a program needs to run at all; no secret of this bot is among it. */
+/** None of the bot's secrets. */
 const taken: ReadonlySet<string> = new Set([
   'HOME',
   'LANG',
@@ -11,7 +11,7 @@ const taken: ReadonlySet<string> = new Set([
   'TMPDIR',
   'TZ',
   'USER',
-  // The same for Windows.
+  // Windows.
   'APPDATA',
   'LOCALAPPDATA',
   'PATHEXT',
@@ -20,7 +20,7 @@ const taken: ReadonlySet<string> = new Set([
   'USERPROFILE',
 ]);
 
-/** The environment of an MCP server's process: what config gives it, and of this process the few names that programs need (X7). */
+/** Config's variables and a few of ours that programs need (X7). */
 export function serverEnvironment(
   own: Environment,
   given: Readonly<Record<string, string>>,

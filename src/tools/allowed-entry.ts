@@ -1,17 +1,19 @@
 import { parseSimpleCommand } from './own-script.ts';
 
-/** One entry of a skill's `allowed_tools`, read (T5). */
+/** One entry of a skill's `allowed_tools` (T5). */
 export type AllowedEntry =
-  /** A name or glob. */
   | Readonly<{ kind: 'name'; pattern: string }>
-  /** `Bash(git:*)`: bash, for one simple command that begins with these words; `Bash(make all)` is these words, and `Bash(mkdir*)` leaves the end of the last one open. */
+  /**
+   * `Bash(git:*)`: one simple command that begins with these words. `Bash(make all)` is exactly these; `Bash(mkdir*)` a
+   * prefix.
+   */
   | Readonly<{ kind: 'command'; words: readonly string[]; end: 'more' | 'whole' | 'prefix' }>
-  /** `Bash({baseDir}/scan.sh:*)`: a script of the skill itself. */
+  /** `Bash({baseDir}/scan.sh:*)`. */
   | Readonly<{ kind: 'script' }>
-  /** A restriction that nothing here enforces: it grants nothing. */
+  /** It grants nothing. */
   | Readonly<{ kind: 'unenforceable'; reason: string }>;
 
-/** Names of other programs' tools, and what they are called here (T5). */
+/** Other programs' names of tools (T5). */
 const otherNames: Readonly<Record<string, string>> = {
   Bash: 'bash',
   Shell: 'bash',
@@ -32,7 +34,7 @@ const otherNames: Readonly<Record<string, string>> = {
   LS: 'list_files',
 };
 
-/** Reads one entry: `.` counts as `_`, other programs' names are mapped, `Bash(…)` becomes a rule about commands. */
+/** `.` counts as `_`. */
 export function readAllowedEntry(entry: string): AllowedEntry {
   const [, written = '', inside] = /^([^()]*)(?:\((.*)\))?$/su.exec(entry.trim()) ?? [];
   const name = Object.hasOwn(otherNames, written) ? otherNames[written] : undefined;
@@ -49,5 +51,5 @@ export function readAllowedEntry(entry: string): AllowedEntry {
   return { kind: 'command', words, end: open === undefined ? 'whole' : open === '*' ? 'prefix' : 'more' };
 }
 
-/** What other programs call the folder of a skill, or of the plugin it came in. */
+/** How other programs write a skill's or plugin's folder. */
 const ownPath = /\{baseDir\}|\$\{CLAUDE_(?:SKILL_DIR|PLUGIN_ROOT)\}|<skill_dir>/;

@@ -9,11 +9,10 @@ import { parseSimpleCommand } from './own-script.ts';
 
 /** What one loop may call, fixed when it starts (T5). */
 export type AllowedTools = Readonly<{
-  /** Sorted; what the model is shown. */
+  /** Sorted. */
   names: readonly string[];
-  /** How bash commands must begin, where they are limited; for the message that refuses one. */
+  /** How bash commands must begin, if limited. */
   commands?: readonly string[];
-  /** Judged again for every call, with its input. */
   allows(name: string, input: unknown): boolean;
   warnings: Envelope['warnings'];
 }>;
@@ -22,18 +21,16 @@ export type AllowedToolsResult =
   | (Readonly<{ ok: true }> & AllowedTools)
   | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
 
-/** Globs and absent lists leave these out: other skills (U7), and writing skills (D9). */
+/** Globs and absent lists leave out other skills (U7) and writing skills (D9). */
 const onlyByName: ReadonlySet<string> = new Set(builtInNames(({ runs }) => runs === 'named'));
 
-/** A ceiling that allows all of these tools: for the main agent. */
 export function allToolsAllowed(tools: readonly string[]): AllowedTools {
   return ceilingOf(tools, []);
 }
 
 /**
- * The ceiling of one run: a skill's `allowed_tools` cut down to what the host grants runs (T5). No list, or an empty
- * one, allows all of that but the tools that have to be named. Those that the table keeps are always there. A list with a shell in it, however limited, keeps the skill's own
- * scripts. `invalid` says what becomes of a list that names no tool that exists.
+ * A skill's `allowed_tools` within what the host allows runs (T5). A missing or empty list allows all tools that need
+ * not be named. A list with any shell keeps the skill's own scripts.
  */
 export function parseAllowedTools(
   allowedTools: readonly string[] | undefined,
@@ -41,9 +38,8 @@ export function parseAllowedTools(
   options: Readonly<{
     declaresCapabilities: boolean;
     invalid: 'error' | 'baseline' | 'ignore';
-    /** Names of tools that exist, though perhaps not for this run. */
+    /** Tools that exist, though perhaps not for this run. */
     elsewhere?: readonly string[];
-    /** Whether a command does nothing but start a script of the skill (R5). */
     startsOwnScript?: StartsOwnScript;
   }>,
 ): AllowedToolsResult {
@@ -67,24 +63,20 @@ export function parseAllowedTools(
   });
 }
 
-/** Names a list may hold without being called misconfigured: what is built in, and what is offered here. */
 export function knownTools(offered: readonly string[]): readonly string[] {
   return [...new Set([...builtInNames(), ...offered])];
 }
 
-/** The ceiling that a list which is not empty draws over `granted` (T5): the rules that runs and the main agent share. */
+/** Applies a non-empty list to `granted` (T5). */
 export function limitAllowedTools(
   allowedTools: readonly string[],
   options: Readonly<{
     granted: readonly string[];
-    /** Always kept. */
     baseline: readonly string[];
-    /** What an ignored list leaves. */
     everything: readonly string[];
     known: readonly string[];
-    /** What becomes of a list that names nothing known. */
     invalid: 'error' | 'baseline' | 'ignore';
-    /** For the messages: to whom `granted` is offered. */
+    /** For messages. */
     whom: string;
     startsOwnScript?: StartsOwnScript;
   }>,
@@ -124,7 +116,7 @@ function isRunScript(name: string): boolean {
   return name === 'skills_run_script';
 }
 
-/** Entries, as written, that name a tool which exists and none of `offered` (U8). */
+/** Entries for existing tools that are not `offered` (U8). */
 export function namedElsewhere(
   allowedTools: readonly string[],
   offered: readonly string[],
@@ -137,7 +129,7 @@ export function namedElsewhere(
   });
 }
 
-/** What is to be said of entries that name no tool that exists, `others` beside those built in. */
+/** Hints about unknown tools; `others` exist beside the built-in ones. */
 export function unknownEntries(
   allowedTools: readonly string[],
   others: readonly string[],
@@ -148,10 +140,7 @@ export function unknownEntries(
   );
 }
 
-/**
- * What a skill's list says of bash (U3, T5). `named`: the skill itself asks for it. `simple`: only single commands, which are
- * spawned as argument vectors.
- */
+/** What a skill's list says of bash (U3, T5). `simple`: only single commands, spawned without a shell. */
 export function bashInList(
   allowedTools: readonly string[] = [],
 ): Readonly<{ named: boolean; simple: boolean }> {
@@ -160,20 +149,18 @@ export function bashInList(
   return { named: entries.some(isShell), simple: limited && !entries.some(allowsAnyBash) };
 }
 
-/** Whether an entry asks for a shell, however limited. */
 function isShell(entry: AllowedEntry): boolean {
   if (entry.kind === 'name') return entry.pattern === 'bash';
   return entry.kind === 'command' || entry.kind === 'script';
 }
 
-/** Whether a run under this list may start its skill's scripts. */
 export function listRunsScripts(allowedTools: readonly string[] = []): boolean {
   const entries = allowedTools.map(readAllowedEntry);
   const names = ['bash', 'skills_run_script'];
   return entries.length === 0 || entries.some((entry) => namedBy(entry, names).length > 0);
 }
 
-/** Whether commands that a model writes get a skill's env: where the skill itself lists bash, unless the operator says otherwise (U3). */
+/** By default a model's commands get a skill's env only if the skill lists bash (U3). */
 export function bashKnowsEnv(
   allowedTools: readonly string[] | undefined,
   envInBash: boolean | undefined,
@@ -229,7 +216,7 @@ function commandOf(input: unknown): string | undefined {
   return typeof input.command === 'string' ? input.command : undefined;
 }
 
-/** Which of `names` an entry means. A glob never means a tool that has to be written out. */
+/** A glob never means a tool that has to be named. */
 function namedBy(entry: AllowedEntry, names: readonly string[]): readonly string[] {
   if (entry.kind === 'unenforceable') return [];
   if (entry.kind === 'command') return names.filter((name) => name === 'bash');
@@ -257,7 +244,6 @@ function warningsOf(
   return [];
 }
 
-/** The answer to a call that is not allowed: what may be called instead (T5). */
 export function notAllowed(
   name: string,
   tools: readonly Pick<Tool, 'name'>[],

@@ -23,21 +23,20 @@ import { riskOf } from './policy.ts';
 import { inputLimit, jsonOf, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
 import { doingOf } from './tool-title.ts';
 
-/** A call whose tool is allowed and whose input is valid (T8). */
+/** A call with an allowed tool and valid input (T8). */
 export type JudgedCall = Readonly<{
   id: string;
   tool: Tool;
   input: unknown;
   risk: Risk;
-  /** A person has to agree to this very call, and sees this. */
+  /** What a person approves. */
   shown?: unknown;
-  /** See `CallAssessment`. */
   marks?: Taint | undefined;
   outward?: boolean;
   requester: Requester;
 }>;
 
-/** Host policy. `reason` goes to the log, `hint` to the model; `instead` replaces the call's answer. A throw is a deny (T8). */
+/** `reason` goes to the log, `hint` to the model; `instead` replaces the answer. A throw denies (T8). */
 export type DecideCall = (
   call: JudgedCall,
   signal: AbortSignal,
@@ -47,7 +46,6 @@ export type DecideCall = (
   | Readonly<{ allowed: false; instead: Envelope }>
 >;
 
-/** Whose calls these are. `turn` and `run`: see `ToolContext`. */
 export type CallScope = Readonly<{
   tools: readonly Tool[];
   allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
@@ -58,20 +56,18 @@ export type CallScope = Readonly<{
 
 export type CallDeps = Readonly<{
   decide: DecideCall;
-  /** Values set for a tool in the requester's chat (X3). */
   settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
   deliverArtifacts: DeliverArtifacts;
   audit: (call: AuditedCall) => Promise<void> | void;
-  /** Takes secrets out of text (U3). */
   redact: (text: string) => string;
-  /** Gets one redacted line about what a tool is doing (T12, U13). */
+  /** Gets one redacted line (T12, U13). */
   onProgress: (text: string) => void;
   log: Log;
 }>;
 
 type Door = CallScope & CallDeps & Readonly<{ running: Set<Attempt> }>;
 
-/** One call on its way; the steps fill in the optional fields. */
+/** The steps fill in the optional fields. */
 export type Attempt = {
   readonly call: ToolCall;
   readonly signal: AbortSignal;
@@ -80,23 +76,22 @@ export type Attempt = {
   risk?: Risk;
   policy?: string;
   approvedBy?: string;
-  /** Its start could not be stored: that is no fault of the tool. */
+  /** Storing its start failed; not the tool's fault. */
   unjournalled?: boolean;
-  /** The shutdown that ended a call made from within this one. */
+  /** A shutdown that ended a nested call. */
   cutOff?: Error;
   settles?: string;
   asks?: string;
   marks?: Taint | undefined;
 };
 
-/** Characters the model gets (M3). */
+/** Characters (M3). */
 const outputLimit = 30_000;
 const cancelled = fail('CANCELLED', 'the call was stopped before it ended');
 
 /**
- * The one door for effects: allowed? → valid? → assess → policy → approval → journal → run → redact → cap → audit. What the
- * model was shown doesn't count: each call is judged here (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled
- * call is CANCELLED and no error (T11). Rejects when the process ends first: the call has no outcome then (Q13).
+ * Allowed? → valid? → assess → policy → approval → journal → run → redact → cap → audit. Each call is judged here (T5).
+ * A tool's fault is TOOL_FAILED; cancelled is no error (T11). Rejects on shutdown: the call has no outcome then (Q13).
  */
 export function createCallTool(scope: CallScope, deps: CallDeps): CallTool {
   const door: Door = { ...scope, ...deps, running: new Set() };
@@ -113,13 +108,12 @@ async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
     ? rendered(notAllowed(name, door.tools, door.allowed))
     : await answerCall(attempt, tool, door);
   const durationMs = Math.round(performance.now() - startedAt);
-  // What a queued call came to was recorded where it ran.
+  // A queued call is recorded where it ran.
   if (attempt.settles === undefined)
     await recordCall({ ...attempt, tool, envelope: answer.envelope, isBlocked, durationMs }, door);
   return toOutcome(answer, attempt, { tool, redact: door.redact });
 }
 
-/** The steps, with whatever they throw turned into an answer. */
 async function answerCall(attempt: Attempt, tool: Tool, door: Door): Promise<Rendered> {
   const { log, redact, running } = door;
   try {
@@ -128,12 +122,12 @@ async function answerCall(attempt: Attempt, tool: Tool, door: Door): Promise<Ren
     if (attempt.unjournalled === true) throw thrown;
     const error = readableError(thrown);
     if (isShutdown(error)) {
-      // A running command may have made this call: it ends without what it asked for.
+      // A running command may have made this call.
       for (const one of running) one.cutOff = error;
       throw error;
     }
     if (attempt.signal.aborted) return rendered(cancelled);
-    // What the tool did may be in the store, or resume from there: no outcome could be told of it.
+    // The call has no known outcome.
     if (storeFault(error) !== undefined) throw error;
     log.warn({ tool: tool.name, call: attempt.call.id, error: reasonOf(error, redact) }, 'a tool failed');
     return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error, redact)}`));
@@ -159,7 +153,7 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
   return runTool(attempt, { tool, terms: terms ?? {}, settings }, door);
 }
 
-/** What is wrong with an input. Its size comes first: a call that is too large is not looked into. */
+/** Size first: oversized input is not parsed. */
 export function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
   if (isUnparsed(input))
     return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
@@ -171,7 +165,7 @@ export function checkInput({ input }: ToolCall, tool: Tool): string | undefined 
 
 type Terms = Exclude<CallAssessment, { refused: Envelope }>;
 
-/** Policy and, where it says so, a person. Returns the answer to a call that is not made. */
+/** Returns the answer if the call is refused. */
 export async function judgeCall(
   attempt: Attempt,
   { tool, terms }: Readonly<{ tool: Tool; terms: Terms }>,
@@ -218,7 +212,7 @@ export async function runTool(
   const { requester, turn, run, redact, onProgress, running } = door;
   onProgress(doingOf(tool, requester.language));
   running.add(attempt);
-  // A running command may have made this call, and learns what it answers (C4).
+  // The command that made this call learns its answer (C4).
   const mark = (as: Taint): void => running.forEach((one) => (one.marks = joinTaint(one.marks, as)));
   if (terms.marks !== undefined) mark(terms.marks);
   try {
@@ -243,7 +237,6 @@ export async function runTool(
   }
 }
 
-/** Hands files over, numbered within the call, and notes those that were taken. */
 function deliveryOf(
   { call, artifacts: delivered }: Attempt,
   { requester, turn, deliverArtifacts }: Pick<Door, 'requester' | 'turn' | 'deliverArtifacts'>,
@@ -264,7 +257,7 @@ function deliveryOf(
   };
 }
 
-/** Redacts first, then escapes labels, then cuts: a secret that is cut in two would not be found. */
+/** Redacts before it cuts: half a secret would not be found. */
 export function toOutcome(
   { envelope, text }: Rendered,
   { artifacts, settles, asks, marks }: Attempt,
@@ -286,7 +279,7 @@ export function toOutcome(
 
 type Rendered = Readonly<{ envelope: Envelope; text: string }>;
 
-/** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
+/** Inside the guard: an invalid envelope is the tool's fault. */
 function rendered(envelope: Envelope): Rendered {
   return { envelope, text: renderEnvelope(envelope) };
 }

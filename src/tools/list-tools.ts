@@ -14,7 +14,7 @@ import type { OutsideTools } from './outside-tools.ts';
 import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
 import { toolTitle } from './tool-title.ts';
 
-/** `/tools` (I3): what the main agent and the skills may use for a person in a chat, as Markdown. Hidden tools are left out (X2). */
+/** `/tools` as Markdown, without hidden tools (I3, X2). */
 export type ListTools = (message: Message) => Promise<string>;
 
 type Shown = Readonly<{ name: string; title: string; says: string; risk: Risk }>;
@@ -72,7 +72,6 @@ export function createListTools(options: {
   };
 }
 
-/** What runs are offered unless their skill's list says otherwise. */
 const ofRuns = builtInNames(({ runs }) => runs === 'kept' || runs === 'default');
 
 const risks: Readonly<Record<Risk, Fixed>> = {
@@ -91,15 +90,11 @@ const badges: Readonly<Record<Risk, string>> = {
 
 function outsideTool(tool: Tool, say: Say): readonly Shown[] {
   if (tool.about?.hidden === true) return [];
-  // What a plugin or a server says of itself is a line of plain words here.
   const says = oneLine(tool.description.replace(/[`*_[\]<>|\\#~]/g, ''), 100);
   return [{ name: tool.name, title: toolTitle(tool, say), says, risk: riskOf(tool) }];
 }
 
-/**
- * Entries of skills' `allowed_tools` that name no tool (T5): built in, or one of `plugins`. What MCP servers bring is known
- * only while they run, so where there are any their names are taken as they are.
- */
+/** Warns about unknown names in `allowed_tools` (T5). MCP names are trusted: they are known only while servers run. */
 export function listedToolDiagnostics(
   skills: readonly Pick<Skill, 'path' | 'allowedTools'>[],
   { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,

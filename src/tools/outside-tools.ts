@@ -4,21 +4,20 @@ import type { Log } from '../lib/log.ts';
 import type { OutsideSource, OutsideTool, Requester, Tool } from '../core/tool.ts';
 import { builtInNames } from '../core/built-in-tools.ts';
 
-/** The tools that plugins and MCP servers bring, for the people who may use them (X1, X7). */
+/** Tools of plugins and MCP servers (X1, X7). */
 export type OutsideTools = Readonly<{
-  /** What this person may use here now, sorted by name: the main agent's, or a run's. */
+  /** Sorted by name. */
   offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
-  /** All of them, no matter who may use them, sorted by name. */
+  /** Whoever may use them. */
   all(): readonly Tool[];
-  /** Names of all of them, no matter who may use them: a list that names one of these is no mistake. */
   names(): readonly string[];
-  /** Whether a call may be made now. A tool that is no outside tool, and never was, is not judged here. */
+  /** Allows anything that is not an outside tool. */
   mayCall(tool: Tool, requester: Requester): Promise<Decision<'TOOL_POLICY_DENIED'>>;
 }>;
 
 /**
- * Of two tools with one name the first keeps it: built in, then in the order of `sources`; the other is left out and named in
- * the log, once (X6). What fails while somebody is judged is a deny.
+ * Built-in tools win a name clash, then earlier sources; the log names the loser once (X6). An error while judging
+ * denies.
  */
 export function createOutsideTools(options: {
   sources: readonly OutsideSource[];

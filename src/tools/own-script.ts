@@ -1,20 +1,17 @@
 import { scriptCommand } from '../sandbox/script-command.ts';
 
-/** What of a skill and a run tells whether a command starts the skill's own script. */
 export type ScriptGround = Readonly<{
-  /** The skill's folder, as commands see it. */
+  /** As commands see it. */
   seen: string;
-  /** The text of a file of the skill by its path in there; undefined if it is none. */
+  /** A skill file's text by its path. */
   read(path: string): string | undefined;
-  /** Whether the working directory has an entry of this name, which a relative path would lead to. */
+  /** Whether the working directory has this entry. */
   hides(name: string): boolean;
 }>;
 
 /**
- * The script of its own skill that a command starts and does nothing else, with its arguments (R5): `{baseDir}/scripts/a.sh x`,
- * `python scripts/a.py x`, `uv run scripts/a.py x`. Instructions of public skills name scripts like that, relative to the
- * skill. A program that would run it otherwise than `skills_run_script` does, or an entry of that name in the working
- * directory, makes it a command like any other.
+ * A skill script that a command only starts, with its arguments (R5): `python scripts/a.py x`. Not if another program
+ * would run it, or the working directory has such an entry.
  */
 export function ownScript(
   command: string,
@@ -40,7 +37,7 @@ function startedBy(words: readonly string[]): readonly string[] {
 
 const interpreters: ReadonlySet<string> = new Set(['sh', 'bash', 'python', 'python3', 'node']);
 
-/** uv is how Python runs here that lists its packages, whatever calls it (R7). */
+/** uv runs Python scripts that list packages (R7). */
 function runsAlike([by]: readonly string[], program: string): boolean {
   if (by === undefined || by === program) return true;
   const python = ['python', 'python3', 'uv'];
@@ -52,11 +49,7 @@ function inSkill(written: string, seen: string): string | undefined {
   return path === '' || path.startsWith('/') ? undefined : path;
 }
 
-/**
- * The words of one simple command, as a shell would pass them on, or nothing if the text is more than that: an
- * operator, an expansion, a substitution, a line end, an unclosed quote (T5). Whatever could mean more than itself to
- * any shell is refused, so the words can be spawned as an argument vector.
- */
+/** The words of one simple command; undefined if a shell could read more in it (T5). */
 export function parseSimpleCommand(command: string): readonly string[] | undefined {
   const words: string[] = [];
   const token = /[ \t]+|'([^'\p{Cc}]*)'|"([^"$`\\!\p{Cc}]*)"|([\p{L}\p{N}\p{M}_./:@%+,=^-]+)/uy;
@@ -74,6 +67,6 @@ export function parseSimpleCommand(command: string): readonly string[] | undefin
   }
   if (word !== undefined) words.push(word);
   const [first] = words;
-  // A first word with `=` is an assignment to a shell, not a program.
+  // An assignment, not a program.
   return first === undefined || first === '' || first.includes('=') ? undefined : words;
 }

@@ -6,33 +6,30 @@ const globbing = /[*?[]/;
 
 export type PolicyAction = 'allow' | 'confirm' | 'deny';
 
-/** One rule: it means a call that everything it names fits. */
+/** It fits a call that matches all its fields. */
 export type PolicyRule = Readonly<{
-  /** Name or glob. */
   tool?: string | undefined;
-  /** Of the run that calls; no call of the main agent fits. */
+  /** Never fits the main agent. */
   skill?: string | undefined;
   chat?: string | undefined;
   sender?: string | undefined;
   action: PolicyAction;
 }>;
 
-/** `[policy]`: an action for each risk, and rules that stand in its place (T8). */
 export type Policy = Readonly<Record<Risk, PolicyAction> & { rules: readonly PolicyRule[] }>;
 
-/** What policy looks at. */
 export type PolicyCase = Readonly<{
   tool: string;
   skill?: string;
   risk: Risk;
   requester: Requester;
-  /** The call reaches outside from where the output of a sensitive skill or a capability is known (S7). */
+  /** A tainted call reaches outside (S7). */
   marked: boolean;
 }>;
 
 /**
- * What happens to a call: the strictest of the rules that fit, deny > confirm > allow, else what its risk asks for (T8). Of a
- * marked call no rule makes more than `confirm` (S7). `eachTime`: a person's "Always" does not count for it.
+ * The strictest matching rule, else the risk's action; rules can't loosen tainted calls below `confirm` (T8, S7).
+ * `eachTime`: "Always" does not count.
  */
 export function decidePolicy(
   policy: Policy,
@@ -56,31 +53,28 @@ function fits({ tool, skill, chat, sender }: PolicyRule, of: PolicyCase): boolea
   return tool === undefined || matchesGlob(tool, of.tool);
 }
 
-/** How much harm a call of this tool could do: as declared, else worked out from its traits, `critical` never (T7). */
+/** Declared, else derived from traits; never `critical` (T7). */
 export function riskOf({ risk, traits }: Pick<Tool, 'risk' | 'traits'>): Risk {
   if (risk !== undefined) return risk;
   if (!traits.sideEffects) return 'safe';
   return traits.requiresNetwork || traits.requiresFilesystem ? 'dangerous' : 'moderate';
 }
 
-/** Whether commands and scripts can reach anything outside. */
 export function reachesOutside(sandbox: Readonly<{ mode: string; reachesNetwork: boolean }>): boolean {
   return sandbox.mode === 'off' || sandbox.reachesNetwork;
 }
 
-/** The risk of commands and scripts: a sandbox without network can touch only its own folders (T7). */
+/** Without network a sandbox touches only its own folders (T7). */
 export function riskInSandbox(sandbox: Readonly<{ mode: string; reachesNetwork: boolean }>): Risk {
   if (sandbox.mode === 'off') return 'critical';
   return sandbox.reachesNetwork ? 'dangerous' : 'moderate';
 }
 
 /**
- * Whether `text` is named by a pattern of `*`, `?` and sets (`[ab]`, `[a-z]`, `[!a]`). Takes time in proportion to
- * the product of both lengths at most, whatever the pattern. A set without its end, or of more than
- * 100 characters, is taken as plain characters.
+ * Patterns of `*`, `?` and sets. Time is bounded by the product of both lengths. An unclosed set, or one over 100
+ * characters, is literal.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
-  // Most patterns are told apart by how they begin.
   const plain = pattern.search(globbing);
   if (plain < 0) return pattern === text;
   if (!text.startsWith(pattern.slice(0, plain))) return false;
@@ -108,7 +102,6 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return steps.slice(step).every((rest) => rest === 'any');
 }
 
-/** Whether a name is a pattern rather than a plain name. */
 export function isGlob(name: string): boolean {
   return globbing.test(name);
 }

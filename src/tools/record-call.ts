@@ -7,12 +7,11 @@ import { riskOf } from './policy.ts';
 
 type EndedCall = Readonly<{
   call: ToolCall;
-  /** Absent: there is no tool of that name. */
+  /** Absent: unknown tool. */
   tool: Tool | undefined;
   envelope: Envelope;
   isBlocked: boolean;
   durationMs: number;
-  /** Assessed for this very call. */
   risk?: Risk;
   policy?: string;
   approvedBy?: string;
@@ -21,7 +20,7 @@ type EndedCall = Readonly<{
 /** Bytes of JSON (M3). */
 export const inputLimit = 200_000;
 
-/** Audits a call; a blocked one is in the log, too. A fault of the audit is only logged: it is no fault of the call. */
+/** An audit error is only logged. */
 export async function recordCall(
   { call, tool, envelope, isBlocked, durationMs, risk, policy, approvedBy }: EndedCall,
   deps: Readonly<{
@@ -58,12 +57,11 @@ export async function recordCall(
   }
 }
 
-/** An input as it is measured and recorded. */
 export function jsonOf(input: unknown): string {
   return input === undefined ? '' : JSON.stringify(input);
 }
 
-/** The thrown value, or an error in its place if reading it throws: plugins may throw anything. */
+/** Plugins may throw objects whose getters throw. */
 export function readableError(thrown: unknown): unknown {
   try {
     for (let one = thrown; one instanceof Error; one = one.cause)
@@ -74,14 +72,14 @@ export function readableError(thrown: unknown): unknown {
   }
 }
 
-/** An error's message without stack and secrets. It is cut last: half a secret would not be found. */
+/** Cut last: half a secret would not be found. */
 export function reasonOf(error: unknown, redact: (text: string) => string): string {
   const message = wordsOf(error);
   const lines = message.split('\n').filter((line) => !/^\s+at .+/.test(line));
   return truncate(redact(lines.join('\n').trim()), 2_000).text;
 }
 
-/** The same for a model, without paths of the host. */
+/** For a model: without host paths. */
 export function toldOf(error: unknown, redact: (text: string) => string): string {
   return hostPaths(error).reduce((text, file) => text.replaceAll(file, '…'), reasonOf(error, redact));
 }

@@ -18,28 +18,22 @@ type Judged =
   | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
-/**
- * What the main agent may call in one turn (T6): every tool, until it gets the instructions of a skill to follow itself; then,
- * to the end of the turn, only what the `allowed_tools` of every such skill allow. Nothing widens it.
- */
+/** Once the main agent follows skills, only tools that all their lists allow, to the end of the turn (T6). */
 export type ToolRestriction = Readonly<
   Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
-    /** The skills that the turn follows so far. */
     followed(): readonly ActiveSkill[];
-    /** Judges a skill whose instructions were read. Only `follow` binds the turn, once the entry is stored. */
+    /** Only `follow` binds the turn, once the entry is stored. */
     judge(skill: Pick<Skill, 'name' | 'allowedTools'>): Judged;
-    /** Binds the turn from the next call on. */
+    /** From the next call on. */
     follow(followed: ActiveSkill): void;
   }
 >;
 
 export function createToolRestriction(options: {
-  /** Everything the main agent has in this turn. */
   tools(): readonly string[];
-  /** Tools that exist, though not for this turn. */
   elsewhere(): readonly string[];
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
-  /** What a skill allows now: an edit that tightens applies at once (D7). */
+  /** Read again: an edit that tightens applies at once (D7). */
   allowedNow(skill: string): readonly string[] | undefined;
   log: Log;
 }): ToolRestriction {
@@ -55,7 +49,6 @@ export function createToolRestriction(options: {
       invalid,
       whom: 'the main agent',
     });
-  /** If an enforced list names no tool any more, the baseline is left. */
   const ceilings = (): readonly AllowedTools[] => {
     const { enforcement, invalid } = settings();
     if (enforcement === 'off') return [];
@@ -128,13 +121,13 @@ function isList(list: readonly string[] | undefined): list is readonly string[] 
   return list !== undefined && list.length > 0;
 }
 
-/** Characters of an answer with instructions: the longest body, and what is around it. */
+/** Characters; the longest body and what is around it. */
 export const instructionsLimit = bodyLimit + 40_000;
 
 export type Instructions =
   | Readonly<{
       ok: true;
-      /** In a label that its content cannot close. */
+      /** In a closed label. */
       text: string;
       truncated: boolean;
       follows: ActiveSkill;
@@ -142,7 +135,7 @@ export type Instructions =
     }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
-/** A skill's instructions for the main agent to follow itself, and which tools it keeps then (U8, T6). `change` edits the text. */
+/** A skill's instructions and the tools left (U8, T6). */
 export async function skillInstructions(
   skill: Skill,
   given: Readonly<{
@@ -165,7 +158,7 @@ export async function skillInstructions(
     follows: judged.follows,
     warnings: [
       ...(truncated ? [{ code: 'CONTENT_TRUNCATED', message } as const] : []),
-      // They hold words of the skill, and are not escaped later.
+      // They quote the skill and are not escaped later.
       ...judged.warnings.map((warning) => ({ ...warning, message: escapeLabels(warning.message) })),
     ],
   };

@@ -3,20 +3,19 @@ import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
 
-/** What a call does, for the waiting person (U13). It shows no arguments: they may hold secrets. */
+/** No arguments: they may hold secrets (U13). */
 export function doingOf({ name }: Pick<Tool, 'name'>, language: string | undefined): string {
   const say = sayIn(language);
   const builtIn = builtInTool(name);
   return builtIn === undefined ? say`using ${oneLine(name.replaceAll('_', ' '), 60)}` : say(builtIn.doing);
 }
 
-/** The icon and name that people see; `find_all` without a name is `Find all` (X2). */
+/** `find_all` without a name is `Find all` (X2). */
 export function toolTitle({ name, about }: Pick<Tool, 'name' | 'about'>, say: Say): string {
   const builtIn = builtInTool(name);
   if (builtIn !== undefined) return `${builtIn.icon} ${say(builtIn.title)}`;
   const words = name.replaceAll('_', ' ').trim();
   const title = about?.displayName ?? words.charAt(0).toUpperCase() + words.slice(1);
   const icon = about?.icon === undefined ? '' : `${oneLine(about.icon, 8)} `;
-  // Outside tools name themselves: Markdown in their names is removed.
   return `${icon}${oneLine(title, 60)}`.replace(/[`*_[\]<>|\\#~]/g, '');
 }

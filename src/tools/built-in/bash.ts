@@ -12,32 +12,28 @@ import type { RunScript, ToolPackages } from './skills-run-script.ts';
 
 const input = z.object({ command: z.string().min(1) });
 
-/** Bytes of a command: Linux takes no argument of more than 128 KiB. */
+/** Bytes; Linux allows 128 KiB an argument. */
 const commandLimit = 100_000;
 
 /**
- * `bash {command}`: a command that the model writes, in the sandbox (T4). With `simple` it is one command without a shell,
- * its words an argument vector (T5). `env` may be known to it (U3). A command that only starts a script of the skill runs
- * by `script`, as `skills_run_script` would.
+ * `bash {command}` in the sandbox (T4). `simple` runs one command without a shell (T5). A command that only starts a
+ * script of the skill runs by `script`.
  */
 export function bashTool(options: {
-  /** Absent for the main agent, whose commands have no network. */
+  /** Absent for the main agent: no network. */
   skill?: Pick<Skill, 'name' | 'directory' | 'network'>;
   sandbox: Sandbox;
-  /** For the model. */
   folders: readonly string[];
-  /** Runs a command in its folders, which exist already. */
   within<Outcome>(work: (folders: RunFolders) => Promise<Outcome>): Promise<Outcome>;
   env: Readonly<Record<string, string>>;
   simple(): boolean;
   timeoutMs: number;
-  /** If the skill has capabilities. */
   cap?: CapOf;
   packages?: ToolPackages;
   script?: Readonly<{
     ground: ScriptGround;
     run: RunScript;
-    /** Whether this call could as well be one of that tool. */
+    /** Whether this requester may run `skills_run_script`. */
     mayRun(requester: Requester): boolean;
   }>;
 }): Tool {

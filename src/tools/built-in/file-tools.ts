@@ -18,11 +18,11 @@ import {
   type FileScopes,
 } from './run-folders.ts';
 
-/** Bytes that `write_file` writes, and of a skill's own file that `send_file` sends. */
+/** Bytes. */
 const writtenLimit = 1_000_000;
 const skillFileLimit = 50_000_000;
 
-/** Characters of a file in one answer, below what reaches the model of any tool's output. */
+/** Characters; below the limit of any tool's output. */
 const pageLength = 25_000;
 
 export const offsetInput = z
@@ -31,7 +31,7 @@ export const offsetInput = z
   .optional()
   .describe('character to read on from, where an earlier answer was cut');
 
-/** Made once: the tools are made for each turn and run. */
+/** Made once, not for each turn. */
 const inputs = {
   read: z.object({ path: z.string(), offset: offsetInput }),
   list: z.object({ path: z.string().optional() }),
@@ -42,7 +42,7 @@ const inputs = {
   }),
 };
 
-/** A text from `offset` on, in characters; of a long one a page, with the offset of the next. */
+/** A page of a text from `offset` on, in characters. */
 export function pageOf(text: string, offset = 0): Envelope {
   if (text === '') return succeed('The file is empty.');
   if (offset >= text.length)
@@ -54,7 +54,7 @@ export function pageOf(text: string, offset = 0): Envelope {
   return succeed(page, [{ code: 'CONTENT_TRUNCATED', message }]);
 }
 
-/** `read_file {path}`: a text file of at most 200,000 bytes (T13). */
+/** A text file of at most 200,000 bytes (T13). */
 export function readFileTool(places: FileScopes): Tool {
   return defineTool({
     name: 'read_file',
@@ -77,7 +77,7 @@ function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkil
   if (place.kind === 'skill') return readOfSkill(place, names, textLimit);
   const descriptor = openIn(place, names);
   if (descriptor === undefined) {
-    // Instructions of a skill name its files relative to its own folder, so a relative path leads there next.
+    // Instructions name files relative to the skill's folder.
     const ofSkill = path.startsWith('/') ? undefined : places.find(({ kind }) => kind === 'skill');
     const file = ofSkill?.kind === 'skill' ? readOfSkill(ofSkill, names, textLimit) : undefined;
     return file === undefined || (!file.ok && file.code === 'FILE_NOT_FOUND') ? absent(places, path) : file;
@@ -89,7 +89,6 @@ function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkil
   }
 }
 
-/** `list_files {path?}`: without a path those of run and conversation (T13). */
 export function listFilesTool(places: FileScopes): Tool {
   return defineTool({
     name: 'list_files',
@@ -126,7 +125,7 @@ function describe(listing: Listing | undefined): string {
 
 const deceptive = /[\p{Cc}\p{Cf}\u2028\u2029"]/u;
 
-/** A name that could pass for another line or name is quoted and escaped. */
+/** Quotes names that could pass for another line. */
 function lineOf(file: ListedFile): string {
   const name = deceptive.test(file.path) ? escaped(file.path) : file.path;
   return file.kind === 'folder' ? `${name}/` : `${name} (${byteSize(file.size)})`;
@@ -139,10 +138,7 @@ function escaped(name: string): string {
   );
 }
 
-/**
- * `write_file {path, content}`: writes a whole text file and makes missing folders (T13). `quota`: bytes that a folder may hold
- * in all.
- */
+/** `quota`: bytes a folder may hold in all. */
 export function writeFileTool(places: FileScopes, quota: number): Tool {
   return defineTool({
     name: 'write_file',
@@ -163,13 +159,12 @@ function writable(places: FileScopes): readonly FileScope[] {
   return places.filter(({ kind }) => kind !== 'skill');
 }
 
-/** Why a file was not written. */
 type Unwritten = Readonly<{
   code: 'INVALID_PATH' | 'FILE_NOT_FOUND' | 'FILE_TOO_LARGE';
   message: string;
 }>;
 
-/** Writes a whole file at a path that a model wrote (T13). `largest`: bytes it may have; `quota`: bytes its folder may hold in all. */
+/** `largest` and `quota` are bytes, of the file and its folder (T13). */
 export async function writeIn(
   places: FileScopes,
   path: string,
@@ -197,7 +192,6 @@ export async function writeIn(
   return writeInside({ root: place.host, names }, bytes) ? undefined : absent(places, path);
 }
 
-/** Bytes that a file may have: what the folder has left, and the file that it replaces. */
 async function roomFor(folder: string, names: readonly string[], quota: number): Promise<number> {
   const held = (await folderSize(folder, 2 * quota)) ?? Infinity;
   const descriptor = openInside({ root: folder, names }, { alone: true });
@@ -210,10 +204,7 @@ async function roomFor(folder: string, names: readonly string[], quota: number):
   }
 }
 
-/**
- * `send_file {path, caption?}`: delivers a file, or several as one album, to this conversation; no other can be named (A12).
- * Repeated, it is the same file on its way (Q6).
- */
+/** Sends files to this conversation only (A12). A repeated call does not send twice (Q6). */
 export function sendFileTool(places: FileScopes): Tool {
   return defineTool({
     name: 'send_file',
@@ -235,7 +226,6 @@ export function sendFileTool(places: FileScopes): Tool {
           files.length === 1 ? 'It is on its way to the person.' : 'They are on their way to the person.',
         );
       } finally {
-        // A repeated call leaves streams unread.
         for (const { data } of files) if (data instanceof ReadStream) data.destroy();
       }
     },

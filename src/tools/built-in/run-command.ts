@@ -14,17 +14,16 @@ import type {
   ServeCap,
 } from '../../sandbox/sandbox.ts';
 
-/** `skillet-cap` for the commands of one call (C4). */
+/** `skillet-cap` for one call (C4). */
 export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
 
-/** The skill that a command runs for; absent for the main agent. */
 type Runner = Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>;
 
-/** Characters of a command's output that are shown, and of the end of each stream if it failed. */
+/** Characters shown. */
 const commandOutputLimit = 28_000;
 const tailLimit = 4_000;
 
-/** Runs a command in the sandbox and says what came of it; `what` is its name in messages (R5). `env` holds secrets (U3). */
+/** `what` names the command in messages; `env` holds secrets (R5, U3). */
 export async function runCommand(
   {
     what,
@@ -56,7 +55,6 @@ export async function runCommand(
   return answerCommand(what, outcome, request.timeoutMs, skill);
 }
 
-/** Why a command without its packages does not run. */
 function unpackaged(what: string, packaged: Exclude<PackagedOutcome, { ok: true }>): Envelope {
   if (packaged.status === 'absent') return fail('SKILL_UNAVAILABLE', `${what}: ${packaged.message}`);
   const { outcome } = packaged;
@@ -70,7 +68,6 @@ function unpackaged(what: string, packaged: Exclude<PackagedOutcome, { ok: true 
   );
 }
 
-/** What a model reads about a command that ran (R5). */
 export function answerCommand(
   what: string,
   outcome: SandboxOutcome,
@@ -111,10 +108,10 @@ const stops = {
   crashed: ['SCRIPT_FAILED', 'could not be finished: the sandbox ended'],
 } as const;
 
-/** How curl, wget, git, Python and Node report that they can't resolve a name or reach a host. */
+/** How curl, wget, git, Python and Node report network errors. */
 const missesNetwork = [
   /could not resolve|unable to resolve|name resolution|name or service not known|nodename nor servname|network is unreachable/i,
-  // Case-sensitive: "ModuleNotFoundError" is no error of the network.
+  // Case-sensitive: `ModuleNotFoundError` is not a network error.
   /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/,
 ];
 
@@ -125,7 +122,7 @@ const quietly: ReadonlyMap<number, string> = new Map([
   [7, 'curl'],
 ]);
 
-/** How a command gets the network it wanted; empty if nothing shows that it wanted one. */
+/** How to allow the network; empty if nothing shows that the command wanted it. */
 function aboutNetwork(
   outcome: Extract<SandboxOutcome, SandboxOutput>,
   skill: Pick<Skill, 'name' | 'network'> | undefined,
@@ -142,13 +139,11 @@ function aboutNetwork(
     : `. If that is ${program}, it could not reach a host. ${noNetwork(skill?.name)}`;
 }
 
-/** Authors of public skills don't know that hosts have to be declared here. */
 function noNetwork(name: string | undefined): string {
   if (name === undefined) return 'Commands of the main agent have no network';
   return `Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
 }
 
-/** The ends of both streams; undefined if both are empty. */
 function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   const streams = [
     ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),
@@ -157,13 +152,12 @@ function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   return streams.length === 0 ? undefined : streams.join('\n');
 }
 
-/** Programs that fetch and run a tool from PyPI in other systems' skills. */
 const fetches: ReadonlySet<string> = new Set(['uvx', 'uv', 'pipx']);
 
 const byUv =
   'A Python script gets what comes from PyPI where a "# /// script" header lists it in dependencies and the operator has installed uv';
 
-/** How to install the Python module or program that a command did not find (R5); empty if it misses none. */
+/** How to install what a command did not find (R5); else empty. */
 export function aboutMissing(
   { stdout, stderr }: Pick<SandboxOutput, 'stdout' | 'stderr'>,
   skill: Partial<Pick<Skill, 'directory'>> = {},
@@ -171,7 +165,7 @@ export function aboutMissing(
   const said = `${stderr}\n${stdout}`;
   const module = /(?:^|\W)(?:ModuleNotFoundError|python3?): No module named '?([\w.]{1,100})/.exec(said)?.[1];
   if (module !== undefined) return aboutModule(module, skill.directory);
-  // In the words of Debian's sh, and of bash.
+  // Debian's sh, and bash.
   const program = /\b(?:ba)?sh: (?:(?:line )?\d{1,9}: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(
     said,
   )?.[1];

@@ -8,28 +8,27 @@ import { oneLine } from '../../lib/text/text.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { readSkillBytes } from '../../skills/skill-files.ts';
 
-/** Folders of the host that the tools of one run see. */
 export type RunFolders = Readonly<{
-  /** Of this run alone, deleted when it ends. */
+  /** Deleted when the run ends. */
   scratch: string;
-  /** Of its conversation: kept between runs, never another's (T10). */
+  /** Kept between runs (T10). */
   chat: string;
 }>;
 
 export const chatFolders = (workspace: string): string => path.join(workspace, 'chats');
 export const scratchFolders = (workspace: string): string => path.join(workspace, 'runs');
 
-/** `conversation` is the one under its chat's first id (A6). */
+/** `conversation` has its chat's first id (A6). */
 export function runFolders(workspace: string, conversation: Conversation, runId: string): RunFolders {
   return { scratch: path.join(scratchFolders(workspace), runId), chat: chatFolder(workspace, conversation) };
 }
 
-/** The folder of a conversation (T10); its name reveals nothing about the chat. */
+/** Its name reveals nothing about the chat (T10). */
 export function chatFolder(workspace: string, conversation: Conversation): string {
   return path.join(chatFolders(workspace), chatFolderName(conversationKey(conversation)));
 }
 
-/** By the conversation's key. A thread's name begins with its chat's and a dash. */
+/** A thread's name begins with its chat's and a dash. */
 export function chatFolderName(key: string): string {
   const [room = '', thread] = key.split('/');
   const name = digest(room);
@@ -40,23 +39,22 @@ function digest(text: string): string {
   return hash('sha256', text).slice(0, 32);
 }
 
-/** Makes missing folders (0700), and marks the conversation's as in use. */
+/** Mode 0700. */
 export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
   for (const folder of [scratch, chat]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // An earlier command may have changed its mode.
     await chmod(folder, 0o700);
   }
   await utimes(chat, new Date(), new Date());
 }
 
-/** A folder that file tools see; they see nothing outside of their scopes (T13). */
+/** A folder of the file tools (T13). */
 export type FileScope = Readonly<
   | {
       kind: 'scratch' | 'chat';
-      /** Paths that lead here, as commands and models know them; messages use the first. */
+      /** Messages use the first. */
       seen: readonly [string, ...string[]];
-      /** Absolute path on the host; the folder may not exist yet. */
+      /** Absolute; may not exist yet. */
       host: string;
     }
   | { kind: 'skill'; seen: readonly [string, ...string[]]; skill: Pick<Skill, 'directory' | 'pin'> }
@@ -65,7 +63,6 @@ export type FileScope = Readonly<
 /** Relative paths begin in the first. */
 export type FileScopes = readonly [FileScope, ...FileScope[]];
 
-/** The scopes of a run, under the names that its commands know and the usual ones (T13). */
 export function runScopes(
   { scratch, chat }: RunFolders,
   skill: Skill,
@@ -80,7 +77,6 @@ export function runScopes(
   ];
 }
 
-/** The main agent's: it has no run, so it sees only the conversation's folder. */
 export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>): FileScopes {
   return [{ kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat }];
 }
@@ -94,11 +90,11 @@ function namesOf(
   return name === `/${folder}` ? [name] : [name, `/${folder}`];
 }
 
-/** A scope and the names from there on; no names: the scope itself. */
+/** No names: the scope itself. */
 type Found = Readonly<{ ok: true; place: FileScope; names: readonly string[] } | NotFound>;
 type NotFound = Readonly<{ ok: false; code: 'INVALID_PATH' | 'FILE_NOT_FOUND'; message: string }>;
 
-/** Resolves a path that a model wrote. Outside of all scopes looks the same as absent (R4). */
+/** A path outside all scopes looks missing (R4). */
 export function findInScope(places: FileScopes, path: string): Found {
   const problem = malformed(path);
   if (problem !== undefined) return { ok: false, code: 'INVALID_PATH', message: problem };
@@ -120,19 +116,16 @@ function malformed(path: string): string | undefined {
   return undefined;
 }
 
-/** The one answer for a file that is missing, is a link, or is outside. */
 export function absent(places: FileScopes, path: string): NotFound {
   const written = JSON.stringify(oneLine(path, 200));
   const message = `there is no file ${written}; files are in ${nameScopes(places)}`;
   return { ok: false, code: 'FILE_NOT_FOUND', message };
 }
 
-/** As models read them: `/scratch, /chat`. */
 export function nameScopes(places: readonly FileScope[]): string {
   return places.map(({ seen: [name] }) => name).join(', ');
 }
 
-/** A descriptor of the file in a folder of the run or conversation; undefined if it is `absent`. */
 export function openIn(
   place: Exclude<FileScope, { kind: 'skill' }>,
   names: readonly string[],
@@ -140,7 +133,7 @@ export function openIn(
   return openInside({ root: place.host, names }, { alone: true });
 }
 
-/** All of a skill's file, at most `limit` bytes. */
+/** At most `limit` bytes. */
 export function readOfSkill(
   { skill }: Extract<FileScope, { kind: 'skill' }>,
   names: readonly string[],

@@ -14,7 +14,6 @@ const filePath = z.string().describe('relative to the skill, such as references/
 
 const ownFile = z.object({ path: filePath, offset: offsetInput });
 
-/** A skill in a list or search (R1). */
 export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   const { name, version, description, tags, authors } = skill;
   return {
@@ -26,7 +25,7 @@ export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The one answer for an unknown or hidden skill (A11). `visible`: those that may be named. */
+/** One answer for unknown and hidden skills (A11). */
 export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   const written = JSON.stringify(oneLine(name, 100));
   const names = visible.map((skill) => skill.name);
@@ -35,7 +34,7 @@ export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
 }
 
-/** `skills_list {}`: every visible skill (R1). Made for each turn; `visible` is asked at each call. */
+/** `skills_list {}` (R1). */
 export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
   const make = prepareTool({
     name: 'skills_list',
@@ -50,7 +49,7 @@ export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
     });
 }
 
-/** `skills_search {query}`: matching visible skills, best first (R1, R2). Made for each turn. */
+/** Best match first (R1, R2). */
 export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool {
   const memory: SearchMemory = new WeakMap();
   const make = prepareTool({
@@ -66,21 +65,16 @@ export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool 
     });
 }
 
-/**
- * `skills_load {skill}`: a skill's instructions, path, scripts and files (R1, R3). A hidden skill looks unknown (A11). Made for
- * each turn, which it narrows (T6).
- */
+/** Reads a skill's instructions and narrows the turn (R1, R3, T6). Hidden skills look unknown (A11). */
 export function createSkillsLoad(): (options: {
-  /** A visible skill; an unknown name causes a re-scan (D7). */
+  /** An unknown name causes a re-scan (D7). */
   find(name: string): Promise<Skill | undefined>;
-  /** Those whose names may be told. */
   visible(): readonly Skill[];
-  /** Its instructions as the file has them now, without arguments filled in. */
+  /** Without arguments filled in. */
   body(skill: Skill): Promise<FilledBody>;
-  /** Its folder as tools see it. */
   pathOf(directory: string): string;
   contraction: Pick<ToolRestriction, 'judge'>;
-  /** Whether its results are private (S7). */
+  /** Its results are private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {
   const input = z.object({ skill: z.string() });
@@ -90,7 +84,7 @@ export function createSkillsLoad(): (options: {
       'Loads the instructions of a skill for you to follow yourself in this turn, with the list of its files. ' +
       'From then on you may use only the tools it allows.',
     input,
-    // It decides what may be called next, so it never runs beside other calls (T6).
+    // It decides what may be called next (T6).
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
@@ -126,10 +120,9 @@ export function createSkillsLoad(): (options: {
   });
 }
 
-/** `skills_read_file {skill, path}` for the main agent, made for each turn. A hidden skill looks unknown (A11, R4). */
+/** For the main agent. Hidden skills look unknown (A11, R4). */
 export function createSkillsReadFile(): (
   visible: () => readonly Skill[],
-  /** Whether its files are private (S7). */
   isSensitive: (skill: Skill) => boolean,
 ) => Tool {
   const input = z.object({ skill: z.string(), path: filePath, offset: offsetInput });
@@ -154,7 +147,7 @@ export function createSkillsReadFile(): (
   };
 }
 
-/** `skills_read_file {path}` in a run: only its own skill's files (R1). */
+/** In a run: only its own skill's files (R1). */
 export function ownSkillReadFileTool(skill: Skill): Tool {
   return defineTool({
     name: 'skills_read_file',

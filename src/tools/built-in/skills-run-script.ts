@@ -16,16 +16,16 @@ import { readSkillFile } from '../../skills/skill-files.ts';
 import { reachesOutside, riskInSandbox } from '../policy.ts';
 import { runCommand, type CapOf } from './run-command.ts';
 
-/** Bytes of an argument: Linux takes none of more than 128 KiB. */
+/** Bytes; Linux allows 128 KiB. */
 const argumentLimit = 100_000;
 
-/** Runs a file of the skill by its path in there. */
+/** `path` is relative to the skill. */
 export type RunScript = (
   script: Readonly<{ path: string; args: readonly string[] }>,
   context: Pick<ToolContext, 'signal' | 'progress' | 'toolUseId' | 'mark'>,
 ) => Promise<Envelope>;
 
-/** `chat` is the conversation's folder, `scratch` the run's: both exist already. `env` comes from `skillEnvironment`. */
+/** `chat` and `scratch` exist already; `env` comes from `skillEnvironment`. */
 export type RunScriptOptions = Readonly<{
   skill: Skill;
   sandbox: Sandbox;
@@ -34,7 +34,6 @@ export type RunScriptOptions = Readonly<{
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   packages: ScriptPackages;
-  /** If the skill has capabilities. */
   cap?: CapOf;
 }>;
 
@@ -43,7 +42,7 @@ const input = z.object({
   args: z.array(z.string()).max(1_000).default([]),
 });
 
-/** `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5). */
+/** In a run: a file of its own skill, in the sandbox (R5). */
 export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   const { skill, sandbox } = options;
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0 };
@@ -62,7 +61,7 @@ export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   });
 }
 
-/** What `skills_run_script` does; also for a `bash` call that passed the door and starts such a script. */
+/** Also runs `bash` calls that only start a script. */
 export function createRunScript(options: RunScriptOptions): RunScript {
   const { skill, sandbox, scratch, chat, env, timeoutMs, cap } = options;
   return async ({ path, args }, context) => {
@@ -97,7 +96,7 @@ function problemOf(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Fetches the packages that a script lists (R7); undefined for a script that lists none. */
+/** Undefined if the script lists none (R7). */
 async function packagesOf(
   { fetch }: ScriptCommand,
   at: Readonly<{ path: string; place: string; directory: string }> & Pick<ToolContext, 'signal' | 'progress'>,
@@ -114,7 +113,6 @@ async function packagesOf(
   });
 }
 
-/** Fetches packages for this content of the skill (R7). */
 async function packagesFor(
   packages: ScriptPackages,
   {
@@ -129,16 +127,15 @@ async function packagesFor(
   return packages({ ...command, content: `${name} ${hashed.hash}`, skillDirectory: directory });
 }
 
-/** Fetches the tools of PyPI that a command calls; undefined if it calls none. */
+/** Undefined if the command calls no PyPI tool. */
 export type ToolPackages = (
   command: string,
   call: Readonly<{ scratch: string; signal: AbortSignal; onFetch(): void }>,
 ) => Promise<PackagedOutcome | undefined>;
 
 /**
- * `uvx TOOL` in commands of a run (R7). Only what the SKILL.md calls in the same words is fetched: the author chooses which
- * packages are asked of an index, not the model. So a command can't run what somebody uploaded under a similar name, and
- * can't leak anything by the names it asks for (S7).
+ * Fetches PyPI tools of `uvx` commands only if SKILL.md calls them in the same words (R7). The author chooses packages,
+ * not the model: so it can't run look-alikes or leak data in their names (S7).
  */
 export function toolPackages({
   skill,

@@ -8,7 +8,7 @@ import { braveSearch, searxngSearch, type Search } from './search-services.ts';
 
 type SearchSettings = NonNullable<Config['tools']['web_search']>;
 
-/** The tools that reach the internet, by the config of now: `web_search` only if a provider is set (T2). */
+/** `web_search` only if a provider is configured (T2). */
 export function createWebTools(options: {
   config: () => Config;
   clock: Clock;

@@ -1,15 +1,12 @@
 import { TextDecoder } from 'node:util';
 
-/**
- * The text of a page: by its byte order mark, else as `charset` says, else (of HTML) as its `meta` says, else UTF-8. What
- * is not valid becomes replacement characters.
- */
+/** Byte order mark, `charset`, HTML `meta`, else UTF-8. Invalid bytes are replaced. */
 export function decodePage(bytes: Uint8Array, charset: string | undefined, isHtml: boolean): string {
   const said = markOf(bytes) ?? charset ?? (isHtml ? metaCharset(bytes) : undefined) ?? 'utf-8';
   return decoderOf(said).decode(bytes);
 }
 
-/** Whether this is no text in any encoding of one byte or several a character: it holds a zero byte and no mark. */
+/** A zero byte and no byte order mark. */
 export function looksBinary(bytes: Uint8Array): boolean {
   return markOf(bytes) === undefined && bytes.subarray(0, 4_096).includes(0);
 }
@@ -24,7 +21,7 @@ function markOf([one, two, three]: Uint8Array): string | undefined {
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 2_048)).toString('latin1');
   const said = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head)?.[1];
-  // A page that can be read this far is not UTF-16, whatever it says.
+  // Not UTF-16, whatever it says.
   return said === undefined || /^utf-?16/i.test(said) ? undefined : said;
 }
 

@@ -1,18 +1,15 @@
 import TurndownService from 'turndown';
 import { reduceHtml } from './reduce-html.ts';
 
-/** A web page as a reader wants it. */
 export type PageText = Readonly<{
   markdown: string;
   title: string;
-  /** There was more than is given here. */
   cut: boolean;
 }>;
 
-/** Characters at the beginning where `base` is looked for. */
+/** Characters searched for `base`. */
 const headLimit = 50_000;
 
-/** As much of an element as the rules look at. */
 type Element = Readonly<{
   nodeName: string;
   textContent: string | null;
@@ -21,7 +18,7 @@ type Element = Readonly<{
   getAttribute(name: string): string | null;
 }>;
 
-/** A page's text as Markdown, links absolute, scripts and navigation left out. Takes seconds at most, and a thread whole. */
+/** Absolute links, no scripts or navigation. Blocks its thread for seconds at most. */
 export function pageToMarkdown(html: string, url: string): PageText {
   const declared = /<base\s[^>]{0,500}?href\s*=\s*["']?([^"'\s>]{1,2000})/i.exec(
     html.slice(0, headLimit),
@@ -34,7 +31,7 @@ export function pageToMarkdown(html: string, url: string): PageText {
     codeBlockStyle: 'fenced',
     bulletListMarker: '-',
   });
-  // A model reads this, nothing renders it: backslashes would only be noise.
+  // Nothing renders this: escapes would be noise.
   service.escape = (text) => text;
   service.addRule('title', {
     filter: (node: Element) => node.nodeName === 'X-TITLE',
@@ -82,7 +79,7 @@ export function pageToMarkdown(html: string, url: string): PageText {
   return { markdown: markdown.trim(), title: title.replace(/\.$/, ''), cut: reduced.cut };
 }
 
-/** Rows of one cell are layout, not a table. */
+/** Rows of one cell are layout. */
 function table(content: string): string {
   const lines = content.split('\n').filter((line) => line.trim() !== '');
   const rows = lines.filter((line) => line.startsWith('|'));

@@ -1,4 +1,4 @@
-/** A thread that converts one page and ends: what a page can make it do costs no turn of the bot's own thread. */
+/** Converts one page in a thread, so it can't block the bot. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodePage } from './decode-page.ts';
 import { pageToMarkdown } from './page-to-markdown.ts';

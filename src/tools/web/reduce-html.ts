@@ -1,22 +1,20 @@
-/** What is left of a page: HTML that costs little to convert, whatever the page was. */
 export type ReducedHtml = Readonly<{
-  /** Known elements without attributes but absolute `href`s, at most 10,000 and few in each other. */
+  /** Known elements, at most 10,000; no attributes but absolute `href`s. */
   html: string;
-  /** As written: character references stand. */
+  /** Character references stay. */
   title: string;
-  /** There was more than a reader gets. */
   cut: boolean;
 }>;
 
-/** Characters of the result and of the text in it, tags, and lists, tables and quotes within each other. */
+/** Characters of HTML and text, tags, and depth. */
 const htmlLimit = 250_000;
 const textLimit = 60_000;
 const tagLimit = 10_000;
 const deepest = 8;
-/** A `main` with less text than this is an empty shell. */
+/** With less text, `main` is an empty shell. */
 const smallestMain = 200;
 
-/** Written in one way; one within itself means nothing. */
+/** One within itself means nothing. */
 const inline: ReadonlyMap<string, string> = new Map([
   ...['a', 'del'].map((name) => [name, name] as const),
   ...['b', 'strong'].map((name) => [name, 'strong'] as const),
@@ -27,17 +25,14 @@ const inline: ReadonlyMap<string, string> = new Map([
 const nesting = new Set('blockquote dl ol pre table ul'.split(' '));
 const flat = new Set('br caption dd dt h1 h2 h3 h4 h5 h6 hr li p tbody td tfoot th thead tr'.split(' '));
 const unmarked = new Set('abbr cite font label mark q small span sub sup time u var wbr'.split(' '));
-/** Their content is text up to their end tag, and is not read. */
+/** Content is text up to the end tag; skipped. */
 const raw = new Set('iframe noembed noframes script style textarea title xmp'.split(' '));
-/** Left out with everything in them. */
+/** Dropped with their content. */
 const dropped = new Set('audio canvas datalist math noscript object select svg template video'.split(' '));
-/** Left out too where a page does not mark its main part. */
+/** Dropped unless the page has `main`. */
 const around = new Set(['nav', 'footer']);
 
-/**
- * Makes of any HTML something small, shallow and without surprises, in time that grows with its length alone: a parser
- * and a converter take seconds to minutes for some pages of 2 MB. `base` is what links are relative to.
- */
+/** Linear time: a parser and converter take minutes for some pages of 2 MB. Links are relative to `base`. */
 export function reduceHtml(html: string, base: string): ReducedHtml {
   const main = /<main[\s>]/i.exec(html);
   if (main !== null) {
@@ -59,7 +54,7 @@ function lastMatch(pattern: RegExp, text: string): number {
   return last;
 }
 
-/** What the converter takes grows with the square of a run of blanks. */
+/** The converter is quadratic in blanks. */
 const longestBlank = 200;
 const longBlank = new RegExp(`\\s{${longestBlank},}`, 'g');
 
@@ -68,7 +63,6 @@ type Part = Readonly<{ html: string; textLength: number; cut: boolean }>;
 function reducePart(html: string, base: string, leaveOut: ReadonlySet<string>): Part {
   const out: string[] = [];
   let [size, textLength, position] = [0, 0, 0];
-  /** What is being left out, and how deep in it. */
   let gone: Readonly<{ name: string; depth: number }> | undefined;
   let tags = 0;
   const open = new Set<string>();
@@ -141,7 +135,6 @@ function reducePart(html: string, base: string, leaveOut: ReadonlySet<string>): 
   }
 }
 
-/** Between two pieces of text that are not one paragraph. */
 const boundary = '<p></p>';
 
 type Tag = Readonly<{
@@ -154,7 +147,7 @@ type Tag = Readonly<{
   attributes: ReadonlyMap<string, string>;
 }>;
 
-/** What begins with the `<` at `start`: a tag, something without content (a comment), or a `<` that is text. */
+/** At `<`: a tag, something empty (a comment), or text. */
 function readTag(
   html: string,
   start: number,
@@ -197,7 +190,7 @@ function endOfRaw(html: string, name: string, from: number): number {
   return end.exec(html)?.index ?? html.length;
 }
 
-/** A link that leads somewhere, ready to stand in quotes; links within the page are no links. */
+/** Links within the page are no links. */
 function absolute(href: string | undefined, base: string): string | undefined {
   if (href === undefined || href.length > 2_000 || href.trim().startsWith('#')) return undefined;
   const url = URL.parse(href.replaceAll('&amp;', '&'), base);

@@ -4,22 +4,20 @@ import type { Clock } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import { httpGet } from '../../lib/net/http-get.ts';
 
-/** One result, as the service wrote it. */
 export type SearchResult = Readonly<{ title: string; url: string; snippet: string }>;
 
 type SearchOutcome =
   | Readonly<{ ok: true; results: readonly SearchResult[] }>
-  /** `message` says what is wrong and who can fix it, without the key. */
+  /** Without the key. */
   | Readonly<{ ok: false; message: string }>;
 
-/** Best results first. */
 export type Search = (
   query: string,
   settings: WebSearchSettings,
   signal: AbortSignal,
 ) => Promise<SearchOutcome>;
 
-/** `data`: undefined if the body is no JSON. */
+/** `data`: undefined if the body is not JSON. */
 type ServiceAnswer = Readonly<{ status: number; header(name: string): string; data: unknown }>;
 
 const timeoutMs = 15_000;
@@ -34,14 +32,13 @@ const braveAnswer = z.object({
 });
 const braveRefusal = z.object({ error: z.object({ code: z.string() }) });
 
-/** The most that Brave accepts (its documentation). */
+/** Brave's documented limits. */
 const mostWords = 50;
 const mostCharacters = 400;
-/** Enough for a plan with a limit a second. */
 const tries = 3;
 const longestWaitSeconds = 2;
 
-/** Brave's Web Search API. `baseUrl`: of a gateway in front of it. */
+/** `baseUrl`: a gateway. */
 export function braveSearch(options: {
   apiKey: string;
   baseUrl?: string;
@@ -101,7 +98,7 @@ function braveOutcome({ status, data }: ServiceAnswer): Awaited<ReturnType<Searc
   return { ok: false, message: `Brave answered with status ${status}${said} and no results` };
 }
 
-/** Seconds until every used-up window restarts: headers like `1, 1419704`, one number a window. */
+/** Headers like `1, 1419704`: one number a window. */
 function waitOf({ header }: ServiceAnswer): number {
   const numbers = (name: string): readonly number[] => header(name).split(',').map(Number);
   const remaining = numbers('x-ratelimit-remaining');
@@ -121,14 +118,13 @@ const searxngAnswer = z.object({
 
 const safeLevels = ['off', 'moderate', 'strict'];
 
-/** A SearXNG instance that offers JSON. */
 export function searxngSearch({ baseUrl }: Readonly<{ baseUrl: string }>): Search {
   return async (query, { results: most, language, country, safesearch }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
     url.searchParams.set('q', query.trim());
     url.searchParams.set('format', 'json');
     url.searchParams.set('safesearch', String(safeLevels.indexOf(safesearch)));
-    // It has a country only as a part of a language.
+    // It takes a country only with a language.
     if (language !== undefined)
       url.searchParams.set('language', country === undefined ? language : `${language}-${country}`);
     const answer = await askService(url, {}, signal);
@@ -151,10 +147,7 @@ function whyNoResults(status: number, { host }: URL): string {
   return `${host} answered with status ${status} and no results: is it SearXNG?`;
 }
 
-/**
- * Asks a service that the operator configured: it may be on this machine or its network, so every address is allowed.
- * Redirects are not followed. Returns a message if there was no answer.
- */
+/** The operator's service may be local, so every address is allowed; redirects are not. Returns a message on failure. */
 async function askService(
   url: URL,
   headers: Readonly<Record<string, string>>,

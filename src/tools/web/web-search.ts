@@ -7,7 +7,7 @@ import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import type { Search, SearchResult } from './search-services.ts';
 
-/** `web_search {query}`: titles, addresses and snippets, best first, labelled as data (T2, M11). */
+/** Labelled data, best first (T2, M11). */
 export function webSearchTool({ search, log }: Readonly<{ search: Search; log: Log }>): Tool {
   const tool = defineTool({
     name: 'web_search',
@@ -37,7 +37,7 @@ function describe({ title, url, snippet }: SearchResult): string {
   return lines.filter((line) => line !== '').join('\n   ');
 }
 
-/** Services mark words with tags and write some characters as references. */
+/** Services add tags and character references. */
 function plain(text: string): string {
   return text
     .replace(/<\/?[a-z][^<>]{0,100}>/gi, '')
