@@ -11,24 +11,21 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, FlowChange, KeptFlow } from '../store/capability-records.ts';
 
-/** A process holds a sign-in for so long and renews that while it works; after that it is dead. */
+/** A process renews its lease while it works; without, it counts as dead. */
 const leaseMs = 10_000;
 
 const holdEveryMs = 2_000;
 
-/** How often to look for what another process began or left. */
+/** For other processes' sign-ins. */
 const lookEveryMs = 15_000;
 
-/** Sign-ins side by side: a provider that hangs delays no others. */
+/** A hanging provider delays no others. */
 const most = 8;
 
-/**
- * Takes a sign-in one step further: sends the code to the provider, polls a device flow, or shows the identity to the
- * person. A temporary failure of the provider leaves the flow as it was.
- */
+/** Sends the code, polls a device flow, or shows the identity. A temporary provider failure leaves the flow unchanged. */
 export type AdvanceFlow = (flow: OpenFlow, signal: AbortSignal) => Promise<Outcome<'waiting' | 'linked'>>;
 
-/** After these the flow is over. */
+/** These end the flow. */
 const final: ReadonlySet<CapabilityCode> = new Set([
   'capability_auth_flow_invalid',
   'capability_auth_flow_expired',
@@ -42,9 +39,8 @@ export function createAdvanceFlow(options: {
   records: Pick<CapabilityRecords, 'change'>;
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
-  /** Has the person confirm the linked identity; once for a flow. */
+  /** Once a flow. */
   askToConfirm(flow: OpenFlow, account: LinkedAccount): Promise<void>;
-  /** Tells the person that it failed, or that they have to try again. */
   tellFailure(flow: OpenFlow, why: CapabilityFailure, over: boolean): Promise<void>;
   clock: Pick<Clock, 'now'>;
 }): AdvanceFlow {
@@ -107,7 +103,7 @@ export function createAdvanceFlow(options: {
       return { ok: true, value: 'waiting' };
     }
     const linked: FlowContent = { ...unanswered, account: value };
-    // Due at once: where the process ends here, the identity is shown by anyone who looks next.
+    // Due at once, so another process can show it after a crash.
     if (await change(flow, linked, { state: 'linked', dueAt: now })) {
       const shown = { ...flow, state: 'linked', content: linked } as const;
       await askToConfirm(shown, value);
@@ -129,17 +125,15 @@ function checkLinked(outcome: Outcome<BridgeResults['auth_poll']>): Outcome<Brid
       );
 }
 
-/** The host's part of sign-ins, in the background. */
 type AttendFlows = Readonly<{
-  /** Something may be due now. */
   poke(): void;
-  /** Resolves when the signal is aborted and what was under way has ended. */
+  /** After abort, when running work has ended. */
   run(signal: AbortSignal): Promise<void>;
 }>;
 
 /**
- * Does what sign-ins wait for the host to do: codes to providers, device flows to be asked for, identities to be shown (C6). What
- * a process that died left is due again after 10 seconds; what it leaves when it is stopped is due again at once.
+ * Sends codes, polls device flows, shows identities (C6). A crashed process's work is due after 10 seconds, a stopped
+ * one's at once.
  */
 export function createSignInWorker(options: {
   records: Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue' | 'change'>;
@@ -164,7 +158,7 @@ export function createSignInWorker(options: {
     }
   }
 
-  /** Aborts `lost` where the flow is not held any more: another process has it, or what was to be done is done. */
+  /** Aborts `lost` when the lease is lost or the step is done. */
   async function hold(id: string, until: number, ended: AbortSignal, lost: AbortController): Promise<void> {
     for (let held = until; ;) {
       await clock.sleep(holdEveryMs, ended).catch(() => undefined);
@@ -174,7 +168,7 @@ export function createSignInWorker(options: {
         if (!(await records.holdOn(id, held, next))) return lost.abort(new Error('it is not held any more'));
         held = next;
       } catch (error) {
-        // While the store is away nobody else can take it either.
+        // Nobody else can take it either.
         if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
       }
     }
@@ -184,7 +178,7 @@ export function createSignInWorker(options: {
     await records.change(id, state, { state, sealed, dueAt: clock.now() });
   }
 
-  /** Takes on what is due, as far as there is room. When to look again. */
+  /** Returns when to look again. */
   async function look(underway: Set<Promise<void>>, signal: AbortSignal): Promise<number> {
     while (underway.size < most && !signal.aborted) {
       const now = clock.now();

@@ -11,7 +11,7 @@ import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 
-/** A sign-in as the model sees it: never its address, code or state. */
+/** For the model: no address, code or state. */
 export type FlowView = Readonly<{
   flow: string;
   capability: string;
@@ -21,15 +21,15 @@ export type FlowView = Readonly<{
 }>;
 
 export type AuthFlows = Readonly<{
-  /** Begins one, only in a private chat, and has the host send the link; a pending one is reused (C6). */
+  /** Only in private chats; reuses a pending flow (C6). */
   begin(
     caller: CapabilityCaller,
     of: Readonly<{ capability: string; hint?: string | undefined; call: string }>,
     signal: AbortSignal,
   ): Promise<Outcome<FlowView>>;
-  /** This person's open flows of capabilities that the skill declares. */
+  /** Only for capabilities the skill declares. */
   list(caller: CapabilityCaller): Promise<readonly FlowView[]>;
-  /** Polls a device flow. For the other kind, `complete` says what is missing. */
+  /** Polls a device flow; otherwise says that `complete` is needed. */
   look(
     caller: CapabilityCaller,
     of: Readonly<{ flow?: string | undefined; capability?: string | undefined; as: 'poll' | 'complete' }>,
@@ -46,14 +46,12 @@ export function createAuthFlows(options: {
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
   advance: AdvanceFlow;
-  /** Sends the link to the person, once for a key. */
   sendLink(flow: OpenFlow, key: string): Promise<void>;
   poke(): void;
   clock: Pick<Clock, 'now'>;
 }): AuthFlows {
   const { find, records, key, calls, advance, sendLink, poke, clock } = options;
 
-  /** Open flows of this person and skill. */
   async function open(caller: CapabilityCaller): Promise<readonly OpenFlow[]> {
     const flows = await records.flows(caller.requester.sender);
     const theirs = flows.filter(
@@ -155,7 +153,7 @@ export function createAuthFlows(options: {
   };
 }
 
-/** State and PKCE always; clear text only on this machine (C6). */
+/** State and PKCE always; plain HTTP only to this machine (C6). */
 function checkBegun(begun: BridgeResults['auth_begin']): Outcome<BridgeResults['auth_begin']> {
   const invalid = (why: string) => failure('capability_invalid_output', `the provider’s sign-in ${why}`);
   const url = new URL(begun.auth_url);
@@ -190,16 +188,14 @@ function view({ id, capability, state, dueAt, content }: OpenFlow, now: number):
 
 type GivenAnswer = Readonly<{ code: string; url: string | null; state: string | null }>;
 
-/** The sealed part of a sign-in (C6). */
+/** The sealed part (C6). */
 export type FlowContent = Readonly<{
-  /** For whom and where: the private chat it was started in. */
+  /** The private chat it began in. */
   requester: Requester;
   skill: string;
   run: string;
   begun: BridgeResults['auth_begin'];
-  /** While it is `submitted`. */
   answer?: GivenAnswer;
-  /** While it is `linked`. */
   account?: LinkedAccount;
 }>;
 
@@ -209,13 +205,12 @@ export function sealFlow(key: CapabilityKey, id: string, content: FlowContent): 
   return key.seal(content, `flow ${id}`);
 }
 
-/** Undefined for a flow that ended in an account: nothing sealed is kept. */
 export function openFlow(key: CapabilityKey, flow: KeptFlow): OpenFlow | undefined {
   if (flow.sealed === '') return undefined;
   return { ...flow, content: key.open(flow.sealed, `flow ${flow.id}`) as FlowContent };
 }
 
-/** Milliseconds between two polls of a device flow. */
+/** Milliseconds. */
 export function pollMs({ poll_interval_seconds: seconds = 5 }: FlowContent['begun']): number {
   return seconds * 1_000;
 }

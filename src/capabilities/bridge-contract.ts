@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { chatType } from '../config/section.ts';
 import { capabilityCodes } from '../core/codes.ts';
 
-/** The version of the bridge that this host speaks (C2). */
+/** The bridge's version (C2). */
 export const bridgeVersion = 1;
 
 export type BridgeMethod = keyof BridgeParams;
 
-/** A namespace, and the form of names in it. */
 export const namespaceForm = /^[a-z][a-z0-9_-]*$/;
 /** `namespace.name` (C1). */
 export const capabilityIdForm = /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
@@ -27,7 +26,7 @@ const operation = z.object({
   description: z.string().min(1).max(2_000),
   requires_auth: z.boolean().default(true),
   mutating: z.boolean().default(false),
-  /** JSON Schema; `{}` takes every object. */
+  /** JSON Schema; `{}` accepts any object. */
   input_schema: schemaObject,
   output_schema: schemaObject,
 });
@@ -37,12 +36,12 @@ const listed = z.array(operation.extend({ name })).transform((operations, contex
   return Object.fromEntries(byName);
 });
 
-/** One capability as its provider describes it (C1). Operations by name, or a list of them with `name`. */
+/** Operations by name, or a list with `name` (C1). */
 const capabilityDefinition = z.object({
   id: z.string().regex(capabilityIdForm),
   description: z.string().min(1).max(2_000),
   sensitive: z.boolean().default(false),
-  /** Empty: private where it is sensitive, else everywhere (C5). An unknown type makes the definition invalid. */
+  /** Empty: private if sensitive, else everywhere (C5). An unknown type is invalid. */
   allowed_chat_types: z.array(chatType).default([]),
   operations: z.union([listed, z.record(name, operation)]),
 });
@@ -51,17 +50,17 @@ export type CapabilityOperation = z.output<typeof operation>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a call is done with; a token goes with every method but `definitions` (C3). */
+/** Every method but `definitions` also sends a token (C3). */
 export type BridgeParams = Readonly<{
   definitions: Readonly<Record<string, never>>;
   auth_begin: Signed<{
-    /** The person's own word for the account; null where there is none. */
+    /** The person's word, or null. */
     account_hint: string | null;
   }>;
   auth_complete: Signed<{
     flow_state: JsonObject;
     authorization_code: string;
-    /** The whole address that the person pasted; null where it was the code alone. */
+    /** The whole pasted address; null for a bare code. */
     raw_callback_url: string | null;
     state: string | null;
   }>;
@@ -69,42 +68,41 @@ export type BridgeParams = Readonly<{
   invoke: Signed<{
     operation: string;
     input_data: JsonObject;
-    /** Null for an operation without `requires_auth`. */
+    /** Null without `requires_auth`. */
     account_ref: string | null;
-    /** Of a mutating operation: the same for the same call, however often it is made (C8). Else null. */
+    /** Equal for repeated mutating calls (C8); else null. */
     idempotency_key: string | null;
   }>;
 }>;
 type Signed<Params> = Readonly<Params & { capability_id: string; context_token: string }>;
 
 const account = z.object({
-  /** How the provider and people call the account; unique for user and capability. */
+  /** The account's name; unique for user and capability. */
   account_ref: line(200),
-  /** Opaque references, never a secret (C3). */
+  /** References, never a secret (C3). */
   credential_material: jsonObject.default({}),
-  /** What may be shown of the account: `email`, `name` and the like. */
+  /** May be shown: `email`, `name`. */
   metadata: jsonObject.default({}),
 });
 export type LinkedAccount = z.output<typeof account>;
 
-/** What each method answers with (C3). */
+/** Results by method (C3). */
 export const bridgeResults = {
   definitions: z.object({ definitions: z.array(capabilityDefinition).max(200) }),
   auth_begin: z.object({
-    /** In one word, without what could end it where it is shown. */
+    /** No characters that could end it where it is shown. */
     auth_url: z
       .url({ protocol: /^https?$/ })
       .max(4_000)
       .regex(/^[!#-;=?-~]+$/),
     flow_type: z.enum(['authorization_code', 'device_code']).default('authorization_code'),
-    /** What the person types at `auth_url` (device flow). */
+    /** For device flows. */
     user_code: line(100).optional(),
     poll_interval_seconds: z.number().min(1).max(300).optional(),
-    /** ISO 8601; the host's 30 minutes end a flow in any case. */
+    /** ISO 8601; the host's limit is 30 minutes. */
     expires_at: z.iso.datetime({ offset: true }).optional(),
-    /** Handed back as it is. The host keeps it encrypted. */
+    /** Sent back unchanged; stored encrypted. */
     flow_state: jsonObject.default({}),
-    /** The `state` that the callback has to carry. */
     expected_callback_state: z.string().min(1).max(2_000).optional(),
   }),
   auth_complete: account,
@@ -116,7 +114,7 @@ export const bridgeResults = {
 } as const satisfies Record<BridgeMethod, z.ZodType>;
 export type BridgeResults = { [Method in BridgeMethod]: z.output<(typeof bridgeResults)[Method]> };
 
-/** The one JSON object on a bridge's standard input (C2). */
+/** Standard input: one JSON object (C2). */
 export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly<{
   version: typeof bridgeVersion;
   id: string;
@@ -125,13 +123,13 @@ export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly
   params: BridgeParams[Method];
 }>;
 
-/** Its `error`: one of the codes of C7 and a sentence for the model, without anything secret. */
+/** A code of C7 and a sentence for the model, without secrets. */
 const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
 
-/** Levels that an answer may be nested. */
+/** Nesting. */
 export const answerLevels = 64;
 
-/** The one JSON object on its standard output: exactly one of `result` and `error` (C2). */
+/** Standard output: one JSON object with either `result` or `error` (C2). */
 export const bridgeAnswer = z
   .object({
     version: z.literal(bridgeVersion),

@@ -16,15 +16,14 @@ import {
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
 
-/** The program behind a namespace (C1). */
 export type BridgeProvider = Readonly<{
   namespace: string;
-  /** Program and arguments. Never given to a shell. */
+  /** Not run by a shell. */
   command: readonly string[];
   timeoutSeconds: number;
 }>;
 
-/** `message` is a sentence for a model, without anything from standard error. */
+/** `message` is for a model, without stderr. */
 export type CapabilityFailure = Readonly<{ ok: false; code: CapabilityCode; message: string }>;
 export type Outcome<Value> = Readonly<{ ok: true; value: Value }> | CapabilityFailure;
 
@@ -32,7 +31,7 @@ export function failure(code: CapabilityCode, message: string): CapabilityFailur
   return { ok: false, code, message };
 }
 
-/** One call: one process, one request, one answer (C2), within the provider's time and half a second. Throws only the reason of `signal`. */
+/** One process and one request (C2), within the timeout and half a second. Throws only the reason of `signal`. */
 export async function callBridge<Method extends BridgeMethod>(
   provider: BridgeProvider,
   method: Method,

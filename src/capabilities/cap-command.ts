@@ -14,8 +14,8 @@ Prints JSON. Exit codes: 0 done, 1 refused or failed (the JSON has error.code an
 type Wanted = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
 /**
- * `skillet-cap` in the sandbox of a run: each command is a call of one of the run's capability tools, with the same allowed
- * tools, policy, approval and audit (C4). `of` is the call that the command runs in, which gets its taint, too.
+ * `skillet-cap`: each command calls a capability tool with the run's permissions, policy, approval and audit (C4). Its
+ * taint passes to `of`.
  */
 export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'toolUseId' | 'mark'>): ServeCap {
   let calls = 0;
@@ -27,7 +27,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
       return { stdout: '', stderr: `skillet-cap: ${wanted}\n${usage}`, exitCode: 2 };
     calls += 1;
     const outcome = await callTool({ id: `${of.toolUseId}.${calls}`, ...wanted }, signal);
-    // The command may print it, or write it where a later one reads it (S7).
+    // The command may print or store it (S7).
     if (outcome.marks !== undefined) of.mark(outcome.marks);
     if (outcome.asks !== undefined)
       return failed(
@@ -38,7 +38,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
   };
 }
 
-/** The tool call, or what is wrong with the words. */
+/** A string says what is wrong. */
 function read(words: readonly string[], stdin: string): Wanted | string {
   const options = {
     account: { type: 'string' },
@@ -86,7 +86,6 @@ function read(words: readonly string[], stdin: string): Wanted | string {
   }
 }
 
-/** Nothing is an empty input. */
 function readInput(text: string): Readonly<Record<string, unknown>> | undefined {
   if (text.trim() === '') return {};
   const data = parseJson(text);
@@ -95,7 +94,6 @@ function readInput(text: string): Readonly<Record<string, unknown>> | undefined 
     : undefined;
 }
 
-/** The model's answer as JSON for a program. */
 function shown(content: string, isError: boolean): CapAnswer {
   const [, code, message] = /^error (\w+): ([^]*)$/.exec(content) ?? [];
   if (code !== undefined) return failed(code, message ?? '');

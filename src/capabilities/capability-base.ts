@@ -14,9 +14,9 @@ import type { CapabilityRecords, KeptAccount } from '../store/capability-records
 
 export type CapabilityBase = Readonly<{
   records: CapabilityRecords;
-  /** Opens the key file when it is first needed. */
+  /** Opens when first needed. */
   key: () => Promise<CapabilityKey>;
-  /** Of the config in force. */
+  /** Current config. */
   providers: () => ConfiguredProviders;
   calls: SignedCalls;
   definitions: Definitions;
@@ -25,7 +25,7 @@ export type CapabilityBase = Readonly<{
 
 export function createCapabilityBase(options: {
   config: () => Config;
-  /** Of plugins; undefined if no bot runs. */
+  /** Undefined if no bot runs. */
   ofPlugins?: (config: Config) => readonly BridgeProvider[];
   records: CapabilityRecords;
   env: Readonly<Record<string, string | undefined>>;
@@ -48,7 +48,7 @@ export function createCapabilityBase(options: {
   };
 }
 
-/** Follows the config in force (G3). */
+/** Follows config changes (G3). */
 function providersOf(
   config: () => Config,
   ofPlugins: (config: Config) => readonly BridgeProvider[],
@@ -64,7 +64,6 @@ function providersOf(
   };
 }
 
-/** Opens when first needed; tries again after a failure. */
 function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKey> {
   const kept: { key?: Promise<CapabilityKey> } = {};
   return () => {
@@ -78,7 +77,7 @@ function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKe
   };
 }
 
-/** What the command line asks (L1). */
+/** For the CLI (L1). */
 export type CapabilityOperations = Readonly<{
   list(): Promise<Readonly<{ offered: readonly OfferedNamespace[]; problems: readonly string[] }>>;
   accounts(): Promise<readonly Account[]>;
@@ -131,22 +130,19 @@ export function createCapabilityOperations(
   }
 }
 
-/** An account as its person knows it. */
 type Account = Readonly<{ sender: string; capability: string; ref: string; linkedAt: number }>;
 
 export type Accounts = Readonly<{
-  /** Oldest first; of one person, of one capability, where they are named. */
+  /** Oldest first. */
   list(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly Account[]>;
-  /** What is to be kept of an account that its provider linked. */
   toKeep(
     of: Readonly<{ sender: string; capability: string; at: number }>,
     linked: LinkedAccount,
   ): Promise<KeptAccount>;
-  /** False where there was none. */
   remove(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<boolean>;
 }>;
 
-/** Linked accounts, by user and capability (C6). What they are called is sealed, too: a stolen store names nobody's mailbox. */
+/** Names are sealed, too: a stolen store reveals no mailbox (C6). */
 export function createAccounts(
   records: Pick<CapabilityRecords, 'accounts' | 'removeAccount'>,
   key: () => Promise<CapabilityKey>,

@@ -4,24 +4,23 @@ import type { Capability, CheckedOperation } from './definitions.ts';
 import { chatIdOf, type ChatType } from '../core/conversation.ts';
 import type { Requester } from '../core/tool.ts';
 
-/** Keys whose text is a credential, whatever it looks like. Page and sync tokens are none. */
+/** Keys of credentials; not of page and sync tokens. */
 const keys =
   /^(?:token|secret|password|passwd|passphrase|authorization|cookie|credentials?|jwt|bearer)$|(?:access|refresh|id|auth|oauth|bearer|session|security|api)tokens?$|(?:client|api|app|shared|consumer)secret$|(?:api|private|secret|access|signing|encryption)key$|^setcookie$|^sessionid$|^(?:auth|authorization)code$|^codeverifier$|(?:user|account|db)password$/;
 
-/** Values that are credentials under any key, or within a text. */
+/** Credentials under any key, or within text. */
 const values =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----|(?<=\beyJ[\w-]{8,})\.eyJ[\w-]{8,}\.[\w-]{8,}|\b[Bb]earer +[\w.~+/-]{20,}=*|\bya29\.[\w-]{20,}|\b1\/\/0[\w-]{20,}|\bgh[pousr]_\w{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abeoprs]-[\w-]{10,}|\bxapp-[\w-]{20,}|\bsk-(?:ant-)?[\w-]{20,}|\bA(?:KIA|SIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\b\d{8,10}:AA[\w-]{33}/;
 
-/** In whose name a capability is used. */
 export type CapabilityCaller = Readonly<{
   requester: Requester;
   skill: string;
   run: string;
-  /** What the skill declares. */
+  /** By the skill. */
   declared: readonly string[];
 }>;
 
-/** The first gates (C5): a known user, a well-formed id that the skill declares. */
+/** A known user and a capability the skill declares (C5). */
 export function judgeCaller(
   { requester, skill, declared }: CapabilityCaller,
   capability: string,
@@ -42,8 +41,8 @@ export function judgeCaller(
 }
 
 /**
- * The gate of the place (C5): the capability's list of chat types; without one, private if it is sensitive. Sensitive ones
- * work in no chat that is shared with another company.
+ * By `allowed_chat_types`; by default, sensitive ones only in private (C5). Never sensitive ones in chats shared with
+ * another company.
  */
 export function judgePlace(
   { id, sensitive, allowed_chat_types: listed }: Pick<Capability, 'id' | 'sensitive' | 'allowed_chat_types'>,
@@ -60,7 +59,6 @@ export function judgePlace(
   return failure('capability_access_denied', `${id} is not for this chat, only for: ${where}`);
 }
 
-/** The gates of the request: the operation exists, its input fits (C5). */
 export function judgeInput(
   { id, operations }: Capability,
   name: string,
@@ -78,7 +76,7 @@ export function judgeInput(
     : failure('capability_invalid_input', `the input does not fit: ${problem}`);
 }
 
-/** The gate of the account (C6): the named one, otherwise the only one; null if the operation needs none. */
+/** The named account, else the only one; null if none is needed (C6). */
 export function chooseAccount(
   operation: Pick<CheckedOperation, 'requires_auth'>,
   refs: readonly string[],
@@ -100,13 +98,13 @@ export function chooseAccount(
   return { ok: true, value: only };
 }
 
-/** Not a chat that speaks: an anonymous admin, a channel. */
+/** Not an anonymous admin or a channel. */
 function isPerson({ sender, conversation, chatType }: Requester): boolean {
   if (!/^[^:]+:[^:-]/.test(sender)) return false;
   return chatType === 'private' || sender !== chatIdOf(conversation);
 }
 
-/** The path of the first thing that looks like a credential, such as `items.0.access_token`, without its value (C5). */
+/** Like `items.0.access_token`, without the value (C5). */
 export function findCredential(data: unknown, path: readonly string[] = []): string | undefined {
   if (typeof data === 'string') return values.test(data) ? path.join('.') || 'the answer' : undefined;
   if (typeof data !== 'object' || data === null) return undefined;
@@ -120,7 +118,7 @@ export function findCredential(data: unknown, path: readonly string[] = []): str
   return undefined;
 }
 
-/** `has_password: true` and `token: null` hold no credential. */
+/** `has_password: true` and `token: null` are no credentials. */
 function isFilled(value: unknown): boolean {
   if (typeof value === 'string') return value !== '';
   if (typeof value === 'number') return true;

@@ -3,15 +3,13 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
 
-/** What is sealed with one key file (C6). */
 export type CapabilityKey = Readonly<{
-  /** Encrypts data as JSON, bound to `of`: it can't be opened in another row. */
+  /** Encrypts JSON, bound to `of`: no other row can open it. */
   seal(data: unknown, of: string): string;
-  /** Throws if it was sealed with another key, for something else, or altered. */
+  /** Throws for another key, another `of` or altered data. */
   open(sealed: string, of: string): unknown;
-  /** Stable, and reveals nothing of the text. */
   hash(text: string): string;
-  /** The private key of the tokens, 32 bytes: processes that share the file sign alike (C3). */
+  /** 32 bytes; processes that share the file sign alike (C3). */
   signingSeed: Buffer;
 }>;
 
@@ -20,8 +18,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Opens the key file, or makes it (0600) if the store holds nothing sealed. Processes that share a store share the file, or a
- * copy. Throws OperatorError if it is another key, others may read it, or it is missing although accounts exist.
+ * Opens the key file, or creates it (0600) if the store holds nothing sealed. Processes on one store need the same key.
+ * Throws OperatorError if the key is wrong, readable by others, or missing although accounts exist.
  */
 export async function openCapabilityKey(
   file: string,
@@ -75,7 +73,7 @@ function readKey(file: string): Buffer | undefined {
   return key;
 }
 
-/** If another process was faster, that one's. */
+/** Another process's key if it was faster. */
 function makeKey(file: string): Buffer | undefined {
   const key = randomBytes(keyBytes);
   try {

@@ -11,15 +11,13 @@ export type CapabilityGround = Readonly<{
   invoke: InvokeCapability;
   flows: AuthFlows;
   accounts: Pick<Accounts, 'list'>;
-  /** For each call that reached a provider or was stopped at a gate (L6). */
+  /** Also for refused calls (L6). */
   onCall(call: CapabilityCallRecord): Promise<void>;
 }>;
 
-/** One use of a capability, as the audit keeps it. */
 export type CapabilityCallRecord = Readonly<{
   caller: CapabilityCaller;
   capability: string;
-  /** Of the capability, or `auth begin` and the like. */
   operation: string;
   /** `ok`, `replayed`, or a code of C7. */
   outcome: string;
@@ -45,7 +43,7 @@ const invoking = prepareTool({
       .describe('fits the input_schema of the operation'),
     account: z.string().optional().describe('one of the linked accounts, where there are several'),
   }),
-  // A mutating call has a key and a stored outcome: repeated, it does nothing twice (C8).
+  // Outcomes are stored by key: a repeat does nothing twice (C8).
   traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: false },
   risk: 'moderate',
 });
@@ -63,7 +61,7 @@ const linking = prepareTool({
   risk: 'moderate',
 });
 
-/** The tools of a run whose skill declares capabilities; they reach only those (C4). */
+/** Only for declared capabilities (C4). */
 export function capabilityTools(
   of: Omit<CapabilityCaller, 'requester'>,
   ground: CapabilityGround,
@@ -160,7 +158,7 @@ export function capabilityTools(
     }
   });
 
-  // All words of the backend are private, refusals and account names included (S7).
+  // All backend text is private, even refusals (S7).
   const marks = of.skill;
   return [
     { ...list, terms: async () => ({ marks }) },
@@ -171,7 +169,7 @@ export function capabilityTools(
     },
   ];
 
-  /** The gates come before a person's confirmation (C5). */
+  /** Checks come before a person's confirmation (C5). */
   async function termsOf(input: unknown, caller: CapabilityCaller, signal: AbortSignal) {
     const request = input as Parameters<InvokeCapability['prepare']>[1];
     const prepared = await invoke.prepare(caller, request, signal);

@@ -6,19 +6,18 @@ export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;
   /** By namespace. */
   all: readonly BridgeProvider[];
-  /** Faults of the config, for the operator. */
+  /** For the operator. */
   problems: readonly string[];
 }>;
 
-/** Providers that a bundled skill brings along: switched on with the skill (C1, C9). */
+/** Enabled with their bundled skill (C1, C9). */
 const presets: Readonly<Record<string, BridgeProvider>> = {
   gog: { namespace: 'gog', command: ['gogcli', 'bridge'], timeoutSeconds: 30 },
 };
 
 /**
- * The providers that config names (C1). `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`,
- * then come the skill's preset and plugins (X1). One that is switched off stays off. If two skills claim a namespace,
- * neither is used.
+ * `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`, then presets, then plugins (C1,
+ * X1). Disabled stays disabled. If two skills claim a namespace, neither gets it.
  */
 export function configuredProviders(
   { capabilities, skills }: Pick<Config, 'capabilities' | 'skills'>,
@@ -30,7 +29,7 @@ export function configuredProviders(
 
   for (const [name, { enabled, capabilityProvider: own }] of Object.entries(skills.byName)) {
     const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-    // Presets belong to opt-in skills; a written provider is meant.
+    // Presets are opt-in; configured providers are on.
     const wired = own === undefined ? preset !== undefined && enabled === true : enabled !== false;
     if (!wired || own?.enabled === false) continue;
     const where = `[skills.${name}.capability_provider]`;
@@ -76,7 +75,6 @@ export function configuredProviders(
 
 const defaultSeconds = 30;
 
-/** The part of a capability id before its dot. */
 export function namespaceOf(capability: string): string {
   return capability.slice(0, Math.max(0, capability.indexOf('.')));
 }

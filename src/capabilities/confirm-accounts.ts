@@ -12,13 +12,11 @@ import { partKey, type Replies } from '../replies/replies.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Store } from '../store/store.ts';
 
-/** What stands outside of code in a line to a person. */
 const plainName = /^[A-Za-z][\w .-]{0,39}$/;
 
 export type ConfirmAccounts = Readonly<{
-  /** Shows a linked identity with buttons, once for a flow. */
   ask(flow: OpenFlow, account: LinkedAccount): Promise<void>;
-  /** A press or a text: what is to be said to who answered in vain; undefined if it counted, `unknown` where it means nothing here. */
+  /** Returns the notice for a refused answer; undefined if it counted; `unknown` if it is no such button. */
   answer(
     id: string,
     from: Readonly<{ sender: string; language?: string; conversation: Conversation }>,
@@ -26,7 +24,7 @@ export type ConfirmAccounts = Readonly<{
   ): Promise<Readonly<{ kind: 'taken' | 'unknown' } | { kind: 'refused'; text: string }>>;
 }>;
 
-/** Asks a person whether a linked identity is theirs, by buttons as approvals do (C6). */
+/** Asks by buttons whether a linked identity is theirs (C6). */
 export function createConfirmAccounts(options: {
   confirm: ConfirmLink;
   store: Pick<Store, 'commit' | 'outbox'>;
@@ -88,13 +86,12 @@ export function createConfirmAccounts(options: {
   };
 }
 
-/** What became of a person's word on a linked identity. */
 type Confirmed = Readonly<
   | { outcome: 'unknown' | 'not yours' | 'late' }
   | { outcome: 'linked' | 'dropped'; flow: OpenFlow; account: string }
 >;
 
-/** A person says that an identity is theirs, or not: only they, where it was shown, once, within the flow's time (C6). */
+/** Counts once, from that person, in that chat, within the flow's time (C6). */
 type ConfirmLink = (
   id: string,
   from: Readonly<{ sender: string; conversation: Conversation }>,
@@ -126,7 +123,6 @@ export function createConfirmLink(options: {
   };
 }
 
-/** What a person is told to do for a sign-in (C6). */
 export function linkText({ capability, content }: OpenFlow, stopCommand: string): string {
   const say = sayIn(content.requester.language);
   const { auth_url: url, user_code: code, flow_type: kind } = content.begun;
@@ -138,7 +134,6 @@ export function linkText({ capability, content }: OpenFlow, stopCommand: string)
   return [what, `<${url}>`, then, say`${stopCommand} cancels it.`].join('\n\n');
 }
 
-/** Shows whose account was linked, and asks. */
 export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAccount): string {
   const say = sayIn(flow.content.requester.language);
   const known = Object.entries(metadata).flatMap(([name, value]) =>
@@ -153,7 +148,6 @@ export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAcc
   ].join('\n\n');
 }
 
-/** One plain sentence for what went wrong (C7). */
 export function failureText(code: CapabilityCode, over: boolean, language: string | undefined): string {
   const say = sayIn(language);
   const again = over

@@ -29,22 +29,18 @@ import {
 import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
 import type { Replies } from '../replies/replies.ts';
 
-/** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */
 export type Capabilities = Readonly<{
-  /** The tools of one run; none for a skill that declares nothing. */
   tools(skill: Skill, run: string): readonly Tool[];
-  /** Why a capability that a skill declares can't be used in this chat; nothing if each can (U1). */
+  /** Why a declared capability can't be used here; undefined if all can (U1). */
   lacking(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
   signIns: GuardSignIns;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
-  /** Calls off a person's sign-ins in a conversation: `/stop`, `/new`. Gives how many. */
+  /** For `/stop` and `/new`. Returns how many. */
   callOff(sender: string, conversation: Conversation): Promise<number>;
-  /** Removes a person's accounts, sign-ins and outcomes (Q12). Gives how many accounts. */
+  /** Deletes accounts, sign-ins and outcomes (Q12). Returns how many accounts. */
   forget(sender: string): Promise<number>;
   operations: CapabilityOperations;
-  /** Does what sign-ins wait for, until the signal is aborted. */
   attend(signal: AbortSignal): Promise<void>;
-  /** Says in the log what of the config brings no provider. */
   report(): void;
 }>;
 

@@ -4,15 +4,13 @@ import { failure, type BridgeProvider, type Outcome } from './call-bridge.ts';
 import { namespaceOf } from './configured-providers.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../lib/json/json-schema-check.ts';
 
-/** An operation whose schemas can be asked. */
 export type CheckedOperation = Omit<CapabilityOperation, 'output_schema'> &
   Readonly<{ checkInput: SchemaCheck; checkOutput: SchemaCheck }>;
 
-/** A checked definition. */
 export type Capability = Omit<CapabilityDefinition, 'operations'> &
   Readonly<{ operations: ReadonlyMap<string, CheckedOperation> }>;
 
-/** What a provider offers, by id. */
+/** By id. */
 export type Definitions = (
   provider: BridgeProvider,
   signal: AbortSignal,
@@ -25,7 +23,7 @@ type Kept = Readonly<{
   known: Promise<Outcome<ReadonlyMap<string, Capability>>>;
 }>;
 
-/** Asks providers when first needed, and keeps a good answer for five minutes (C1). */
+/** Cached for five minutes (C1). */
 export function createDefinitions(options: {
   fetch(
     provider: BridgeProvider,
@@ -37,7 +35,7 @@ export function createDefinitions(options: {
   const kept = new Map<string, Kept>();
 
   async function ask(provider: BridgeProvider): Promise<Outcome<ReadonlyMap<string, Capability>>> {
-    // Callers share it, so none of them aborts it. Its timeout ends it.
+    // Shared by callers, so none aborts it; its timeout does.
     const answer = await fetch(provider, new AbortController().signal);
     return answer.ok ? checkDefinitions(provider.namespace, answer.value.definitions) : answer;
   }
@@ -57,7 +55,6 @@ export function createDefinitions(options: {
   };
 }
 
-/** Each capability once, in the provider's namespace, with usable schemas. */
 export function checkDefinitions(
   namespace: string,
   definitions: readonly CapabilityDefinition[],

@@ -8,11 +8,11 @@ import { failureText } from './confirm-accounts.ts';
 import type { Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
-/** Takes answers of sign-in pages out of messages before anything stores, shows or logs them (C6). */
+/** Removes sign-in answers from messages before anything stores or logs them (C6). */
 export type GuardSignIns = Readonly<{
-  /** True if the message was one: it goes no further. */
+  /** True: handled, go no further. */
   takes(message: Message): Promise<boolean>;
-  /** The message without quoted ones. */
+  /** Without quoted answers. */
   clean(message: Message): Promise<Message>;
 }>;
 
@@ -27,7 +27,7 @@ export function createGuardSignIns(options: {
 }): GuardSignIns {
   const { take, channels, replies, audit, log } = options;
 
-  /** Deletes it where others read it, if the platform allows that. */
+  /** If others can read it and the platform allows. */
   async function remove({ conversation, platformId }: Message): Promise<boolean> {
     const channel = channels.get(conversation.channel);
     if (channel === undefined || platformId === undefined) return false;
@@ -43,7 +43,7 @@ export function createGuardSignIns(options: {
     }
   }
 
-  /** As if others could read it: a quoted answer is never used. */
+  /** A quoted answer counts as public: never used. */
   async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
     const { sender } = message;
     const said = { text: quote.text, sender: { ...sender, id: quote.sender ?? sender.id } };

@@ -16,7 +16,7 @@ import {
 import type { Capability, CheckedOperation, Definitions } from './definitions.ts';
 import type { SignedCalls } from './signed-call.ts';
 
-/** A model's request. Nothing else that it wrote is read (C3). */
+/** The only input read from the model (C3). */
 export type CapabilityRequest = Readonly<{
   capability: string;
   operation: string;
@@ -24,19 +24,18 @@ export type CapabilityRequest = Readonly<{
   account?: string | undefined;
 }>;
 
-/** A call that passed every gate before a person's. */
 export type PreparedCall = Readonly<{
   capability: string;
   operation: string;
   input: Readonly<Record<string, unknown>>;
-  /** Null where the operation needs none. */
+  /** Null if none is needed. */
   account: string | null;
   mutating: boolean;
-  /** Its outcome is stored: nothing will be sent (C8). */
+  /** Its outcome is stored; nothing will be sent (C8). */
   done: boolean;
 }>;
 
-/** What a person confirms of a mutating call; exactly this is sent. */
+/** Exactly what a person confirms and we send. */
 export type ShownCall = Readonly<{
   capability: string;
   operation: string;
@@ -47,22 +46,21 @@ export type ShownCall = Readonly<{
 export type InvokedCall = Readonly<{ output: unknown; replayed: boolean }>;
 
 export type InvokeCapability = Readonly<{
-  /** The gates in order, up to the account (C5). */
+  /** Checks up to the account (C5). */
   prepare(
     caller: CapabilityCaller,
     request: CapabilityRequest,
     signal: AbortSignal,
   ): Promise<Outcome<PreparedCall>>;
   /**
-   * Judges again, calls the provider and checks the answer. A mutating call goes only as confirmed. Its outcome is stored
-   * under a key of run and input before it is returned: repeated, it returns that outcome (C8).
+   * Checks again, calls the provider, checks the answer. Mutating calls go only as confirmed; a repeat returns the
+   * stored outcome of this run and input (C8).
    */
   invoke(
     caller: CapabilityCaller,
     request: CapabilityRequest,
     options: Readonly<{ agreed: unknown; signal: AbortSignal }>,
   ): Promise<Outcome<InvokedCall>>;
-  /** The first gates alone: a capability that the caller may know of. */
   find(
     caller: CapabilityCaller,
     capability: string,
@@ -121,7 +119,6 @@ export function createInvokeCapability(options: {
     return { ok: true, value: { provider, operation: operation.value, account: account.value } };
   }
 
-  /** The output of a call that was made before, of the same run with the same input. */
   async function outcomeOf(idempotencyKey: string): Promise<Readonly<{ output: unknown }> | undefined> {
     const sealed = await records.outcome(idempotencyKey);
     if (sealed === undefined) return undefined;
@@ -185,13 +182,12 @@ export function createInvokeCapability(options: {
   };
 }
 
-/** What of a mutating call a person is shown, whole. */
 export function shownCall(request: CapabilityRequest, account: string | null): ShownCall {
   const { capability, operation, input } = request;
   return { capability, operation, account: account ?? 'none', input };
 }
 
-/** The last gate: the output fits its schema and holds nothing that looks like a credential (C5). */
+/** Checks the output's schema and looks for credentials (C5). */
 function judgeOutput(operation: CheckedOperation, output: unknown): CapabilityFailure | undefined {
   const problem = operation.checkOutput(output);
   if (problem !== undefined)
@@ -205,7 +201,7 @@ function judgeOutput(operation: CheckedOperation, output: unknown): CapabilityFa
       );
 }
 
-/** The same for the same input in the same run, however often it is called (C8). */
+/** Same run and input, same key (C8). */
 function idempotencyKeyOf(
   { run, requester }: CapabilityCaller,
   { capability, operation, input }: CapabilityRequest,

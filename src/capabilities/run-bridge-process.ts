@@ -2,20 +2,18 @@ import { spawn } from 'node:child_process';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { killOne, killTree } from '../lib/processes/kill-processes.ts';
 
-/** How a bridge's process ended. */
 export type BridgeProcess =
   | Readonly<{ ended: 'exit'; code: number; output: Buffer; complaint: string }>
-  /** `held`: it ended, and something that it started still held its output. */
+  /** `held`: it ended, but a child kept its output open. */
   | Readonly<{ ended: 'absent' | 'signal' | 'timeout' | 'held' | 'too much'; complaint: string }>;
 
-/** Bytes of an answer; a process that writes more is ended. */
+/** Bytes. */
 export const answerLimit = 2 * 1024 * 1024;
-/** Last characters of standard error, for the operator's log. */
+/** Characters at the end of stderr. */
 const complaintLimit = 2_000;
-/** How long its output may stay open after its end. */
 const drainMs = 500;
 
-/** The bot's own variables for programs that an operator named: no secrets. */
+/** No secrets. */
 const passed = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'];
 
 export function programEnvironment(
@@ -26,8 +24,8 @@ export function programEnvironment(
 }
 
 /**
- * Runs one process for one call (C2). Its group ends at a timeout, when it writes too much, when the signal aborts (whose
- * reason is thrown), after its answer, and with this process.
+ * Runs one process (C2). Its group ends at a timeout, too much output, abort (throws the reason), after its answer, and
+ * with us.
  */
 export async function runBridgeProcess(options: {
   command: readonly string[];
@@ -69,12 +67,12 @@ export async function runBridgeProcess(options: {
   const stop = (): void => ended.resolve('stopped');
   const end = (): void => {
     if (pid === undefined) return;
-    // Its id may be another process's by now. A group's id is not reused while anything is in it.
+    // Its id may be reused; a group's id is not while anything is in it.
     if (child.exitCode === null && child.signalCode === null) killTree(pid);
     else killOne(-pid);
   };
   signal.addEventListener('abort', stop, { once: true });
-  // If this process is killed, the group ends, too, but not what left it.
+  // If we are killed, the group ends, but not what left it.
   process.once('exit', end);
   const forget = pid === undefined ? undefined : endWithUs(pid);
   try {

@@ -16,19 +16,18 @@ const tokenIssuer = 'skillet';
 
 const lifeSeconds = 60;
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS 8. */
+/** PKCS 8 prefix of a raw Ed25519 key. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 type Signed = Exclude<BridgeMethod, 'definitions'>;
 
-/** For whom a provider is called. */
 export type CallSubject = Readonly<{
   requester: Requester;
   skill?: string;
   run?: string;
 }>;
 
-/** Calls providers with a token of the host's own making (C3). */
+/** Calls providers with signed tokens (C3). */
 export type SignedCalls = Readonly<{
   definitions(provider: BridgeProvider, signal: AbortSignal): Promise<Outcome<BridgeResults['definitions']>>;
   call<Method extends Signed>(
@@ -54,7 +53,7 @@ export function createSignedCalls(options: {
     return (made.tokens ??= createIdentityTokens((await key()).signingSeed, clock));
   }
 
-  /** Without its key the host can vouch for nobody: nothing is called. */
+  /** Without the key, nothing is called. */
   async function withTokens<Value>(
     work: (tokens: IdentityTokens) => Promise<Outcome<Value>>,
   ): Promise<Outcome<Value>> {
@@ -102,7 +101,7 @@ export function createSignedCalls(options: {
         const signed = { ...params, context_token: token } as unknown as BridgeParams[typeof method];
         const environment = bridgeEnvironment(env, publicJwk);
         const outcome = await callBridge(provider, method, signed, { environment, signal, endWithUs, log });
-        // A provider's sentence goes to a model: what looks like a credential in it does not.
+        // A provider's text goes to a model.
         return outcome.ok || findCredential(outcome.message) === undefined
           ? outcome
           : failure(outcome.code, `the provider of ${provider.namespace} refused`);
@@ -110,44 +109,43 @@ export function createSignedCalls(options: {
   };
 }
 
-/** For whom and what a call is made: the host's word, of which the model writes nothing (C3). */
+/** The host's claims; the model writes none of them (C3). */
 export type CallIdentity = Readonly<{
   /** Audience. */
   namespace: string;
   method: Exclude<BridgeMethod, 'definitions'>;
-  /** Sender id: `telegram:42`. */
+  /** `telegram:42`. */
   user: string;
-  /** Qualified chat id: `telegram:-100…`. */
+  /** `telegram:-100…`. */
   chat: string;
   chatType: SeenChatType;
   thread?: string;
-  /** What began it; absent where the person's own message in the private chat did. */
+  /** Absent if the person's own private message began it. */
   skill?: string;
   run?: string;
   capability: string;
   /** Of `invoke`. */
   operation?: string;
-  /** Its `account_ref`, where the call is made with one. */
   account?: string;
-  /** Of `invoke`: `hashJson` of `input_data`. Else of all params but the token. */
+  /** Of `input_data` for `invoke`, else of all params but the token. */
   inputHash: string;
 }>;
 
 type IdentityTokens = Readonly<{
-  /** The key that tokens are checked with, as the JSON of a JWK: `SKILLET_PUBLIC_JWK`. */
+  /** A JWK as JSON: `SKILLET_PUBLIC_JWK`. */
   publicJwk: string;
-  /** A token for one call: an Ed25519-signed JWT of 60 seconds with an id of its own. */
+  /** An EdDSA JWT with its own id, valid for 60 seconds. */
   issue(identity: CallIdentity): Promise<string>;
 }>;
 
-/** Makes tokens with the key that `seed` (32 bytes) is (C3). */
+/** `seed`: 32 bytes (C3). */
 export function createIdentityTokens(seed: Buffer, clock: Pick<Clock, 'now'>): IdentityTokens {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8' });
   const jwk = { ...publicJwkOf(key), alg: 'EdDSA', use: 'sig' };
   return {
     publicJwk: JSON.stringify(jwk),
     async issue({ namespace, user, chatType, inputHash, ...rest }) {
-      // Loaded when a first token is made: most bots have no capabilities.
+      // Lazy: most bots have no capabilities.
       const { SignJWT } = await import('jose');
       const now = Math.floor(clock.now() / 1_000);
       return new SignJWT({ ...rest, chat_type: chatType, input_hash: inputHash })
@@ -168,7 +166,7 @@ function publicJwkOf(key: KeyObject): Readonly<{ kty?: string; crv?: string; x?:
   return { kty, crv, x };
 }
 
-/** The whole environment of a bridge: that of every such program, and the public key that its tokens are checked with, as a JWK (C3). */
+/** All variables of a bridge (C3). */
 export function bridgeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   publicJwk: string,

@@ -11,12 +11,11 @@ const longest = 4_096;
 
 const codeForm = /^[\w.~+/=%-]{4,2048}$/;
 
-/** Anything but `none` stops here: no inbox, transcript, model or log sees it (C6). */
+/** Anything but `none` stops here: nothing stores, shows or logs it (C6). */
 export type TakenAnswer = Readonly<
   | { kind: 'none' }
-  /** The host completes the flow. */
   | { kind: 'submitted'; flow: string; capability: string }
-  /** `capability`: of its flow, if known. */
+  /** Of its flow, if known. */
   | { kind: 'refused'; code: CapabilityCode; capability?: string }
   /** Others could read it. */
   | { kind: 'public' }
@@ -24,13 +23,10 @@ export type TakenAnswer = Readonly<
 
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
-/** How long the answer of an ended sign-in is recognized, by any sender. */
+/** Answers of ended sign-ins are still recognized, from any sender. */
 const knownMs = 3_600_000;
 
-/**
- * Takes what a person pasted from a sign-in page. A bare code counts only while their sign-in waits for one. An address with
- * the `state` of somebody else's sign-in is refused.
- */
+/** A bare code counts only while the sender's sign-in waits. Another person's `state` is refused. */
 export function createTakeAuthAnswer(options: {
   records: Pick<CapabilityRecords, 'flows' | 'flowsSince' | 'change'>;
   key: () => Promise<CapabilityKey>;
@@ -50,7 +46,6 @@ export function createTakeAuthAnswer(options: {
     return { kind: 'submitted', flow: flow.id, capability };
   }
 
-  /** Whether it is the answer to a sign-in that anybody began. */
   async function isSomebodys({ state }: Exclude<AuthAnswer, { kind: 'none' }>): Promise<boolean> {
     if (state === null) return false;
     const kept = await records.flowsSince(clock.now() - knownMs);
@@ -59,7 +54,6 @@ export function createTakeAuthAnswer(options: {
     return kept.some((flow) => isSame(openFlow(opened, flow)?.content.begun.expected_callback_state, state));
   }
 
-  /** The flow that an answer is for, or why it is for none. */
   function flowFor(
     answer: Exclude<AuthAnswer, { kind: 'none' }>,
     flows: readonly OpenFlow[],
@@ -125,23 +119,19 @@ function isSame(expected: string | undefined, given: string): boolean {
 
 type AuthAnswer = Readonly<
   | { kind: 'none' }
-  /** `url` is null for a bare code. */
+  /** `url`: null for a bare code. */
   | { kind: 'code'; code: string; url: string | null; state: string | null }
   /** The page said no. */
   | { kind: 'refused'; state: string | null }
-  /** Meant as one, but unusable. */
   | { kind: 'unusable'; problem: CapabilityCode; state: string | null }
 >;
 
-/**
- * Finds a pasted callback address, or a code, in a message (C6): in brackets, broken over lines, among words. A bare code is
- * a single word that nobody would type.
- */
+/** Finds a callback address or code in brackets, across lines or among words (C6). A bare code is one unlikely word. */
 export function readAuthAnswer(text: string): AuthAnswer {
   const trimmed = text.trim();
   const read = trimmed.length > longest ? addresses(trimmed) : joined(trimmed);
   const urls: string[] = [];
-  // Checked first: the pattern costs a hundred times as much, and sees every message.
+  // Cheap check first: the pattern costs a hundred times as much, for every message.
   const rest = !read.includes('://')
     ? read
     : read.replace(/[a-z][a-z0-9+.-]{0,100}:\/\/[^\s<>"'`]+/gi, (found) => {
@@ -183,7 +173,6 @@ function tooMany(urls: readonly string[]): AuthAnswer {
     : { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
 }
 
-/** Of query and fragment; undefined if it is no address. */
 function parametersOf(url: string): URLSearchParams | undefined {
   if (!URL.canParse(url)) return undefined;
   const { search, hash } = new URL(url);
@@ -196,7 +185,7 @@ function isCallback(url: string): boolean {
   return (given.has('state') && ['code', 'error'].some((name) => given.has(name))) || given.has('code');
 }
 
-/** Codes that are called so: `code: 4/0AX…`. */
+/** `code: 4/0AX…`. */
 function codeWords(text: string): readonly string[] {
   const named = [...text.matchAll(/(?:^|[\s?&])code\s*(?:is\s*)?[:=]\s*([^\s&]+)/gi)].map(([, code = '']) =>
     tidy(code),
@@ -204,7 +193,7 @@ function codeWords(text: string): readonly string[] {
   return [...new Set(named.filter((code) => codeForm.test(code)))];
 }
 
-/** One word of eight letters or more with a digit in it, or a very long one. */
+/** Eight letters or more with a digit, or very long. */
 function isBareCode(text: string): boolean {
   const word = bare(text);
   if (!codeForm.test(word) || /^https?:/i.test(word)) return false;
@@ -215,7 +204,7 @@ function bare(text: string): string {
   return withoutEnd(text.replace(/^[`"'<(]+/, ''), '`"\'>)');
 }
 
-/** The only part of a long text to look at, so that none takes long. */
+/** Bounds the time for long texts. */
 function addresses(text: string): string {
   const words = text.split(/\s/).filter((word) => word.length <= longest && word.includes('://'));
   return words.join(' ');

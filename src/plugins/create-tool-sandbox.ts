@@ -1,14 +1,14 @@
 import type { Sandbox, SandboxRequest } from '../sandbox/sandbox.ts';
 import type { ToolSandbox } from './tool-context.ts';
 
-/** Characters of each stream that a tool gets. */
+/** Characters of each stream. */
 const outputCap = 200_000;
 const usualSeconds = 60;
 const longestSeconds = 600;
 
 /**
- * The bot's sandbox as a plugin's tool has it (X4): commands in these folders, without network and without the environment of
- * any skill. `ready` is awaited before each.
+ * The bot's sandbox for plugins (X4): these folders, no network, no skill's environment. `ready` is awaited before each
+ * command.
  */
 export function createToolSandbox(
   sandbox: Pick<Sandbox, 'mode' | 'seen' | 'run'>,

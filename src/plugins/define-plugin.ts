@@ -3,64 +3,56 @@ import { namespaceForm } from '../capabilities/bridge-contract.ts';
 import { describeOptions, isZod, type Tool } from './define-tool.ts';
 import type { PluginLog } from './tool-context.ts';
 
-/** What a plugin is handed when it is loaded. Nothing global. */
+/** What a plugin receives when it is loaded. */
 export type PluginContext<Config> = Readonly<{
-  /** The plugin's `config` of config.toml, checked by its schema, defaults filled in. */
+  /** The plugin's checked `config` of config.toml, with defaults. */
   config: Config;
   bot: Readonly<{
-    /** `[bot] name`. */
     name: string;
   }>;
-  /** Lines carry the plugin's name; secrets of the config are taken out of them. */
+  /** Lines carry the plugin's name; secrets of the config are redacted. */
   log: PluginLog;
 }>;
 
 /** A program behind capabilities of one namespace (C1, docs/capabilities.md). */
 export type CapabilityProvider = Readonly<{
-  /** What stands before the dot of its capabilities: small letters, digits, `-` and `_`. No two plugins of a bot share one. */
+  /** The part before the dot of its capabilities: small letters, digits, `-` and `_`. Unique in a bot. */
   namespace: string;
-  /** A program and its arguments, started for each call. Paths are best made from `import.meta.dirname`. */
+  /** A program and its arguments, started for each call. Build paths from `import.meta.dirname`. */
   command: readonly [program: string, ...rest: string[]];
-  /** 1 to 300; 30 where absent. */
+  /** 1 to 300; default 30. */
   timeoutSeconds?: number;
 }>;
 
-/** What an author writes: see `definePlugin`. */
+/** Options of `definePlugin`. */
 export type PluginOptions<Config extends z.ZodType = z.ZodType> = Readonly<{
-  /** What messages and log lines call it: lower-case letters, digits, single `-` and `_`, 64 at most. No two plugins of a bot share one. */
+  /** For messages and the log: lower-case letters, digits, single `-` and `_`, at most 64. Unique in a bot. */
   name: string;
-  /**
-   * Makes its tools, once, when the bot starts. What it throws keeps the plugin from being loaded, as does taking longer
-   * than 20 seconds.
-   */
+  /** Makes its tools once, when the bot starts. If it throws or takes over 20 seconds, the plugin is not loaded. */
   tools(context: PluginContext<z.output<Config>>): readonly Tool[] | Promise<readonly Tool[]>;
-  /** A folder of skills (each a folder with a `SKILL.md`), relative to the plugin's own. */
+  /** A folder of skills, relative to the plugin's own. */
   skills?: string;
-  /** Checks `config` of the plugin's table in config.toml. Without it the plugin takes no config. */
+  /** Checks `config` of the plugin's table in config.toml. Without it the plugin takes none. */
   config?: Config;
-  /**
-   * Providers of capabilities. `[capabilities.providers.NAMESPACE]` of config.toml goes over them, `enabled = false` there
-   * switches one off.
-   */
+  /** Capability providers. `[capabilities.providers.NAMESPACE]` overrides them; `enabled = false` there disables one. */
   capabilities?: readonly CapabilityProvider[];
 }>;
 
-/** A plugin, ready to be loaded: what `definePlugin` gives and a plugin's file exports by default. */
+/** What `definePlugin` returns and a plugin's file exports by default. */
 export type Plugin = Readonly<{
   kind: 'skillet plugin';
   name: string;
   skills?: string;
   config?: z.ZodType;
-  /** A namespace once. */
+  /** Unique namespaces. */
   capabilities: readonly Required<CapabilityProvider>[];
-  /** With a config that `config` has checked. */
+  /** `context.config` is checked. */
   makeTools(context: PluginContext<unknown>): Promise<readonly Tool[]>;
 }>;
 
 /**
- * Defines a plugin: tools, and skills that come with them (X1). A plugin's file has it as its default export. Throws, naming
- * the plugin, where an option can't be used. What is wrong with a plugin is told in the log, by `skillet config check` and to
- * owners by `/status`, and the bot starts without it (X6).
+ * Defines a plugin with tools and skills (X1): the default export of its file. Throws if an option is invalid. The log,
+ * `skillet config check` and `/status` report a broken plugin, and the bot starts without it (X6).
  *
  * @example
  * import { definePlugin, defineTool } from 'skillet/plugin';
@@ -88,13 +80,11 @@ export function definePlugin<Config extends z.ZodType = z.ZodType>(options: Plug
     skills,
     config,
     capabilities: capabilities.map((one) => ({ timeoutSeconds: usualSeconds, ...one })),
-    makeTools: async (context: PluginContext<unknown>) =>
-      // Checked by this very schema.
-      tools(context as PluginContext<z.output<Config>>),
+    makeTools: async (context: PluginContext<unknown>) => tools(context as PluginContext<z.output<Config>>),
   });
 }
 
-/** The options, as far as the author's types could not see to them: a key that is misspelt would leave something out. */
+/** A misspelt key is an error: it would silently leave something out. */
 function checked<Options extends PluginOptions>(options: Options): Options {
   const given: unknown = options;
   const read = shape.safeParse(given);

@@ -14,42 +14,42 @@ import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** What `run` may give: text, or data (JSON for the model), or nothing. */
+/** What `run` may return: text, data (JSON for the model), or nothing. */
 export type ToolData = string | number | boolean | object | null | undefined | void;
 
-/** What `run` may give besides: files for the person, and what the model is told beside their names. */
+/** Files for the person, and optional data for the model. */
 export type WithArtifacts<Data = ToolData> = Readonly<{ artifacts: readonly Artifact[]; data?: Data }>;
 
-/** What an author writes: see `defineTool`. */
+/** Options of `defineTool`. */
 export type ToolOptions<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType<ToolData, ToolData>,
   Settings extends z.ZodObject = z.ZodObject,
 > = Readonly<{
-  /** By which models and operators call it: lower-case letters, digits and `_`, 64 at most, beginning with a letter. */
+  /** Its name for models and operators: lower-case letters, digits and `_`, at most 64, a letter first. */
   name: string;
   /** Tells the model what it does and when to use it. */
   description: string;
-  /** What the model has to give; `.describe()` on fields is shown to it. */
+  /** What the model passes; it sees the fields' `.describe()`. */
   input: Input;
-  /** Checks what `run` gives, `data` where there are artifacts: anything else is a fault of the tool. */
+  /** Checks what `run` returns (`data` if there are artifacts). A mismatch is the tool's fault. */
   output?: Output;
-  /** What people can set of it: a field for each setting, described by `.meta({…})` (X3). */
+  /** What people can set: one field a setting, described by `.meta({…})` (X3). */
   settings?: Settings;
-  /** It changes something outside of the bot. Default: true. */
+  /** Changes something outside the bot. Default: true. */
   sideEffects?: boolean;
-  /** Running it twice is running it once, so it may be repeated after a crash. Default: only without side effects. */
+  /** Safe to repeat after a crash. Default: only without side effects. */
   idempotent?: boolean;
   /** Default: false. */
   requiresNetwork?: boolean;
-  /** It reads or writes files outside of its workspace. Default: false. */
+  /** Reads or writes files outside its workspace. Default: false. */
   requiresFilesystem?: boolean;
   /**
-   * How much harm a call could do, which `[policy]` decides by. Default, `auto`: with side effects and network or file system
-   * `dangerous`, with side effects `moderate`, else `safe`.
+   * How much harm a call could do, for `[policy]`. `auto` (default): `dangerous` with side effects and network or file
+   * system, `moderate` with side effects, else `safe`.
    */
   risk?: Risk | 'auto';
-  /** What people see it called. Default: its name in words, `get_weather` as `Get Weather`. */
+  /** Its name for people. Default: `get_weather` becomes `Get Weather`. */
   displayName?: string;
   /** An emoji. */
   icon?: string;
@@ -58,11 +58,11 @@ export type ToolOptions<
   tags?: readonly string[];
   /** Default: `0.1.0`. */
   version?: string;
-  /** Not listed by `/tools`; it can be called like any other. Default: false. */
+  /** Not listed by `/tools`, but callable. Default: false. */
   hidden?: boolean;
   /**
-   * Does the work. `input` has passed its schema. What it throws, the model is told by its message (never its stack), so
-   * write what to do about it. Where `context.signal` is aborted nobody waits for it any more: after 15 minutes at the latest.
+   * Does the work on checked `input`. The model reads the message of a thrown error, so say what to do. Once
+   * `context.signal` aborts (after 15 minutes at the latest), the result is ignored.
    */
   run(
     input: z.output<Input>,
@@ -72,30 +72,28 @@ export type ToolOptions<
 
 type Answer<Data> = Data | WithArtifacts<Data>;
 
-/** What the bot makes of the call for the author. */
 export type OpenCall = (
   tool: string,
   context: HostContext,
 ) => Promise<
   Readonly<{
     context: Omit<ToolContext, 'settings' | 'signal' | 'progress'>;
-    /** Aborted when the call has taken longer than any may. */
+    /** Aborts at the time limit of calls. */
     over: AbortSignal;
-    /** Gives back what was taken for the call. */
+    /** Frees the call's resources. */
     close(): Promise<void>;
   }>
 >;
 
-/** A tool of a plugin: what `defineTool` gives. */
+/** What `defineTool` returns. */
 export type Tool = Readonly<{
   kind: 'skillet tool';
   name: string;
-  /** The tool as the bot calls it. */
   bind(open: OpenCall): HostTool;
 }>;
 
 /**
- * Defines a tool (X2). Throws, naming the tool, where an option can't be used; the plugin is not loaded then.
+ * Defines a tool (X2). Throws if an option is invalid, so the plugin is not loaded.
  *
  * @example
  * import { defineTool } from 'skillet/plugin';
@@ -150,7 +148,6 @@ export function defineTool<
         const call = await open(name, host);
         const { progress } = host;
         const signal = AbortSignal.any([host.signal, call.over]);
-        // Checked by this very schema.
         const own = host.settings as z.output<Settings>;
         try {
           const work = async () => run(value, { ...call.context, settings: own, signal, progress });
@@ -168,7 +165,6 @@ export function defineTool<
   });
 }
 
-/** The options, as far as the author's types could not see to them. */
 function checked<Options extends ToolOptions<z.ZodObject, z.ZodType, z.ZodObject>>(
   options: Options,
 ): Options {
@@ -217,13 +213,12 @@ const shape = z.strictObject({
   run: z.custom((value) => typeof value === 'function', 'write a function'),
 });
 
-/** `get_weather` → `Get Weather`. */
 function titleOf(name: string): string {
   const words = name.split('_').filter((word) => word !== '');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
 }
 
-/** What `work` gives; rejects with the signal's reason as soon as that is aborted, whatever `work` continues to do. */
+/** Rejects as soon as the signal aborts, even if `work` continues. */
 async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason as Error);
@@ -233,17 +228,17 @@ async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal):
     return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener('abort', abort);
-    // Nobody waits for it any more, so nobody else hears of its failure.
+    // Nobody awaits it any more.
     work.catch(() => undefined);
   }
 }
 
-/** Whether a plugin's author made it with zod 4: the bot's own, or a copy that the plugin brought. */
+/** Made by zod 4: the bot's copy or the plugin's. */
 export function isZod(value: unknown): value is z.ZodType {
   return typeof value === 'object' && value !== null && '_zod' in value;
 }
 
-/** What is wrong with options that an author wrote, on one line: each with what to write. `known`: the options there are. */
+/** One line: each problem with its fix. `known`: the valid options. */
 export function describeOptions({ issues }: z.ZodError, known: readonly string[]): string {
   return issues
     .flatMap((issue) => {

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { oneLine } from '../lib/text/text.ts';
 
-/** Where `[[plugins]]` says that a plugin is; one of the two. `path` is absolute. */
+/** One of the two; `path` is absolute. */
 export type PluginAddress = Readonly<{ path?: string | undefined; package?: string | undefined }>;
 
-/** The file to import, and the folder that its other paths begin in. */
+/** `file` to import; other paths are relative to `folder`. */
 export type FoundPlugin = Readonly<
   { ok: true; file: string; folder: string } | { ok: false; message: string }
 >;
@@ -15,9 +15,8 @@ export type FoundPlugin = Readonly<
 const installation = path.join(import.meta.dirname, '../..');
 
 /**
- * Finds a plugin's file: of a folder its `plugin.ts` or `plugin.js`, of a package its `plugin.js` or what its package.json
- * names as `main`. Packages are looked for in the `node_modules` of `folder` (the config file's) and of the folders above it,
- * then in those of the installation. What others than this user and root could change is refused (S10). Nothing is imported.
+ * A folder's `plugin.ts` or `plugin.js`; a package's `plugin.js` or `main`, searched from `folder` (the config file's)
+ * upwards, then in the installation. Refuses what other users could change, root excepted (S10). Imports nothing.
  */
 export function findPlugin(address: PluginAddress, folder: string | undefined): FoundPlugin {
   const found = lookFor(address, folder);

@@ -11,23 +11,22 @@ import type { Tool } from './define-tool.ts';
 import { findPlugin, type PluginAddress } from './find-plugin.ts';
 import type { PluginLog } from './tool-context.ts';
 
-/** A plugin as it is loaded. */
 export type LoadedPlugin = Readonly<{
   name: string;
-  /** Absolute path of its file. */
+  /** Absolute. */
   file: string;
   tools: readonly Tool[];
-  /** Absolute path of its folder of skills. */
+  /** Absolute folder. */
   skills?: string;
-  /** A namespace once. */
+  /** Unique namespaces. */
   providers: readonly BridgeProvider[];
 }>;
 
-/** Why it was not loaded: `code` for those who match on it, one sentence with the fix for those who read it. */
+/** `message` is one sentence with the fix. */
 export type PluginFault = Readonly<{
   code: 'PLUGIN_NOT_FOUND' | 'PLUGIN_BROKEN' | 'PLUGIN_CONFIG_INVALID';
   message: string;
-  /** The file it is about, where one was found. */
+  /** The file at fault, if one was found. */
   path?: string;
 }>;
 
@@ -35,18 +34,17 @@ export type PluginLoading = Readonly<
   { ok: true; plugin: LoadedPlugin } | { ok: false; name?: string; faults: readonly PluginFault[] }
 >;
 
-/** Of import and `tools` each. */
+/** For import and for `tools`. */
 const patienceMs = 20_000;
 
 /**
- * Imports one plugin and has it make its tools (X1, X6). What is wrong with it, in whatever way, is a value; but for a fault of
- * the bot it never rejects. Its code runs in the bot's own process and is trusted as the bot is.
+ * Imports a plugin and makes its tools (X1, X6). The plugin's faults are values. Its code runs in the bot's process,
+ * with the bot's rights.
  */
 export async function loadPlugin(options: {
   address: PluginAddress;
-  /** The config file's. */
+  /** Of the config file. */
   folder: string | undefined;
-  /** Checks the plugin's `config` in config.toml. */
   checkConfig(
     schema: z.ZodType | undefined,
   ): Readonly<{ ok: true; value: unknown } | { ok: false; messages: readonly string[] }>;
@@ -133,14 +131,13 @@ function isFolder(at: string): boolean {
   try {
     return statSync(at).isDirectory();
   } catch {
-    // Whatever the reason is: nothing could be read in it.
+    // Nothing was readable.
     return false;
   }
 }
 
 type Settled<Value> = Readonly<{ ok: true; value: Value } | { ok: false; error: unknown }>;
 
-/** What comes of code that an author wrote. */
 function tried<Value>(work: () => Value): Settled<Value> {
   try {
     return { ok: true, value: work() };
@@ -149,12 +146,10 @@ function tried<Value>(work: () => Value): Settled<Value> {
   }
 }
 
-/** What comes of it, unless it takes too long. */
 async function settled<Value>(work: Promise<Value>, clock: Clock): Promise<Settled<Value> | 'late'> {
   const over = new AbortController();
   const late = clock.sleep(patienceMs, over.signal).then(
     () => 'late' as const,
-    // Aborted: nobody waits for it.
     () => 'late' as const,
   );
   const ended = work.then(
@@ -166,10 +161,7 @@ async function settled<Value>(work: Promise<Value>, clock: Clock): Promise<Settl
   return first;
 }
 
-/**
- * Why a plugin's file could not be imported, in words for its author and operator: what, in which file and line, and what to
- * do. `file` is the one that was to be imported.
- */
+/** For author and operator: what, where, and how to fix it. */
 function describeImportFault(error: unknown, file: string): string {
   if (!(error instanceof Error)) return `it threw ${shownOf(error)} as it was loaded`;
   const at = placeIn(String(error.stack), file);
@@ -199,7 +191,7 @@ function shownOf(thrown: unknown): string {
   return oneLine(inspect(thrown, { depth: 1, customInspect: false }), 200);
 }
 
-/** `FILE:LINE`: a syntax error's own, or the first line of the plugin's file in the stack; else the file alone. */
+/** `FILE:LINE` of a syntax error or the plugin's first stack frame; else `file`. */
 function placeIn(stack: string, file: string): string {
   const lines = stack.split('\n');
   const own = /^((?:file:\/\/)?\/.+):(\d+)$/.exec(lines[0] ?? '');

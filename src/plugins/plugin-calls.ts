@@ -36,13 +36,13 @@ import {
 } from '../tools/built-in/run-folders.ts';
 import { writeIn } from '../tools/built-in/file-tools.ts';
 
-/** Bytes of a file that is read or written. */
+/** Bytes. */
 const largest = 20_000_000;
 
-/** A call may take so long; a run's own limit is shorter as it comes. */
+/** Unless the run's own limit is shorter. */
 const longestMs = 15 * 60_000;
 
-/** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
+/** A plugin's tool sees only what concerns its call (X4). */
 export function createPluginCalls(options: {
   runtime: () => Pick<RuntimeConfig, 'config' | 'models'>;
   library: Pick<SkillLibrary, 'current'>;
@@ -80,7 +80,7 @@ export function createPluginCalls(options: {
             signal,
           )
           .catch(toldPlainly);
-        // In the requester's name, like what the loop that calls the tool uses (U10).
+        // The requester pays (U10).
         const use = {
           day: new Date(clock.now()).toISOString().slice(0, 10),
           sender: requester.sender,
@@ -131,14 +131,13 @@ export function createPluginCalls(options: {
       over: deadline.signal,
       async close() {
         deadline.end();
-        // That of a run goes with the run.
+        // A run removes its own.
         if (run === undefined) await removeFolder(scratch);
       },
     };
   };
 }
 
-/** The log has the cause from where the model is asked. */
 function toldPlainly(error: unknown): never {
   throw error instanceof ModelError ? new Error(error.sentence, { cause: error }) : error;
 }
@@ -147,7 +146,6 @@ function placeOf({ conversation, chatType, sender }: Requester) {
   return { conversation, chatType, sender: { id: sender } };
 }
 
-/** Those of a run, without a skill. */
 function mainPlaces(
   { scratch, chat }: Readonly<{ scratch: string; chat: string }>,
   sandbox: Pick<Sandbox, 'seen'>,
@@ -157,7 +155,7 @@ function mainPlaces(
   return [{ kind: 'scratch', seen: names, host: scratch }, ...turnScopes(chat, sandbox)];
 }
 
-/** The files of these places, for a plugin's tool (X4, T13). What can't be had rejects with what a model is to be told. */
+/** Failures reject with a message for the model (X4, T13). */
 export function createWorkspace(places: FileScopes, quota: number): Workspace {
   async function bytesOf(path: string, limit: number): Promise<Buffer> {
     const found = findInScope(places, path);
@@ -198,7 +196,7 @@ function listed(places: FileScopes, path: string): readonly WorkspaceEntry[] {
   const { place, names } = found;
   const root = place.kind === 'skill' ? place.skill.directory : place.host;
   const entries = root === undefined ? [] : (listInside(root, names)?.entries ?? []);
-  // By the name that was asked for: an author looks for what they know.
+  // Under the name that the author asked for.
   const asked = place.seen.find((each) => path === each || path.startsWith(`${each}/`)) ?? place.seen[0];
   const from = [asked, ...names].join('/');
   return entries.map((entry) => ({ ...entry, path: `${from}/${entry.path}` }));

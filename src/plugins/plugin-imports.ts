@@ -1,13 +1,10 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 
-// This file's own ending: of sources, or of what was made of them.
+// `.ts` in sources, `.js` when built.
 const door = new URL(`../plugin${path.extname(import.meta.url)}`, import.meta.url).href;
 
-/**
- * From here on every plugin that imports `skillet/plugin` gets the one of this bot, wherever the plugin lies, and one that has
- * no `zod` of its own the bot's. Gives what ends it.
- */
+/** Plugins get this bot's `skillet/plugin`, and its `zod` if they bring none. Returns an undo. */
 export function openPluginImports(): () => void {
   const hooks = registerHooks({
     resolve(specifier, context, nextResolve) {

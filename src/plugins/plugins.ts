@@ -15,26 +15,24 @@ import type { LoadedPlugin } from './load-plugin.ts';
 import { namedLog } from './tool-context.ts';
 import { builtInNames } from '../core/built-in-tools.ts';
 
-/** The plugins of a config, loaded once (X1). */
 export type Plugins = Readonly<{
   loaded: readonly Readonly<{ name: string; tools: readonly string[] }>[];
-  /** Folders of the skills that they bring, absolute. */
+  /** Absolute. */
   skillFolders: readonly string[];
-  /** Why plugins were not loaded: the bot runs without them (X6); what is wrong with settings of their tools (X3). */
+  /** Plugins that were not loaded (X6), invalid tool settings (X3). */
   diagnostics: readonly Diagnostic[];
   /**
-   * Their tools. What config says of a plugin is read at each use: one that is switched off or taken out brings nothing from
-   * then on; `main`, `chat_types` and `users` apply at once.
+   * Config is read at each use: disabled or removed plugins bring nothing; `main`, `chat_types` and `users` apply at
+   * once.
    */
   source(config: () => Pick<Config, 'plugins'>, open: (plugin: string) => OpenCall): OutsideSource;
-  /** The providers of capabilities that they bring, as config has the plugins now. */
   providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[];
   close(): void;
 }>;
 
 type Entry = Config['plugins'][number];
 
-/** Loads what `[[plugins]]` lists, in its order; where it lists nothing no code for plugins is loaded either. */
+/** Loads `[[plugins]]` in order; loads no plugin code if there are none. */
 export async function openPlugins(
   config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
@@ -114,7 +112,6 @@ export async function openPlugins(
   };
 }
 
-/** Tools that are looked at and not called. */
 const neverCalled: OpenCall = () => {
   throw new Error('this tool belongs to no bot');
 };
@@ -130,7 +127,7 @@ export const noPlugins: Plugins = {
 
 type Clash = Readonly<{ code: string; message: string; path?: string }>;
 
-/** Names that are another's already (X6). */
+/** Names that are taken (X6). */
 function clashes(
   plugin: LoadedPlugin,
   loaded: readonly Readonly<{ plugin: LoadedPlugin }>[],
@@ -170,15 +167,12 @@ function addressOf({ path: at, package: name }: Entry): string {
   return at ?? name ?? '';
 }
 
-/** Tells entries of config apart when it was edited. */
+/** Identifies an entry across edits of the config. */
 function keyOf({ path: at, package: name }: Entry): string {
   return JSON.stringify([at ?? '', name ?? '']);
 }
 
-/**
- * Says in the log which plugin it was, where one throws outside of any call and so ends this process (X6). Gives what ends
- * that. It goes by the file where the error was made: what is thrown without one, or by what the plugin uses, is nobody's.
- */
+/** Logs which plugin caused an uncaught error, judged by where it was created (X6). Returns an undo. */
 function blamePlugin(plugins: readonly PluginAddress[], log: Pick<Log, 'error'>): () => void {
   const tell = (error: unknown): void => {
     const stack = error instanceof Error ? String(error.stack) : '';
@@ -193,7 +187,7 @@ function blamePlugin(plugins: readonly PluginAddress[], log: Pick<Log, 'error'>)
   return () => process.removeListener('uncaughtExceptionMonitor', tell);
 }
 
-/** The first line of a stack that lies in a plugin's folder. */
+/** The first stack line in the plugin's folder. */
 function whereOf(
   { path: at, package: name }: PluginAddress,
   stack: string,

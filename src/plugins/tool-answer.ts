@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Artifact, ToolContext } from '../core/tool.ts';
 
-/** In one answer: a model is shown much less. */
+/** Of one answer; a model is shown much less. */
 const mostValues = 100_000;
 const mostCharacters = 10_000_000;
 
 /**
- * What a tool's `run` gave, as an envelope (X5): text as it is, data as JSON, files handed over in their order. The first
- * file that can't be sent is the answer, and no later one is tried. Throws where the answer is none that a tool may give.
+ * `run`'s result as an envelope (X5): text, JSON, files in order. Stops at the first file that can't be sent. Throws if
+ * the result is invalid.
  */
 export async function answerOf(
   tool: string,
@@ -38,7 +38,7 @@ function partsOf(
   return { artifacts: files.data as readonly Artifact[], data: parts.data.data };
 }
 
-/** Throws where it is not what the tool says it gives, or nothing that JSON can say. */
+/** Throws if it fails the schema or JSON can't hold it. */
 function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unknown {
   refuseLarge(tool, data);
   if (output !== undefined) {
@@ -52,7 +52,7 @@ function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unk
   return plain(tool, data);
 }
 
-/** Throws before anything copies what no model would see the end of. */
+/** Before anything copies huge data. */
 function refuseLarge(tool: string, data: unknown): void {
   let values = 0;
   let characters = 0;
@@ -69,7 +69,7 @@ function refuseLarge(tool: string, data: unknown): void {
       return withCollections(key, value);
     });
   } catch (error) {
-    // What JSON can't say, the schema may still turn into something that it can.
+    // The schema may turn it into JSON.
     if (refused !== undefined) throw error;
   }
 }
@@ -86,7 +86,7 @@ function withCollections(_key: string, value: unknown): unknown {
   return value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
 }
 
-/** One artifact as plugins of CachiBot return it: text with a title and a type. */
+/** An artifact as CachiBot plugins return it. */
 const markedArtifact = z.looseObject({
   __artifact__: z.literal(true),
   title: z.string().min(1),
@@ -106,7 +106,7 @@ function fileOf({ title, type = '', language = '', content }: z.output<typeof ma
   return { name: /\.\w{1,5}$/.test(name) ? name : `${name}.${ending}`, data: content };
 }
 
-/** Anything with other keys is plain data. */
+/** Other keys: plain data. */
 const withArtifacts = z.strictObject({ artifacts: z.array(z.unknown()), data: z.unknown().optional() });
 
 const artifact = z.looseObject({
