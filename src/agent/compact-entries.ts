@@ -8,22 +8,19 @@ import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from 
 import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
-/**
- * As local servers commonly have. Refusals compact, too; a server that silently cuts the prompt needs `context_window`
- * in the config.
- */
+/** Common for local servers. A server that silently cuts prompts needs `context_window`. */
 export const unknownWindow = 32_000;
 
 /**
- * Shares of the window: when to compact (M9), when it is nearly over, what stays verbatim, the longest whole turn, the
- * least worth summarising, the summary, what one request summarises.
+ * Shares of the window: compact at (M9), nearly over, kept verbatim, longest whole turn, least worth it, summary, input
+ * of one request.
  */
 const share = { full: 0.7, nearlyOver: 0.9, kept: 0.25, turn: 0.4, worth: 0.05, summary: 0.1, asked: 0.5 };
 const tokensPerWord = 1.6;
 const leftOut =
   'Earlier parts of this conversation were left out here: they no longer fit, and no summary of them could be made.';
 
-/** For the log. Sizes in estimated tokens. */
+/** Estimated tokens, for the log. */
 export type Compaction = Readonly<{
   how: 'summarised' | 'trimmed';
   before: number;
@@ -35,8 +32,8 @@ export type Compaction = Readonly<{
 }>;
 
 /**
- * Makes room above 70 % of the window, or if the request did not fit (`full`) (M9, M3). If the model fails, a text
- * says that earlier parts were left out. Undefined: there is room, nothing can be shorter, or aborted.
+ * Above 70 % of the window, or if the request did not fit (`full`) (M9, M3). If the model fails, trims. Undefined: not
+ * needed, not possible, or aborted.
  */
 export async function compactEntries(options: {
   entries: readonly Entry[];
@@ -46,14 +43,14 @@ export async function compactEntries(options: {
   full: boolean;
   signal: AbortSignal;
   clock: Clock;
-  /** For whom request and summary are (M13). */
+  /** Readers of the summary (M13). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }> | undefined;
 }): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
   const { entries, start, request, model, full, signal, clock, viewers } = options;
   const known = model.contextWindow ?? unknownWindow;
   const size = promptSize(request, entries, model.tokenFactor);
   if (!full && size <= known * share.full) return undefined;
-  // A refusal shows a smaller window.
+  // The refusal shows a smaller window.
   const window = full ? Math.min(known, size) : known;
   const estimated = estimateTokens(request);
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
@@ -75,10 +72,9 @@ export async function compactEntries(options: {
   );
   const own = made.ok ? await ownPart(entries, plan, viewers?.everybody, asking) : undefined;
   if (signal.aborted) return undefined;
-  // While there is room a passing fault loses nothing.
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
-  // By all that was read, shown or not.
+  // Taints of all that was read.
   const marks = taintIn(entries);
   const summary: Summary = {
     kind: 'summary',
@@ -89,7 +85,7 @@ export async function compactEntries(options: {
     own: own?.part === undefined ? undefined : own.part,
     marks,
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
-    // Always grows: ids of later calls depend on it.
+    // Grows: call ids depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
   const view = viewEntries([...entries, summary]);
@@ -109,17 +105,16 @@ export async function compactEntries(options: {
   };
 }
 
-/** The previous summary first. A turn that is cut inside keeps the person's words. */
+/** A turn that is cut keeps the person's words. */
 function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): readonly Entry[] {
   const { summary } = newestSummary(entries);
   const shown = isShown(entries);
   const older = entries.filter((entry, index) => index < tail && shown(index) && entry.kind !== 'summary');
-  // What was done, not its instructions.
   const record = older.map(asStub);
   return summary === undefined ? record : [{ ...summary, kept: 0 }, ...record];
 }
 
-/** Of a turn that is cut inside: what was done, for its sender alone. */
+/** The cut turn's work, for its sender only. */
 async function ownPart(
   entries: readonly Entry[],
   { cut, tail }: CompactionPlan,
@@ -180,15 +175,11 @@ function sendersOf(older: readonly Entry[]): readonly string[] {
   return [...new Set(senders)].toSorted();
 }
 
-/**
- * The last answer's reported tokens and an estimate of the rest. Without a plausible report: an estimate times
- * `tokenFactor`.
- */
+/** Reported tokens plus an estimate; without a plausible report, the estimate times `tokenFactor`. */
 export function promptSize(request: ModelRequest, entries: readonly Entry[], tokenFactor = 1): number {
   const estimated = estimateTokens(request) * tokenFactor;
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const answer = entries[last];
-  // Its prompt was longer.
   if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
   const { input, cacheRead, cacheWrite, output }: Tokens = answer.tokens;
   const reported = input + cacheRead + cacheWrite + output;
@@ -197,7 +188,7 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[], tok
   return size * 2 < estimated ? estimated : size;
 }
 
-/** Later turns show these instructions as one line each (T6). */
+/** Later turns have one line for these instructions (T6). */
 function stubbedSince(entries: readonly Entry[], last: number): number {
   if (beginningOfLastTurn(entries) <= last) return 0;
   const before = entries.slice(0, last);

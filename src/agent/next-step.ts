@@ -4,17 +4,17 @@ import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 import type { DeliveredFile } from '../core/tool.ts';
 
-/** `notice`: stored before the call, for the model. */
+/** `notice`: for the model, stored first. */
 export type Step =
   | Readonly<{ kind: 'ask' } & Asking>
-  /** Once more, without tools and uncounted (U5). */
+  /** No tools, not counted (U5). */
   | Readonly<{ kind: 'sum_up' } & Asking>
   | Readonly<{ kind: 'call_tools'; calls: readonly Anthropic.ToolUseBlock[] }>
   | Readonly<{ kind: 'end'; how: LoopEnd; text: string }>;
 
 type Asking = Readonly<{
   notice?: string;
-  /** It broke off at the end of the window: compact, and say this if that fails (M3). */
+  /** Cut by the window: compact, or say this (M3). */
   overlong?: string;
 }>;
 
@@ -24,7 +24,7 @@ const goOn =
 const sumUp =
   'You have used all the steps you had. Call no more tools. Say now what you found or did, and what is still missing.';
 
-/** Handles every stop reason (M3). Pure, so a restart decides the same. */
+/** Every stop reason (M3). Pure, so a restart decides the same. */
 export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(undefined)): Step {
   const { answers, last } = turn;
   if (answers.length > maxIterations) {
@@ -81,11 +81,9 @@ function failed(sentence: string): Step {
 }
 
 type LoopWork = Readonly<{
-  /**
-   * After a stop or too many steps: all that the model said (U5). After `MODEL_ERROR`: a sentence for a person (M4).
-   */
+  /** All that was said after a stop or too many steps (U5); for `MODEL_ERROR` a sentence (M4). */
   text: string;
-  /** Since the turn began; without the one that sums up. */
+  /** This turn's, without the final summary. */
   iterations: number;
   tokens: Tokens;
   artifacts: readonly DeliveredFile[];
@@ -93,12 +91,12 @@ type LoopWork = Readonly<{
 
 export type LoopEnd = Readonly<
   | { status: 'ok'; code?: undefined; passing?: undefined }
-  /** The person's answer resumes the turn (U14). `text`: the question. */
+  /** An answer resumes it (U14). `text`: the question. */
   | { status: 'needs_input'; code?: undefined; passing?: undefined }
-  /** Without a code: cut at the length limit. */
+  /** No code: length limit. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
-  /** `passing`: the same turn may work later. */
+  /** `passing`: may work later. */
   | { status: 'error'; code: 'MODEL_ERROR'; passing: boolean }
 >;
 
@@ -106,13 +104,13 @@ export type LoopResult = LoopWork & LoopEnd;
 
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
-/** From its entries alone, so that a restart finds the same (Q5). */
+/** From entries alone, so a restart finds the same (Q5). */
 export type TurnState = Readonly<{
-  /** Without those cut at the end of the window. */
+  /** Without those cut by the window. */
   answers: readonly Answer[];
-  /** Undefined if a person has spoken since. */
+  /** Undefined if a person spoke since. */
   last: Answer | undefined;
-  /** The last answers cut at the end of the window (M3). */
+  /** Answers cut by the window (M3). */
   exceeded: number;
   after: readonly Entry[];
   tokens: Tokens;
@@ -134,7 +132,6 @@ export function readTurn(entries: readonly Entry[], start: number): TurnState {
   };
 }
 
-/** With earlier parts if paused or cut. */
 export function finalText(answers: readonly Answer[]): string {
   const ends = answers.slice(0, -1);
   const start = ends.findLastIndex(({ stopReason }) => !goesOn(stopReason)) + 1;
@@ -152,7 +149,7 @@ export function allText(answers: readonly Answer[]): string {
     .trim();
 }
 
-/** Only if it stopped for tools: a cut answer may hold a valid-looking call. */
+/** A cut answer may hold a valid-looking call. */
 export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
 }

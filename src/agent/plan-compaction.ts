@@ -15,12 +15,12 @@ const longestPart = 30_000;
 
 const shortestPart = 300;
 
-/** A summary replaces entries before `cut`, and up to `tail` all but the person's words. */
+/** Replaces entries before `cut`; up to `tail` keeps only the person's words. */
 export type CompactionPlan = Readonly<{ cut: number; tail: number }>;
 
 /**
- * Keeps as many whole turns as fit `room`, always the one from `start`; above `turnRoom` that one is cut between
- * complete tool pairs (M9). Undefined if less than `worth` would go. Estimated tokens. Pure.
+ * Keeps whole turns that fit `room`; the one from `start` is cut between tool pairs above `turnRoom` (M9). Undefined if
+ * it saves less than `worth`. Estimated tokens; pure.
  */
 export function planCompaction(
   entries: readonly Entry[],
@@ -34,7 +34,6 @@ export function planCompaction(
   const weighWords = (from: number, to: number): number =>
     [...requestsAmong(entries, from, to)].reduce((sum, index) => sum + (weights[index] ?? 0), 0);
 
-  // Hidden by an earlier summary.
   const hidden = entries.findLastIndex(({ kind }, index) => kind !== 'summary' && !shown(index)) + 1;
   const turn = beginningOfTurn(entries, start);
   if (hidden > turn || weigh(turn) > limits.turnRoom) {
@@ -66,14 +65,12 @@ function isBetweenTurns(entries: readonly Entry[], index: number): boolean {
   return entries[index - 1]?.kind !== 'user' && isBetweenPairs(entries, index);
 }
 
-/** Unanswered words before the turn belong to it. */
 function beginningOfTurn(entries: readonly Entry[], start: number): number {
   let index = start;
   while (index > 0 && !isBetweenTurns(entries, index)) index--;
   return index;
 }
 
-/** The earliest that fits, else the latest possible. */
 function cutInside(entries: readonly Entry[], turn: number, fits: (index: number) => boolean): number {
   const places = indexes(turn + 1, latestCut(entries, turn)).filter(
     (index) => isBetweenSteps(entries, index) && isBetweenPairs(entries, index),
@@ -81,14 +78,12 @@ function cutInside(entries: readonly Entry[], turn: number, fits: (index: number
   return places.find(fits) ?? places.at(-1) ?? turn;
 }
 
-/** What follows the last answer, and an unfinished answer, stay. */
 function latestCut(entries: readonly Entry[], turn: number): number {
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const said = entries.findIndex(({ kind }, index) => index > Math.max(last, turn) && kind === 'notice');
   return said < 0 ? entries.length : said;
 }
 
-/** No unfinished answer before the index. */
 function isBetweenSteps(entries: readonly Entry[], index: number): boolean {
   const entry = entries[index];
   if (entry?.kind === 'tool_started' || entry?.kind === 'tool_result') return false;
@@ -96,7 +91,6 @@ function isBetweenSteps(entries: readonly Entry[], index: number): boolean {
   return before?.kind !== 'assistant' || !['max_tokens', 'pause_turn'].includes(before.stopReason);
 }
 
-/** Each call has its start and result on its side. */
 function isBetweenPairs(entries: readonly Entry[], index: number): boolean {
   const next = entries.findIndex(({ kind }, at) => at >= index && kind === 'assistant');
   const following = entries.slice(index, next < 0 ? undefined : next);
@@ -107,10 +101,7 @@ function indexes(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, offset) => from + offset);
 }
 
-/**
- * Asks for a summary of about `words` (M9). Messages are labelled data (M11), shortened, then left out from the
- * oldest, until they fit `room` estimated tokens.
- */
+/** About `words` long (M9). Labels messages (M11) and drops the oldest to fit `room` estimated tokens. */
 export function summaryRequest(
   messages: readonly Anthropic.MessageParam[],
   limits: Readonly<{ words: number; room: number }>,
@@ -129,7 +120,6 @@ export function summaryRequest(
   };
 }
 
-/** For a model that can only decline. */
 export function isSummaryRequest({ system }: ModelRequest): boolean {
   return system[0]?.text.startsWith(opening) ?? false;
 }
@@ -184,7 +174,6 @@ function partOf(
   }
 }
 
-/** Tells quoted labels from the bot's own. */
 function quoted(text: string): string {
   return text.replace(/&(?=(?:amp;)*lt;)/g, '&amp;');
 }
@@ -194,10 +183,7 @@ function textOf(content: Anthropic.ToolResultBlockParam['content']): string {
   return (content ?? []).map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
-/**
- * A quarter for an ASCII character, half for other letters, one for East Asian scripts and emoji. An image: 1,600; a
- * PDF: by size.
- */
+/** ASCII a quarter, other letters half, East Asian scripts and emoji one, images 1,600, PDFs by size. */
 export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(ofText(value));
   if (typeof value !== 'object' || value === null) return 1;
@@ -205,12 +191,11 @@ export function estimateTokens(value: unknown): number {
   const { type, source } = value as Readonly<{ type?: unknown; source?: Readonly<{ size?: unknown }> }>;
   if (type === 'image') return image;
   if (type === 'document') {
-    // Entries have the size, messages have it in the source.
+    // Entries have the size, messages in the source.
     const { size } = (source ?? value) as Readonly<{ size?: unknown }>;
     return Math.max(leastDocument, typeof size === 'number' ? Math.ceil(size / 30) : 0);
   }
   let tokens = 1;
-  // On every request, so without making pairs.
   for (const key of Object.keys(value)) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member !== undefined) tokens += ofText(key) + 1 + estimateTokens(member);

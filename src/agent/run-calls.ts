@@ -9,9 +9,9 @@ export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'trai
 const graceMs = 2_000;
 
 /**
- * Makes calls that have no result, and journals start and result (M7): side by side if all are read-only, else in
- * order (M3). Interrupted ones are repeated if idempotent or read-only (Q5). After an abort none starts, and running
- * ones get 2 s; those not started have no result (Q13). A question to a person is returned, and the rest waits (U14).
+ * Journals starts and results (M7). Parallel if all are read-only, else in order (M3). Repeats interrupted calls if
+ * idempotent or read-only (Q5). After abort, running ones get 2 s and the rest no result (Q13). Returns a question to a
+ * person and leaves the rest (U14).
  */
 export async function runCalls(
   calls: readonly Anthropic.ToolUseBlock[],
@@ -76,7 +76,6 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Cl
   const over = new AbortController();
   const { promise: waitedEnough, resolve } = Promise.withResolvers<undefined>();
   const onAbort = (): void => {
-    // A rejection: the work has ended meanwhile.
     clock.sleep(graceMs, over.signal).then(
       () => resolve(undefined),
       () => resolve(undefined),

@@ -13,17 +13,15 @@ import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
 
-/** The turn to be continued. */
 export type LoopInput = Readonly<{
-  /** The first block never changes. */
+  /** Its first block never changes. */
   system: readonly Anthropic.TextBlockParam[];
-  /** With the message to be answered. */
   entries: readonly Entry[];
   /** Default: the last user entry. */
   turnStart?: number;
-  /** Model calls; one more, without tools, sums up (U5). */
+  /** Model calls, without the final summary (U5). */
   maxIterations: number;
-  /** Who may read what the model is shown. */
+  /** Who may read what the model sees. */
   audience?: string;
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   say?: Say;
@@ -31,35 +29,34 @@ export type LoopInput = Readonly<{
 
 export type LoopDeps = Readonly<{
   model: Model;
-  /** Before each model call and round of calls (T6). */
+  /** Asked before each step (T6). */
   tools(): readonly ToolSpec[];
   callTool: CallTool;
-  /** Durable once resolved: effects follow (M7). `settles`: an inbox item that is done with it. */
+  /** Durable when resolved (M7). `settles`: an inbox item that is done. */
   append(entry: Entry, settles?: string): Promise<void>;
-  /** New words of the person, before a model call and once `answered`, with their inbox item (H11). */
+  /** New messages, before a model call and once `answered` (H11). */
   join?(
     entries: readonly Entry[],
     answered: boolean,
   ): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
   watcher?: LoopWatcher;
-  /** A `TimeoutError` DOMException ends it as TIMEOUT, anything else as CANCELLED. */
+  /** TIMEOUT for a `TimeoutError`, else CANCELLED. */
   signal: AbortSignal;
   clock: Clock;
 }>;
 
 export type LoopWatcher = Readonly<{
   onText?(text: string): void;
-  /** `final` unless tools are called first. */
+  /** `final`: no tool calls follow. */
   onWritten?(final: boolean): void;
-  /** The number of the model call, from 1. */
+  /** From 1. */
   onIteration?(iteration: number): void;
   onCompaction?(compaction: Compaction): void;
 }>;
 
 /**
- * The one agent loop (M2): asks the model and makes its calls until it has answered. Called again with the stored
- * entries it resumes: no finished call is repeated, and an answer needs no model call (Q5). A model's mistake is a
- * result; it throws only if it can't store.
+ * Asks the model and makes its calls until it has answered (M2). Resumes from stored entries: repeats no finished call
+ * (Q5). Model errors are results; throws only if storing fails.
  */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopResult> {
   const { system, maxIterations, audience, viewers } = input;
@@ -92,25 +89,24 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     toolChoice,
     audience,
   });
-  /** `full`: the prompt did not fit. False: nothing became shorter (M9). */
+  /** False: nothing got shorter (M9). */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
     const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
     if (made === undefined) return false;
     await append(made.summary);
-    // As it would be read back.
     const gone = entries.length - 1 - made.summary.kept;
     entries.splice(0, gone);
     start -= gone;
     watcher?.onCompaction?.(made.compaction);
     return true;
   };
-  /** No tool may be called; they stay if thinking is bound to them (U5, M13). */
+  /** Tools stay if thinking is bound to them (U5, M13). */
   const lastOffer = (): Offer =>
     model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
   const failed = (text: string, passing: boolean): LoopResult =>
     end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
-  /** Undefined: the answer is stored. `overlong`: for a prompt that still does not fit. */
+  /** Undefined: answered. `overlong`: said if it still does not fit. */
   const ask = async (offer: Offer, overlong?: string): Promise<LoopResult | undefined> => {
     const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);

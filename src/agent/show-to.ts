@@ -3,9 +3,9 @@ import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 import { builtInTool } from '../core/built-in-tools.ts';
 
-/** What somebody in a group may know of (A8, A11). */
+/** What somebody may know of (A8, A11). */
 export type Viewer = Readonly<{
-  /** Their own turns are whole. Absent: everybody. */
+  /** Their own turns are whole; absent: everybody. */
   sender?: string;
   skill(name: string): boolean;
   tool(name: string): boolean;
@@ -14,8 +14,8 @@ export type Viewer = Readonly<{
 type Turn = readonly Entry[];
 
 /**
- * Of others' turns with a hidden skill or tool only message and answer stay (M13); the turn from `underWay` on is
- * whole. Deterministic.
+ * Others' turns with a hidden skill or tool keep only message and answer (M13); from `underWay` on all is shown.
+ * Deterministic.
  */
 export function showTo(
   entries: readonly Entry[],
@@ -62,7 +62,7 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   return about === undefined && isInvocation(item);
 }
 
-/** Lists of skills differ by person; unknown names get near ones. */
+/** Lists differ by person. */
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
   if (builtInTool(name)?.needs !== 'skills') return false;
@@ -70,7 +70,7 @@ function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }
   return typeof skill !== 'string' || !viewer.skill(skill);
 }
 
-/** Words that start a hidden skill are hidden, too. */
+/** They name the skill. */
 function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const [first] = turn;
   const answers = turn.filter((entry) => entry.kind === 'assistant');
@@ -95,10 +95,8 @@ function isInvocation(item: string | undefined): boolean {
   return item?.endsWith(invocationEnd) ?? false;
 }
 
-/** Of a person's own skill call. */
 export const invocationEnd = '#skill';
 
-/** In order (T6). */
 export function activeInTurn(entries: readonly Entry[]): readonly ActiveSkill[] {
   return entries.slice(beginningOfLastTurn(entries)).flatMap((entry) => activatedBy(entry) ?? []);
 }
@@ -107,7 +105,7 @@ export function activatedBy(entry: Entry): ActiveSkill | undefined {
   return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.follows : undefined;
 }
 
-/** Instructions of earlier turns become one line each (T6), the same in every later turn (M5). */
+/** Earlier turns' instructions become one stable line (T6, M5). */
 export function collapseActiveSkills(entries: readonly Entry[]): readonly Entry[] {
   const turn = beginningOfLastTurn(entries);
   return entries.map((entry, index) => (index < turn ? asStub(entry) : entry));
@@ -125,12 +123,11 @@ export function asStub(entry: Entry): Entry {
   return { ...entry, content: `[Skill ${followed.skill} was followed here]` };
 }
 
-/** What joined a running turn does not (H11). */
+/** Messages that joined a turn do not (H11). */
 function beginsTurn(entry: Entry): boolean {
   return entry.kind === 'user' && entry.sender !== undefined && entry.joins === undefined;
 }
 
-/** Without a sender: at the last thing said. */
 export function beginningOfLastTurn(entries: readonly Entry[]): number {
   const signed = entries.findLastIndex(beginsTurn);
   return Math.max(0, signed >= 0 ? signed : entries.findLastIndex(({ kind }) => kind === 'user'));

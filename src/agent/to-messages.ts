@@ -11,11 +11,9 @@ type Block = Anthropic.ContentBlockParam;
 type Said = { role: 'user' | 'assistant'; content: Block[] };
 
 /**
- * A transcript as the Messages API wants it: roles alternate, results follow their calls in one message, a call without
- * a result is closed as interrupted (M7), no text is empty, thinking returns unchanged with its binding. Left out: a
- * refused turn, an answer that broke off at the end of the window, what a summary replaces (M9), instructions of
- * earlier turns (T6), what the viewer may not know of (M13). Pure: the same entries are the same bytes for the prompt
- * cache (M5).
+ * Alternating roles, results after their calls, open calls closed (M7), no empty text, thinking unchanged. Leaves out
+ * refused turns, answers cut by the window, summarised entries (M9), old instructions (T6) and hidden parts (M13). Pure:
+ * same bytes for the prompt cache (M5).
  */
 export function toMessages(
   entries: readonly Entry[],
@@ -54,7 +52,7 @@ export function toMessages(
   return said;
 }
 
-/** The API refuses to continue a refused turn. */
+/** The API refuses to continue one. */
 function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   const kept: Entry[] = [];
   let turn: Entry[] = [];
@@ -111,7 +109,7 @@ function answerBlocks(answer: Answer): readonly Block[] {
   const blocks: readonly Block[] = answer.content.filter((block) => {
     if (isBlank(block)) return false;
     if (whole || block.type === 'text') return true;
-    // Of a cut answer only text is surely whole.
+    // In a cut answer only text is whole.
     return ended && block.type !== 'tool_use';
   });
   const end = blocks.findLastIndex((block) => !isThinking(block));
@@ -146,10 +144,7 @@ function isBlank(block: Block | Anthropic.ContentBlock): boolean {
 
 export type Summary = Extract<Entry, { kind: 'summary' }>;
 
-/**
- * The newest summary, what it keeps, what came after (M9); of a folded turn the person's words. Deterministic, only
- * growing (M5).
- */
+/** The newest summary and later entries (M9); of a folded turn the person's words. Only grows (M5). */
 export function viewEntries(entries: readonly Entry[]): readonly Entry[] {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return entries;
@@ -157,12 +152,11 @@ export function viewEntries(entries: readonly Entry[]): readonly Entry[] {
   return [summary, ...entries.filter((_, index) => index !== at && shown(index))];
 }
 
-/** Of summaries only the newest. */
 export function isShown(entries: readonly Entry[]): (index: number) => boolean {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return () => true;
   const first = Math.max(0, at - summary.kept);
-  // From the end, so that damaged entries shift nothing.
+  // Damaged entries shift nothing.
   const whole = at - Math.max(0, summary.kept - (summary.folded ?? 0));
   const words = requestsAmong(entries, first, whole);
   return (index) =>
@@ -179,7 +173,6 @@ export function newestSummary(
   return { at, summary: summary?.kind === 'summary' ? summary : undefined };
 }
 
-/** Where no sender is noted: of the last thing said. */
 export function requestsAmong(entries: readonly Entry[], from: number, to: number): ReadonlySet<number> {
   const said: number[] = [];
   const signed: number[] = [];
@@ -192,10 +185,10 @@ export function requestsAmong(entries: readonly Entry[], from: number, to: numbe
   return new Set(signed.length > 0 ? signed : said.slice(-1));
 }
 
-/** More than 20 pictures must be smaller ones; a request has 32 MB in base64. */
+/** API limits: more than 20 pictures must be smaller; 32 MB of base64. */
 const most = { pictures: 20, bytes: 20_000_000 };
 
-/** All, until one more would be too much: then all before become words, so that requests rarely change (M13). */
+/** When one more is too much, all earlier become words: requests rarely change (M13). */
 export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   const shown = new Set<Entry>();
   const held = { pictures: 0, bytes: 0 };
@@ -214,7 +207,7 @@ export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   return shown;
 }
 
-/** `withFiles` fills in the bytes. */
+/** `withFiles` adds bytes. */
 export function fileBlocks(
   { files = [] }: Extract<Entry, { kind: 'user' }>,
   shown: boolean,

@@ -9,7 +9,7 @@ import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { Log } from '../lib/log.ts';
 
-/** Not shown again, until the process ends. */
+/** Until the process ends. */
 export type RefusedFiles = Readonly<{
   has(alias: string, file: ShownFile): boolean;
   add(alias: string, file: ShownFile): void;
@@ -30,10 +30,7 @@ export function createRefusedFiles(): RefusedFiles {
 
 type Block = Anthropic.ContentBlockParam;
 
-/**
- * Adds the bytes of files in base64 to each request. Missing and unreadable files become words; a refused request is
- * repeated without some.
- */
+/** Adds base64 bytes. Missing files become words; a refused request is repeated without some. */
 export function withFiles(
   model: Model,
   options: Readonly<{
@@ -76,7 +73,7 @@ export function withFiles(
     return shown.filter((files) => files.length > 0);
   }
 
-  /** The newest, as older ones were accepted; of too many bytes the older. */
+  /** The newest, as older ones were accepted; if too large, the older. */
   function leftOut(error: ModelError, request: ModelRequest): readonly ShownFile[] {
     const shown = shownIn(request);
     const newest = shown.at(-1) ?? [];
@@ -107,7 +104,6 @@ export function withFiles(
   };
 }
 
-/** Whether files, not the conversation, are too long. */
 function areMost(files: readonly ShownFile[], request: ModelRequest): boolean {
   return estimateTokens(files) * 2 > estimateTokens(request.messages);
 }
@@ -118,13 +114,11 @@ async function inTurn(blocks: readonly Block[], change: (block: Block) => Promis
   return changed;
 }
 
-/** With the message of a call, and since. */
 export function filesSent(
   entries: readonly Entry[],
   sender: string,
   toolUseId: string,
 ): readonly ShownFile[] | undefined {
-  // A person's own command: the call follows the message.
   const call = entries.findIndex((entry) =>
     entry.kind === 'assistant'
       ? callsOf(entry).some(({ id }) => id === toolUseId)

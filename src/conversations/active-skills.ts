@@ -20,7 +20,7 @@ import {
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import { createToolRestriction, skillInstructions, type ToolRestriction } from '../tools/tool-restriction.ts';
 
-/** Skills as the main agent uses them in one turn (R1, U8), and what that leaves of its tools (T6). */
+/** A turn's skills (R1, U8) and remaining tools (T6). */
 export type ActiveSkills = Readonly<{
   tools: readonly Tool[];
   inline: InlineSkill;
@@ -37,7 +37,7 @@ export type ActiveSkillDeps = Readonly<{
   tools: Readonly<{ outside: Pick<OutsideTools, 'names'> }>;
 }>;
 
-/** Tools to look skills up, prepared once for all turns. */
+/** Shared by all turns. */
 export type LookupTools = ReturnType<typeof createLookupTools>;
 
 export function createLookupTools() {
@@ -51,9 +51,8 @@ export function createLookupTools() {
 
 type SkillsOfTurn = Readonly<{
   visible(): readonly Skill[];
-  /** How the person themselves may use a skill. */
   byPerson: SkillUse;
-  /** Names of the main agent's tools, whatever the turn has left of them. */
+  /** Before any restriction. */
   names(): readonly string[];
 }>;
 
@@ -92,7 +91,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
   };
 }
 
-/** While the model follows a skill that a person started, it may open it (U8). */
+/** The model may open a skill that the person started (U8). */
 function openSkills(
   { visible, byPerson }: SkillsOfTurn,
   restriction: ToolRestriction,
@@ -113,13 +112,13 @@ async function approvedBody(
 ): Promise<FilledBody> {
   const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
   const read = await library.current().body(skill.name, args, seenAt);
-  // Judged after reading: what was read is what was approved (D9).
+  // Checked after reading, so approval covers what was read (D9).
   if ((await authoring.asItStands(skill)).access.approved) return read;
   const message = `${skill.name} was changed and waits for approval`;
   return { ok: false, code: 'SKILL_DISABLED', message };
 }
 
-/** The instructions of a `context: inline` skill for the main agent, or why it is a run after all (U8, I5). */
+/** Its instructions, or why it runs instead (U8, I5). */
 async function followInline(
   skill: Skill,
   { args: given, message }: SkillRequest,
@@ -147,7 +146,7 @@ async function followInline(
 
 type SkillSettings = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
 
-/** Why an inline skill is a run here; undefined if it can be followed (U8). */
+/** Undefined if it can be followed (U8). */
 export function whyForked(
   skill: Skill,
   tools: readonly string[],
@@ -159,7 +158,7 @@ export function whyForked(
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
-  // The model it would have anyway.
+  // The default model.
   if (!['default', undefined].includes(settings?.model ?? skill.model)) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;

@@ -32,10 +32,10 @@ import { systemZone } from '../core/local-time.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
 export type Commands = Readonly<{
-  /** Answers a command that does not wait in the queue (Q4); false if the message is none. */
+  /** Outside the queue (Q4); false if it is none. */
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   resolve(message: Message): Promise<Resolved | undefined>;
-  /** The answer to an unknown `/name` in private (I3, A11). */
+  /** In private (I3, A11). */
   unknown(message: Message): Promise<string | undefined>;
   elsewhere(
     message: Message,
@@ -43,7 +43,7 @@ export type Commands = Readonly<{
   ): Readonly<{ text: string; more: ReplyOptions }>;
 }>;
 
-/** `/new` and `/retry` keep their place in the queue. */
+/** `/new` and `/retry` are queued. */
 type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
 
 function isAtOnce(
@@ -68,7 +68,7 @@ export function createCommands(deps: {
   people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
   skills: Readonly<{
     current: () => Registry;
-    /** For a skill that was written a moment ago (D7). */
+    /** For a new skill (D7). */
     rescan(): Promise<Registry>;
   }>;
   chat: Readonly<{
@@ -191,7 +191,7 @@ export function createCommands(deps: {
     return (name, args) => writeCommand(conversation, name, args);
   }
 
-  /** A bare `stop`, in any language, stops this person's work if there is any (H11). */
+  /** In any language, if this person has work (H11). */
   async function withPlainStop(message: Message): Promise<Message> {
     if (
       (message.command !== undefined && message.command.bare !== true) ||
@@ -205,7 +205,7 @@ export function createCommands(deps: {
 
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
-    // It may hold a secret, so it is never a message.
+    // It may hold a secret.
     if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await accessOf(message);
@@ -230,7 +230,7 @@ export function createCommands(deps: {
       const answer = await answers[name](message, args, openForm);
       if (answer === undefined) return false;
       await answered.add(message);
-      // What was stopped reports itself.
+      // Stopped work reports itself.
       if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);
       return true;
@@ -262,14 +262,14 @@ export function createCommands(deps: {
   };
 }
 
-/** Words after a mention are rarely meant as a name (I1). */
+/** Words after a mention are rarely a name (I1). */
 function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {
   if (command === undefined) return false;
   if (asked === undefined) return command.bare !== true;
   return asked.kind === 'built-in' && asked.name === 'skill' && asked.args !== '';
 }
 
-/** As long as platforms may send a message again (Q2). */
+/** Platforms may resend until then (Q2). */
 const rememberMs = 7 * 24 * 3_600_000;
 
 function sayTo({ sender }: Message): Say {

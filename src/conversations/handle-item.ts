@@ -49,30 +49,30 @@ export type ItemDeps = Readonly<{
 
 type Work = Readonly<{ item: InboxItem; message: Message; signal: AbortSignal }>;
 
-/** From an inbox item to its answer in the outbox. It can be called again for the same item at any point (Q5). */
+/** Repeatable at any point (Q5). */
 export async function handleItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
   const { store } = deps.host;
   const message = await completeChat(item.message, deps.chat.channels);
   const work = { item, message, signal };
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
   if (message.task?.kind === 'run') return runQueuedCall(work, message.task, deps);
-  // What was started is finished at any cost (Q5, U9).
+  // Started work is finished (Q5, U9).
   const isNew = message.task === undefined && !wasStarted(item);
   const judged = await deps.reading.judge(message, { isNew });
   if (judged.kind === 'turn') return answerByTurn(work, judged, deps);
   if (judged.kind === 'answer') return answerItself(work, judged, deps);
   if (judged.name === 'new' || judged.name === 'clear') return startNew(work, deps);
-  // Since it was accepted, it was edited, or its skill went away.
+  // It was edited, or its skill is gone.
   await deps.reading.commands.atOnce(message);
   await removePlaceholder(item, store, { done: item.key });
 }
 
-/** The last word on an item that is dead-lettered. Repeatable. */
+/** For dead letters. Repeatable. */
 export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): Promise<void> {
   const { task, sender } = item.message;
   if (task?.kind === 'run') return tellResult(item, task, { content: gaveUp, isError: true }, deps.host);
   const text = sayIn(sender.language)(error instanceof ModelError ? error.sentence : apology);
-  // Its own key: after `inbox retry` the answer may still come.
+  // After `inbox retry` an answer may still come.
   const key = `${item.key}!dead`;
   const { outbox } = deps.host.store;
   const shown = await outbox.shown(partKey(item.key, 0));
@@ -133,7 +133,7 @@ async function answerByTurn(
     const { text, failed } = await think(work, judged, shown, deps);
     if (failed) deps.onFailed(item.key);
     await shown.end();
-    // A person who was removed meanwhile does not get the answer (A9).
+    // A removed person gets no answer (A9).
     if (!(await isStillAdmitted(message, deps)))
       return await removePlaceholder(item, host.store, { done: item.key });
     const answer = await sendLargeTables(message, text, { ...chat, ...deps.tables });
@@ -155,7 +155,7 @@ async function think(
   const { progress } = shown;
   const context = await agent.createContext({ item, message, use, transcript, progress });
   const onJoin = (): void => {
-    // What was shown is no longer the answer.
+    // Not the answer any more.
     shown.onWritten(false);
     progress(sayIn(message.sender.language)`I’ve seen your new message.`);
   };
@@ -163,7 +163,7 @@ async function think(
     { item, transcript, isCall: invocation !== undefined, onJoin },
     { ...host, ...people, ...reading, ...chat, questions: agent.questions },
   );
-  // An ephemeral message can't be edited: the answer comes whole.
+  // Ephemeral messages can't be edited.
   const watcher = message.ephemeral === true ? undefined : shown;
   const request = { key: item.key, message, transcript, invocation, again, joining, watcher, signal };
   return agent.turn(request, context);
@@ -189,10 +189,7 @@ async function startNew({ item, message }: Work, deps: ItemDeps): Promise<void> 
 
 const cannotReset = fixed`Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.`;
 
-/**
- * Whether `/new` may archive a conversation: in a direct message always; in a group for an owner, or for a sender
- * with whom nobody else has shared it since the last `/new` (I3).
- */
+/** Always in private; in groups owners, and senders who were alone since the last `/new` (I3). */
 export function canReset(
   { chatType, sender }: Pick<Message, 'chatType' | 'sender'>,
   isOwner: boolean,

@@ -10,22 +10,21 @@ import type { Store } from '../store/store.ts';
 
 export type HeardDeps = Readonly<{
   store: Pick<Store, 'overheard'>;
-  /** What people said in a chat without speaking to the bot. */
+  /** Said without addressing the bot. */
   heard: Readonly<{
     channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
     users: Pick<Users, 'mayAct'>;
-    /** The most messages that a model is shown. */
+    /** Messages. */
     most(): number;
   }>;
   clock: Clock;
   log: Log;
 }>;
 
-/** Messages, and characters of them together. */
 const mostEarlier = { messages: 50, characters: 30_000 };
 const patienceMs = 5_000;
 
-/** Since the last turn; before the first turn also what the platform tells (H10, M10). */
+/** Since the last turn; before the first also the platform's history (H10, M10). */
 export async function heardBefore(
   message: Message,
   entries: readonly Entry[],
@@ -33,7 +32,7 @@ export async function heardBefore(
   deps: HeardDeps,
 ): Promise<readonly Message[]> {
   const heard = await heardSince(message, entries, deps);
-  // What `/new` archived is not read again.
+  // Not what `/new` archived.
   const isFirst = entries.length === 0 && transcript === conversationKey(message.conversation);
   if (!isFirst || deps.heard.most() === 0 || message.chatType === 'private') return heard;
   const earlier = await readEarlier(message, deps);
@@ -52,7 +51,7 @@ export async function heardSince(
   return store.overheard.recent(conversationKey(message.conversation), most(), since);
 }
 
-/** What the platform knows was said before, oldest first (H10). Never rejects. */
+/** From the platform, oldest first (H10). Never rejects. */
 async function readEarlier(
   message: Message,
   { heard: { channels, users }, clock, log }: HeardDeps,
@@ -75,7 +74,7 @@ async function readEarlier(
   }
 }
 
-/** A person who asks in a thread points at all of it; in a chat only the bot and people who may use it count (M10). */
+/** All of a thread; in chats only the bot and admitted people (M10). */
 async function ofAdmitted(
   message: Message,
   said: readonly Message[],

@@ -9,10 +9,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/allowed-tools.ts';
 import { isBuiltIn } from '../core/built-in-commands.ts';
 
-/**
- * Warnings about skills that need the whole config: unused tables (S1), names that commands win (I3), unknown models
- * (U2), capped time (R5), inline skills that are runs (U8), missing search (T2), scripts without a tool (T5).
- */
+/** Skill warnings that need the whole config. */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -86,7 +83,7 @@ export function hostDiagnostics(
   return [...unusedTables(skills, config), ...ofSkills];
 }
 
-/** Tables of `[skills]` for no loaded skill: a slip in a name leaves the skill without its rules (S1). */
+/** A misspelt table leaves its skill without rules (S1). */
 export function unusedTables(
   skills: readonly Pick<Skill, 'name'>[],
   config: Pick<Config, 'skills' | 'path'>,

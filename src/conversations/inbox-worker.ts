@@ -12,44 +12,38 @@ import type { Inbox, InboxItem } from '../store/inbox.ts';
 import type { Signals } from '../store/signals.ts';
 import type { Serving, Store } from '../store/store.ts';
 
-/** Resolves when the item is answered, which its own step has stored, or is to be tried later. */
+/** The item is answered and stored, or postponed. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
 export type InboxWorker = Readonly<{
   start(): void;
   idle(): Promise<void>;
-  /** Takes nothing more; resolves when what runs has ended, aborted after `graceMs` (Q7). */
+  /** Aborts running work after `graceMs` (Q7). */
   stop(graceMs: number): Promise<void>;
 }>;
 
 const abortedMs = 5_000;
-/** Stop requests for items this process has not started yet. */
+/** Stop requests for items not started here. */
 const mostEarly = 1_000;
-/** Runs side by side for each turn: most of them wait for a model. */
+/** Most runs wait for a model. */
 const runsPerTurn = 4;
-/** Stored on an item whose process ended while it worked. */
 const died = 'the process ended while this was answered';
 const diedAlone = 'the process ended under this again and again: it is answered alone';
-/** How long an item waits while another one is answered alone. */
 const aloneWaitMs = 1_000;
-/** Waits before the next try, in milliseconds, by failed tries. */
+/** Milliseconds, by failed tries. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
-/**
- * Runs the inbox: strict order within a queue, queues side by side up to `concurrency` (Q3). `handle` must be
- * callable again for the same item (Q5).
- */
+/** Ordered in a queue; up to `concurrency` queues in parallel (Q3). `handle` may repeat (Q5). */
 export function createInboxWorker(options: {
   inbox: Inbox;
   signals: Signals;
   handle: Handle;
-  /** Whether anything was journalled since `at`: such a try is not counted (Q3). */
+  /** A try that journalled anything since `at` is not counted (Q3). */
   progressed(item: InboxItem, at: number): Promise<boolean>;
-  /** Tells the person that the item is dead-lettered; called again after a crash. */
+  /** Repeated after a crash. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
   channels: readonly string[];
   concurrency: number;
-  /** Failed tries after which an item is dead-lettered. */
   mostTries?: (key: string) => number;
   clock: Clock;
   log: Log;
@@ -71,11 +65,11 @@ export function createInboxWorker(options: {
   const alone = new Set<'run' | 'message'>();
   const stopping = new AbortController();
   let servings: readonly Serving[] = [];
-  // `/stop` reaches whichever process answers the message (Q9).
+  // From any process (Q9).
   const silence = signals.on('stop', (key) => {
     const abort = running.get(key);
     if (abort !== undefined) return abort.abort(stoppedByPerson());
-    // It may have been taken a moment ago, or by another process.
+    // Not started yet, or in another process.
     early.add(key);
     for (const oldest of early) if (early.size > mostEarly) early.delete(oldest);
   });
@@ -86,7 +80,7 @@ export function createInboxWorker(options: {
     await (mayKill(item) ? runAlone(item, lost) : run(item, lost));
   }
 
-  /** Items that may have ended the process are answered one at a time: only the culprit is dead-lettered. */
+  /** Items that may have crashed the process run alone, to find the culprit. */
   async function runAlone(item: InboxItem, lost: AbortSignal): Promise<void> {
     const kind = item.message.task?.kind === 'run' ? 'run' : 'message';
     if (alone.has(kind)) return inbox.postpone(item.key, died, clock.now() + aloneWaitMs);
@@ -123,10 +117,7 @@ export function createInboxWorker(options: {
     }
   }
 
-  /**
-   * Whether the process ended under this item without progress: a failed try. The last try counts only if the item
-   * was answered alone.
-   */
+  /** Crashed without progress. The last try counts only if it ran alone. */
   async function diedBefore(item: InboxItem): Promise<boolean> {
     if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
     const most = mostTries(item.key);
@@ -141,7 +132,7 @@ export function createInboxWorker(options: {
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
-    // A shutdown is no failed try (Q7).
+    // A shutdown is no failure (Q7).
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
     const further = await progressed(item, began);
@@ -154,7 +145,7 @@ export function createInboxWorker(options: {
   }
 
   async function setAside(item: InboxItem, error: unknown): Promise<void> {
-    // Told first, because nobody looks again at a dead letter; its outbox key makes it once.
+    // Notify first: nobody looks at a dead letter again.
     await onDead(item, error);
     await inbox.fail(item.key, error instanceof Error ? error.message : String(error), undefined);
   }
@@ -162,7 +153,7 @@ export function createInboxWorker(options: {
   return {
     start() {
       const beside = channels.map((channel) => `${channel}~`);
-      // Runs have their own slots, so that background work never delays people (U9).
+      // Own slots: background runs never delay people (U9).
       servings = [
         inbox.serve({ channels, concurrency, run: runLane }),
         inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runLane }),
@@ -207,7 +198,7 @@ export async function transcriptOf(
   return store.transcripts.current(conversationKey(await migrations.original(conversation)));
 }
 
-/** Whether anything was journalled for an item since `at` (Q3). */
+/** Since `at` (Q3). */
 export async function hasProgressed(
   { message }: InboxItem,
   at: number,
@@ -226,7 +217,7 @@ export async function hasProgressed(
   if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
   const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
   const runs = calls.map((call) => runIdOf(transcript, call));
-  // What waits for a run only waits: the run has its own tries and journal.
+  // Its run has its own tries and journal.
   const waiting = await store.inbox.waitingIn(conversationKey(message.conversation));
   if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
   for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run))) return true;

@@ -17,15 +17,14 @@ export type JoinDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
 }>;
 
-/** Words that follow this soon continue the message before. */
 const fragmentMs = 1_500;
 
-/** What a person writes while their own turn is running joins it at its next step (H11). */
+/** A person's new messages join their turn at its next step (H11). */
 export function joinTurn(
   turn: Readonly<{
     item: InboxItem;
     transcript: string;
-    /** The message calls a skill: what follows is no part of it. */
+    /** Later messages are no part of a skill call. */
     isCall: boolean;
     onJoin(): void;
   }>,
@@ -63,7 +62,7 @@ export function joinTurn(
   };
 }
 
-/** Only plain words join; everything else is a message of its own, and what comes after it waits, too. */
+/** Only plain words; others wait, and later ones behind them. */
 async function mayJoin(
   message: Message,
   transcript: string,

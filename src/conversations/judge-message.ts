@@ -13,7 +13,7 @@ import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import type { ReplyOptions } from '../replies/replies.ts';
 
-/** The message with its chat type looked up; unknown if the platform can't tell, which denies (Q2, A3). */
+/** An unknown chat type denies (Q2, A3). */
 export async function completeChat(
   message: Message,
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>,
@@ -30,7 +30,7 @@ export type Judged = Readonly<
       kind: 'answer';
       text: string;
       more?: ReplyOptions;
-      /** What the next turn's model is told of it. */
+      /** For the next turn's model. */
       notice?: string;
     }
   | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall; again?: true }
@@ -38,7 +38,7 @@ export type Judged = Readonly<
 
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
 
-/** `isNew`: it may still be refused for its cost (Q5). */
+/** `isNew`: may still be refused for its cost (Q5). */
 export function createJudgeMessage(options: {
   commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
   budgets: Pick<Budgets, 'ofMessage'>;
@@ -48,7 +48,7 @@ export function createJudgeMessage(options: {
 }): JudgeMessage {
   const { commands, budgets, accessOf, writeCommand, runtime } = options;
 
-  /** A call is quoted only where every reader may make it (H12). */
+  /** Quoted only if every reader may call it (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
     const { rules, redact } = runtime();
     const anybody = { ...(await accessOf(message)), sender: '' };
@@ -56,7 +56,7 @@ export function createJudgeMessage(options: {
     return { skill: skill.name, text: open && text !== '' ? redact(text) : undefined };
   }
 
-  /** In a direct message the main agent takes the next message for the skill, if it may use it (I2). */
+  /** In private the next message goes to the skill (I2). */
   async function askFor(message: Message, skill: Skill): Promise<Judged> {
     const { name, argumentHint, description } = skill;
     const usage = writeCommand(message.conversation, name, argumentHint);
@@ -95,7 +95,7 @@ export function createJudgeMessage(options: {
   };
 }
 
-/** A hint in square brackets is optional (I2). */
+/** `[…]` in a hint is optional (I2). */
 function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attachments }: Message): boolean {
   if (replyTo !== undefined || shared !== undefined || attachments.length > 0) return false;
   return hint !== undefined && !hint.trim().startsWith('[');
@@ -104,7 +104,7 @@ function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attach
 export type Resolved =
   | Readonly<{ kind: 'built-in'; name: BuiltIn; args: string }>
   | Readonly<{ kind: 'skill'; skill: Skill; args: string }>
-  /** This person may use it in a direct message only (A11). */
+  /** In private only (A11). */
   | Readonly<{ kind: 'elsewhere'; skill: Skill; hint: string }>;
 
 type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
@@ -119,7 +119,7 @@ export function resolveCommand(
   const { command } = message;
   if (command === undefined) return undefined;
   const builtIn = builtIns.find((name) => name === command.name);
-  // A sentence calls nothing; a built-in word alone does (I1).
+  // Only a lone built-in word, not a sentence (I1).
   if (command.bare === true && (builtIn === undefined || command.args !== '')) return undefined;
   if (builtIn !== undefined && builtIn !== 'skill') {
     return { kind: 'built-in', name: builtIn, args: command.args };
@@ -137,7 +137,7 @@ export function resolveCommand(
   return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;
 }
 
-/** Some platforms show `-` in command names as `_` (I1). */
+/** Some platforms show `-` as `_` (I1). */
 function skillNamed(registry: Registry, name: string): Skill | undefined {
   const wanted = name.toLowerCase();
   return registry.get(wanted) ?? registry.skills.find((skill) => skill.name.replaceAll('-', '_') === wanted);

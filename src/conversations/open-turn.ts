@@ -16,33 +16,31 @@ import type { TurnContext } from './turn.ts';
 export type TurnInput = Readonly<{
   item: InboxItem;
   message: Message;
-  /** How the sender may use skills here. */
   use: SkillUse;
   transcript: string;
   progress(text: string): void;
 }>;
 
-/** A turn with what is looked up once for it. */
 export type OpenTurn = TurnInput &
   Readonly<{
     requester: Requester;
-    /** The queued call that the item is, if it is no message of a person. */
+    /** A queued call, not a message. */
     task: Extract<Task, { kind: 'run' }> | undefined;
-    /** The one call that no model makes: behind a person's command, or queued. */
+    /** Made without a model: a person's command or a queued call. */
     ownCall: string;
     byPerson: boolean;
     byModel: SkillUse;
-    /** All skills when the turn began. */
+    /** At the beginning. */
     registry: Registry;
-    /** Those that the model might use then. */
+    /** Visible to the model then. */
     seen: readonly Skill[];
-    /** Those that it may use now. */
+    /** Visible now. */
     visible(): readonly Skill[];
     chat: string;
     here: AgentHere;
     model: Model;
     command(name: string, args?: string): string;
-    /** The runs that this message may answer (U14). */
+    /** Runs this message may answer (U14). */
     answers: Set<string>;
   }>;
 
@@ -81,7 +79,7 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
 
 const anybody = '';
 
-/** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */
+/** In groups: what the requester and everybody may know of (A8, A11). */
 export async function viewersOf(
   turn: Pick<OpenTurn, 'requester' | 'use' | 'registry'>,
   { host, tools }: Pick<TurnDeps, 'host' | 'tools'>,

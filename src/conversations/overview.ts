@@ -16,12 +16,12 @@ import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
 export type Overview = Readonly<{
-  /** What they can start by name there (A2, I4). */
+  /** By name, here (A2, I4). */
   usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
-  /** A sentence each. `notices` are for owners. */
+  /** `notices`: for owners. */
   status(
     reader: Message['sender'],
-    /** Where they ask, as another model may be set there. */
+    /** Its model may be set. */
     conversation?: Conversation,
   ): Promise<Readonly<{ model: string; used: string; notices: readonly string[] }>>;
 }>;
@@ -78,7 +78,7 @@ export function createOverview(options: {
 type Reading = Readonly<{
   asks: readonly PendingRequest[];
   reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
-  /** The IANA time zone of readers whose own is unknown. */
+  /** For readers without one (IANA). */
   zone: string;
 }>;
 
@@ -120,7 +120,7 @@ export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say)
   return [say`Skills you can use here:`, '', ...shown, ...more].join('\n');
 }
 
-/** Only for names that fit into an action. */
+/** If the name fits an action. */
 export function startButtons(skills: readonly Skill[]): readonly Button[] {
   return skills
     .map(({ name }) => ({ label: name, action: `run:${name}` }))

@@ -10,17 +10,17 @@ import type { Step, Store } from '../store/store.ts';
 
 export type Work = Readonly<{
   conversation: Conversation;
-  /** Outbox key of the answer's first part, which takes the line's place (Q6). */
+  /** Outbox key of the first part, which replaces the line (Q6). */
   part: string;
-  /** `platformId` of the message that is answered. */
+  /** Answered message's `platformId`. */
   replyTo?: string;
-  /** `platformId` of the message that is worked on. */
+  /** `platformId` of the message in work. */
   asked?: string;
-  /** A process ended during this work before. */
+  /** After a crash. */
   resumed: boolean;
-  /** Somebody may have been removed meanwhile (A9). */
+  /** They may have been removed (A9). */
   mayRead(): Promise<boolean>;
-  /** Once aborted, nothing new is shown. */
+  /** Then nothing new is shown. */
   signal: AbortSignal;
 }>;
 
@@ -29,7 +29,7 @@ export type Shown = Readonly<{
   onText(more: string): void;
   /** Not `final`: tool calls follow. */
   onWritten(final: boolean): void;
-  /** Call it before the answer is stored: nothing is shown after it resolves. Never rejects. */
+  /** Call before storing the answer. Never rejects. */
   end(): Promise<void>;
 }>;
 
@@ -40,14 +40,13 @@ export type ProgressDeps = Readonly<{
   log: Log;
 }>;
 
-/** A quicker answer needs no typing. */
 const instantMs = 300;
-/** First words are due 300 ms after the model's (H6). */
+/** In all 300 ms after the model's (H6). */
 const firstWordsMs = 250;
 const wordsEveryMs = 250;
 const longestLine = 300;
 const quietMs = 3_000;
-/** No error: its stack for each turn would be slow. */
+/** Not an Error: its stack costs time. */
 const isOver = 'the work is over';
 
 type Showing = {
@@ -64,10 +63,7 @@ type Showing = {
   wordsShown: boolean;
 };
 
-/**
- * What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer
- * as it is written (H6).
- */
+/** Typing, then a status line (U13, H7), then the answer as it is written (H6). */
 export function showProgress(work: Work, deps: ProgressDeps): Shown {
   const channel = deps.channels.get(work.conversation.channel);
   const ignore = (): undefined => undefined;
@@ -144,7 +140,7 @@ async function postWords(showing: Showing): Promise<void> {
   showing.wordsDue = false;
   if (markdown.trim() === '' || !(await work.mayRead())) return;
   if (await isBehindAnswer(showing)) return showWordsIn(quietMs, showing);
-  // They may have turned out to be no answer.
+  // They turned out to be no answer.
   if (over.signal.aborted || !showing.words.startsWith(markdown)) return;
   showing.wordsShown = true;
   await channel.status(work.conversation, { kind: 'words', markdown }, placeholder);
@@ -152,7 +148,7 @@ async function postWords(showing: Showing): Promise<void> {
 }
 
 function endWords(final: boolean, showing: Showing): void {
-  // A whole answer goes out by itself.
+  // A whole answer goes out anyway.
   showing.wordsAlarm.abort(isOver);
   showing.wordsDue = false;
   if (final) return;
@@ -164,7 +160,7 @@ function endWords(final: boolean, showing: Showing): void {
   showLine(showing);
 }
 
-/** A message posted now would be above an earlier answer that is not sent yet. */
+/** It would appear above an unsent answer. */
 async function isBehindAnswer({ placeholder, work, deps }: Showing): Promise<boolean> {
   return (await placeholder.posted()) === undefined && (await deps.outbox.pending(work.conversation)) > 0;
 }
@@ -173,7 +169,7 @@ async function finish(showing: Showing): Promise<void> {
   const { work, channel, placeholder, over } = showing;
   over.abort(isOver);
   await channel.status(work.conversation, undefined, placeholder);
-  // A message posted as the other process ended is found where the platform can search.
+  // May find what the crashed process posted.
   if (work.resumed) await placeholder.posted().catch((error: unknown) => complain(error, showing));
 }
 
@@ -181,18 +177,18 @@ function complain(error: unknown, { deps, work }: Showing): void {
   deps.log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
 }
 
-/** The receipt is stored at once, so that a restart continues with the same message. */
+/** Stores the receipt, so a restart reuses the message. */
 function createPlaceholder(
   { conversation, part, replyTo, asked, resumed, signal }: Work,
   channel: Channel,
   outbox: Pick<Outbox, 'show' | 'shown'>,
 ): Placeholder {
-  // A search for the answer must never find the line.
+  // Not found by a search for the answer.
   const key = `${part}!status`;
   let known: Promise<Receipt | undefined> | undefined;
 
   async function keep(receipt: Receipt | undefined): Promise<void> {
-    // Another process may do the work by now.
+    // Another process may have it.
     signal.throwIfAborted();
     await outbox.show(part, receipt);
     known = Promise.resolve(receipt);
@@ -202,7 +198,7 @@ function createPlaceholder(
     const stored = await outbox.shown(part);
     if (stored !== undefined || !resumed) return stored;
     const found = await channel.find(conversation, key);
-    // Nobody knows whether it is a line or words: it goes, and the answer is a new message.
+    // A line or words: nobody knows, so remove it.
     const line = found === undefined ? undefined : { ...found, silent: true as const };
     if (line !== undefined) await outbox.show(part, line);
     return line;
@@ -225,10 +221,7 @@ function createPlaceholder(
   };
 }
 
-/**
- * For an item without an answer: removes what a person saw, in one step with the item's end if `done` is given (Q6,
- * H7).
- */
+/** Removes it, in one step with `done` if given (Q6, H7). */
 export async function removePlaceholder(
   { key, message }: Readonly<{ key: string; message?: Message }>,
   store: Pick<Store, 'commit' | 'outbox'>,

@@ -25,10 +25,10 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 
-/** Limits of one message: files, bytes each and together, quoted pictures. */
+/** Per message. */
 const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
 const longestMs = 60_000;
-/** What a model is shown of one message. The API takes 5 MB of a picture in base64, and 32 MB in all (AN). */
+/** The API takes 5 MB of base64 a picture, 32 MB in all (AN). */
 const shownMost = {
   picture: 3_900_000,
   document: 15_000_000,
@@ -67,14 +67,14 @@ export type ReceiveFilesDeps = Readonly<{
 type Receiving = Readonly<{
   chat: string;
   channel: Pick<Channel, 'fetchFile' | 'fetchSmaller'> | undefined;
-  /** Ends with the turn, `until` also after `longestMs`. */
+  /** Both end with the turn, `until` also after `longestMs`. */
   signal: AbortSignal;
   until: AbortSignal;
   left: { bytes: number; shown: number; texts: number };
   deps: ReceiveFilesDeps;
 }>;
 
-/** Fetches what people send into the folder of their conversation (M12). */
+/** Stores files in the conversation's folder (M12). */
 export async function receiveFiles(
   message: Message,
   background: readonly Message[],
@@ -222,7 +222,7 @@ async function textOf(
 const overTogether = (say: Say): string =>
   say`the files of a message may have ${say.bytes(most.bytes)} in total`;
 
-/** In the order in which a model is shown them. */
+/** In the model's order. */
 function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
   const { attachments, replyTo, shared = [], sender } = message;
   const refused = (say: Say): string => say`only the first ${most.files} files of a message are downloaded`;

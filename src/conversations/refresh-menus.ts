@@ -34,9 +34,9 @@ const builtIn: readonly MenuEntry[] = [
 ];
 
 export type RefreshMenus = Readonly<{
-  /** Sets the menus, and logs what is wrong with skills. */
+  /** Also logs problems of skills. */
   show(): Promise<void>;
-  /** Also tells every other process to look at its own files (Q9). */
+  /** Other processes re-scan (Q9). */
   changed(registry: Registry): void;
   stop(): void;
 }>;
@@ -96,7 +96,7 @@ export function createRefreshMenus(options: {
   };
 }
 
-/** The `/` menus (I1): built-in commands, and skills that anybody may use in such a chat. */
+/** Commands, and skills anybody may use there (I1). */
 export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [

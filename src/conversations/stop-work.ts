@@ -8,7 +8,7 @@ import { inlineCode } from '../lib/text/text.ts';
 import { removePlaceholder } from './progress.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
-/** `/stop TASK` (U9): one background run of this conversation, by the start of its id. */
+/** By the start of its id (U9). */
 export async function stopTask(
   message: Given & Pick<Message, 'chatType'>,
   id: string,
@@ -45,8 +45,8 @@ async function haltRun(
 }
 
 /**
- * `/stop` (Q4, I3): drops what waits here and cancels what runs, in any process. Undefined if the stopped answer says
- * so itself. In a group it stops only the sender's work, unless an owner says it.
+ * Drops waiting items and cancels running ones (Q4, I3). Undefined if the stopped answer says so. In groups only the
+ * sender's, unless an owner asks.
  */
 export async function stopWork(
   message: Given & Pick<Message, 'chatType'>,
@@ -65,7 +65,7 @@ export async function stopWork(
     asks: asksOf(message, isOwner, theirs),
   });
   for (const id of stopped.cancelled) await approvals.settled(id);
-  // It may wait for its next try.
+  // It may wait for a retry.
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key)))
     await removePlaceholder(item, store);
 
@@ -119,10 +119,7 @@ function maySay(
 
 export type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
 
-/**
- * Work where a command was given. Outside a thread, or beginning one, that includes the sender's own work in every
- * thread of the chat (I1).
- */
+/** Outside threads it includes the sender's work in all threads of the chat (I1). */
 export async function workHere(
   given: Given,
   inbox: Pick<Inbox, 'waitingIn'>,

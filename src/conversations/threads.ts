@@ -3,10 +3,10 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../store/store.ts';
 
-/** As long as outbox rows. */
+/** Like outbox rows. */
 const rememberMs = 7 * 24 * 3_600_000;
 
-/** Threads in which the bot itself answered: a reply there continues the thread (H4). */
+/** Replies there need no mention (H4). */
 export type AnsweredThreads = Readonly<{
   add(message: Message): Promise<void>;
   has(conversation: Message['conversation']): Promise<boolean>;
@@ -23,7 +23,7 @@ export function createAnsweredThreads(store: Pick<Store, 'keyed'>): AnsweredThre
   };
 }
 
-/** Who talks with the bot in a thread, for all processes (H11). */
+/** Shared by all processes (H11). */
 export function createThreadPartners(store: Pick<Store, 'keyed'>): ThreadPartners {
   const partners = store.keyed('thread-partners');
   return {

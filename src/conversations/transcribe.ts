@@ -7,17 +7,16 @@ import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
 import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 
-/** `[tools.transcribe]`: a server or a program. */
 export type TranscribeSettings = Readonly<{
   baseUrl?: string | undefined;
-  /** `{file}` stands for the path of the audio file. */
+  /** `{file}`: the audio file's path. */
   command?: readonly string[] | undefined;
   apiKey?: string | undefined;
   model: string;
   language?: string | undefined;
 }>;
 
-/** `problem` is for the model, without a full stop. */
+/** `problem`: for the model, no full stop. */
 export type Transcript = Readonly<{ text: string } | { problem: string }>;
 
 export type Transcribe = (
@@ -44,10 +43,7 @@ export function createTranscribe(options: {
       : byProgram({ ...file, command: settings.command }, signal);
 }
 
-/**
- * Starts one process a file, without a shell and without the bot's secrets. Its output is the text if it exits with
- * 0.
- */
+/** One process a file; no shell, no secrets. Exit code 0. */
 function createByProgram({ env, log }: Parameters<typeof createTranscribe>[0]) {
   const endWithUs = createEndWithUs(log);
   return async ({ bytes, name, command }: Program, signal: AbortSignal): Promise<Transcript> => {
@@ -88,10 +84,7 @@ const programProblems = {
   'too much': `${program} printed too much`,
 } as const;
 
-/**
- * Asks an OpenAI-compatible `/audio/transcriptions` (M12). The operator named it, so it may be on this machine. It
- * follows no redirect, so that key and voice go nowhere else.
- */
+/** OpenAI-compatible `/audio/transcriptions` (M12); local addresses are fine. No redirects, so key and voice stay there. */
 function createByServer(log: Log): Transcribe {
   return async ({ bytes, name, mime }, { baseUrl = '', apiKey, model, language }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/audio/transcriptions`);

@@ -45,7 +45,7 @@ export function createTurnContexts(deps: TurnDeps): CreateTurnContext {
 
 type MadeOnce = Readonly<{ lookup: LookupTools; reportShortage: ReportShortage }>;
 
-/** What the main agent gets for one message: catalogue and tools of the skills it may use here now (P6, A8). */
+/** Catalogue and tools for one message (P6, A8). */
 export async function createTurnContext(
   input: TurnInput,
   { lookup, reportShortage }: MadeOnce,
@@ -94,7 +94,7 @@ function useSkillOf(turn: OpenTurn, { inline }: ActiveSkills, deps: TurnDeps): T
   });
 }
 
-/** A person may start a skill that the model can't see: that call has its own door. */
+/** A person's skill may be hidden from the model. */
 function callToolOf(
   turn: OpenTurn,
   { useSkill, tools, active }: Readonly<{ useSkill: Tool; tools: TurnTools; active: ActiveSkills }>,
@@ -132,7 +132,7 @@ function doorOf(
   return createCallTool(
     { tools: own, allowed, requester, turn: turn.item.key },
     {
-      // Queued calls are judged where they are made.
+      // Judged in their own queue.
       decide: async (call, signal) => (queued.has(call.tool) ? { allowed: true } : judge(call, signal)),
       settings: tools.settings.forCall(requester.conversation),
       deliverArtifacts: tools.deliverArtifacts,
@@ -167,7 +167,7 @@ function systemOf(
 
 type ReportShortage = (catalogue: Readonly<{ shortened: number; hidden: number }>) => void;
 
-/** Logs a catalogue over its budget once (P4). */
+/** Logs a shortage once (P4). */
 function createReportShortage(log: Log): ReportShortage {
   let last: string | undefined;
   return ({ shortened, hidden }) => {
@@ -188,14 +188,11 @@ const rooms: Readonly<Record<SeenChatType, string>> = {
   unknown: 'a chat of unknown kind',
 };
 
-/**
- * The main agent's system prompt. Its first part is the same in all chats of a kind, so that it is cached (P5, M5):
- * no clock and no names.
- */
+/** The first part is equal in all chats of a kind, for the cache (P5, M5). */
 export function mainPrompt(options: {
   name: string;
   persona: string | undefined;
-  /** Empty if no skill is visible (P3). */
+  /** May be empty (P3). */
   catalogue: string;
   chatType: SeenChatType;
 }): readonly Anthropic.TextBlockParam[] {

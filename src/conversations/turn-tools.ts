@@ -18,12 +18,12 @@ import { wasStarted } from './inbox-worker.ts';
 import type { OpenTurn } from './open-turn.ts';
 import type { TurnDeps } from './turn-context.ts';
 
-/** In the order in which the model sees them. */
+/** In the model's order. */
 export type TurnTools = Readonly<{
   all: readonly Tool[];
-  /** Those without skills. */
+  /** Without skills. */
   others: readonly Tool[];
-  /** Their calls are made and judged in a queue beside the conversation. */
+  /** They run in their own queue. */
   queued: ReadonlySet<Tool>;
 }>;
 
@@ -37,9 +37,9 @@ export async function toolsOf(
   const wanted = new Set(config.agent.tools);
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
-  // Without skills for the model, this one is left for a skill that the person starts.
+  // For a skill the person started.
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
-  // The turn waits for a run that it began, though no skill is left (D7).
+  // To wait for its started run (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
   const scopes = turnScopes(turn.chat, sandbox);
   const built = [
@@ -64,7 +64,7 @@ export function shownTools(
 ): readonly Tool[] {
   const skillsAtHand = seen.length > 0 || restriction.followed().length > 0;
   const own = skillsAtHand ? all : others;
-  // There `callTool` alone refuses the rest (T6, M13).
+  // `callTool` refuses the rest (T6, M13).
   if (model.bindsThinking === true) return own;
   const allowed = new Set(restriction.names);
   return own.filter(({ name }) => allowed.has(name));
@@ -72,10 +72,7 @@ export function shownTools(
 
 const commandTimeoutMs = 120_000;
 
-/**
- * The main agent's `bash` (T2, T4): no files or environment of skills, no network, the conversation's folder, and a
- * scratch folder for each command.
- */
+/** No skills, no network, a scratch folder for each command (T2, T4). */
 function turnBash(
   { chat }: OpenTurn,
   { restriction }: ActiveSkills,
@@ -102,11 +99,11 @@ function turnBash(
   });
 }
 
-/** The same tool, each call of which is made in a queue beside the conversation, so that it may take long (U9). */
+/** Runs in its own queue, so it may take long (U9). */
 function queuedTool(tool: Tool, turn: OpenTurn, deps: TurnDeps): Tool {
   return {
     ...tool,
-    // Called again, it finds its own work.
+    // A repeat finds its own work.
     traits: { ...tool.traits, idempotent: true },
     labelsOutput: true,
     run: (input, context) =>
@@ -114,7 +111,7 @@ function queuedTool(tool: Tool, turn: OpenTurn, deps: TurnDeps): Tool {
   };
 }
 
-/** A call that nobody has approved yet continues there. */
+/** Continues there until it is approved. */
 export function continueLater(
   { id, tool, input }: JudgedCall,
   turn: OpenTurn,
@@ -141,10 +138,10 @@ export async function enqueueSkill(
   const { budgets } = deps.runs;
   const { requester, transcript } = turn;
   const { toolUseId } = context;
-  // Nobody answers for the person (U14).
+  // Only the person answers (U14).
   if (request.resume !== undefined && !turn.answers.has(request.resume))
     return fail('ARGUMENTS_INVALID', notWaiting(request.resume));
-  // A resumed run was counted when it started.
+  // Counted at its start.
   const over =
     request.resume === undefined
       ? await budgets.ofRun(requester, skill, runIdOf(transcript, toolUseId))

@@ -33,15 +33,14 @@ export type TurnContext = Readonly<{
   model: Model;
   system: LoopInput['system'];
   tools: readonly Tool[];
-  /** What may be called now: less once a skill is followed (T6). */
+  /** Shrinks with active skills (T6). */
   shown(): readonly Tool[];
   callTool: CallTool;
-  /** Binds `shown` and `callTool` to an active skill. */
   follow(followed: ActiveSkill): void;
-  /** The only runs that this message may answer (U14). */
+  /** The only runs to answer (U14). */
   answers(runs: readonly string[]): void;
   maxTurns: number;
-  /** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */
+  /** In groups (A8, A11). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
 }>;
 
@@ -57,11 +56,11 @@ export type TurnRequest = Readonly<{
 }>;
 
 export type Joining = Readonly<{
-  /** Takes the next message that came after `since`. Once answered, only an edit of it or a continuation. */
+  /** After `since`. Once answered, only its edits and continuations. */
   next(since: number, answered: boolean): Promise<Message | undefined>;
 }>;
 
-/** Markdown, never empty. `failed`: the model failed for good. */
+/** Markdown, never empty. `failed`: for good. */
 export type TurnAnswer = Readonly<{ text: string; failed: boolean }>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
@@ -71,7 +70,7 @@ export type TurnMeans = Readonly<{
   questions: Pick<Questions, 'open'>;
   receive: Receive;
   heard: HeardDeps['heard'];
-  /** The IANA time zone of people whose own is unknown. */
+  /** For people without one (IANA). */
   zone(): string;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
@@ -81,10 +80,7 @@ export type TurnMeans = Readonly<{
 const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
 const stopped = fixed`Stopped.`;
 
-/**
- * Answers one message from its transcript. It can be called again for the same message at any point and continues
- * where it was (Q5). Throws ModelError for a passing fault, so that the message is tried again (Q3).
- */
+/** Repeatable; continues where it was (Q5). Throws ModelError to be retried (Q3). */
 export async function takeTurn(
   request: TurnRequest,
   context: TurnContext,
@@ -103,7 +99,7 @@ export async function takeTurn(
   const own = entries.findLast((each) => each.kind === 'user' && each.item === key);
   const said = own?.kind === 'user' ? own : undefined;
   if (said?.unread !== undefined) return { text: said.unread, failed: false };
-  // What was loaded before a restart still binds (T6).
+  // Restrictions outlive a restart (T6).
   for (const followed of activeInTurn(entries)) context.follow(followed);
   context.answers(
     entries.flatMap((each) => (each.kind === 'user' && each.item === key ? (each.answers ?? []) : [])),
@@ -121,7 +117,6 @@ export async function takeTurn(
 
 type OpenTranscript = Readonly<{
   entries: Entry[];
-  /** The item of its last message. */
   under: string | undefined;
   append(entry: Entry, settles?: string): Promise<void>;
 }>;
@@ -135,7 +130,7 @@ async function openTranscript(
   if (read.damaged > 0)
     log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
   const entries = read.entries.map(({ entry }) => entry);
-  // After `inbox retry` the message comes after what was said since: it is said again.
+  // After `inbox retry` it is said again, behind later messages.
   const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
   const user = {
     sender: message.sender.id,
@@ -172,7 +167,7 @@ async function entryOf(
   const { conversation, sender, task } = message;
   const heard = await heardBefore(message, entries, transcript, means);
   const received = await receive(message, heard, signal);
-  // Neither a command nor the bot's own message answers a question (U14).
+  // Only a person's plain message can answer (U14).
   const waiting =
     task === undefined && invocation === undefined
       ? await questions.open({ conversation, sender: sender.id, transcript })
@@ -228,7 +223,7 @@ function think(
   });
 }
 
-/** Words that join the turn; their item is done with the entry (H11). */
+/** Their item is done with the entry (H11). */
 async function joinedEntry(
   { key, transcript, signal }: TurnRequest,
   { next, entries, answered }: Readonly<{ next: Message; entries: readonly Entry[]; answered: boolean }>,

@@ -16,7 +16,6 @@ import type { Store } from '../store/store.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
-/** The model is told the time this often. */
 const timeToldMs = 15 * 60_000;
 
 const meanwhile =
@@ -25,7 +24,7 @@ const edited =
   'The person changed an earlier message: now it says this. What it said before does not count any more.';
 const unsent = 'Your last answer was not sent. Answer again.';
 
-/** What a person said as a transcript entry, with what is needed to understand it. */
+/** With what is needed to understand it. */
 export async function userEntry(
   said: Readonly<{
     key: string;
@@ -60,9 +59,9 @@ export async function userEntry(
     ...(said.unsent === true ? [unsent] : []),
   ].join(' ');
   const files = filesShown(message, heard, received);
-  // Instructions that were waited for arrive in a turn of their own.
+  // These instructions get their own turn.
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
-  // Before `/new` it may have been private.
+  // Private before `/new`, perhaps.
   const isQuoted = message.replyTo?.own === true || heard.some(({ sender }) => sender.own === true);
   const quoted = isQuoted ? await taintOf(store.transcripts, roomOf(transcript)) : undefined;
   const urls = message.task === undefined ? addressesTyped(message) : [];
@@ -107,7 +106,7 @@ const againNote = labelled(
   'The person wants another answer to this earlier message of theirs. Answer it from the beginning, as if you had not answered it before.',
 );
 
-/** A person's last question here as a new entry, without the questions of runs that it answered. */
+/** Without the runs' questions it answered. */
 export function askedAgain(
   entries: readonly Entry[],
   { key, sender, at }: Readonly<{ key: string; sender: string; at: number }>,
@@ -133,10 +132,10 @@ function withAgainNote(content: UserEntry['content']): UserEntry['content'] {
   return isNoted ? content : [{ type: 'text', text: againNote }, ...content];
 }
 
-/** A skill that a person started by name (I6). */
+/** By name (I6). */
 export type Invocation = Readonly<{ skill: string; args: string }>;
 
-/** Calls a skill without asking a model first. Its result, or its instructions, is an entry (I6). */
+/** Without a model; the result or instructions become an entry (I6). */
 export async function invokeSkill(
   { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
   deps: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Pick<Clock, 'now'> }>,

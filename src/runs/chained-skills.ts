@@ -8,7 +8,7 @@ import { failedRun, type RunPlace, type RunSkill } from './run-skill.ts';
 import { createUseSkill, type DeniedSkill, type SkillRequest } from './use-skill.ts';
 import type { Host, SkillSupply } from './work-deps.ts';
 
-/** Skills inside one another, the outermost included (U7). */
+/** Nested skills, the outermost included (U7). */
 const depthLimit = 3;
 
 export type ChainDeps = Readonly<{
@@ -20,8 +20,8 @@ export type ChainDeps = Readonly<{
 }>;
 
 /**
- * `use_skill` for a run (U7): access is decided again for the original sender and chat. No skill inside itself, at
- * most three deep: RECURSION_LIMIT.
+ * Decides access again for the original sender and chat (U7). RECURSION_LIMIT for a skill inside itself, or a fourth
+ * level.
  */
 export async function chainedUseSkill(
   skill: Skill,
@@ -70,7 +70,7 @@ async function runInner(
     );
   const { transcript } = run;
   const { toolUseId, requester } = context;
-  // A run that has started is not judged again (Q5).
+  // A started run is not judged again (Q5).
   const over = (await hasStarted(transcript, toolUseId, deps.host.store))
     ? undefined
     : await deps.budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));

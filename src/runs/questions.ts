@@ -10,24 +10,21 @@ import { runJournal } from './run-journal.ts';
 
 export type Question = Readonly<{ run: string; skill: string; question: string }>;
 
-/** Questions of runs to the person they work for, kept in the store (U14). */
+/** Stored questions of runs to people (U14). */
 export type Questions = Readonly<{
-  /** `ask_person {question}`: ends the run's loop with `needs_input` until it is answered. */
+  /** Ends the run's loop with `needs_input`. */
   tool(of: Readonly<{ run: string; skill: string; transcript: string }>): Tool;
   open(
     of: Readonly<{ conversation: Conversation; sender: string; transcript: string }>,
   ): Promise<readonly Question[]>;
-  /**
-   * Keeps an answer for the run with this journal. False if it asked this person nothing; only the call that brought
-   * the answer may continue it again.
-   */
+  /** False if this run asked this person nothing. Only the same call may repeat it. */
   take(
     of: Readonly<{ transcript: string; skill: string; requester: Requester; call: string }>,
     answer: string,
   ): Promise<boolean>;
 }>;
 
-/** A run that nobody answers ends after this (U14). */
+/** Unanswered runs end then (U14). */
 const answerWithinMs = 30 * 60_000;
 const toolName = 'ask_person';
 const input = z.object({ question: z.string().trim().min(1).max(2_000) });
@@ -55,7 +52,7 @@ export function createQuestions(options: {
         description:
           'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
         input,
-        // It is asked once, however often the call is made.
+        // Asked once, even if the call repeats.
         traits: { ...readOnly, sideEffects: true },
         risk: 'safe',
         async run({ question }, { requester, toolUseId, awaitAnswer }) {

@@ -36,11 +36,11 @@ export type KeptFile = Readonly<{
   sender?: string | undefined;
 }>;
 
-/** What people sent, by conversation and out of reach of sandboxes; a copy is in the conversation's folder (M12). */
+/** Out of reach of sandboxes; a copy is in the chat folder (M12). */
 export type ReceivedFiles = Readonly<{
   /**
-   * Keeps a file under its content, once for each `ref`, for which `fetch` writes the bytes. `quota` is the most
-   * bytes of the folder. `disk full`: too little is left for everything else.
+   * Stores by content, once for each `ref`; `fetch` writes the bytes. `quota`: bytes of the folder. `disk full`: the
+   * rest of the bot needs the room.
    */
   keep(
     folder: string,
@@ -48,11 +48,11 @@ export type ReceivedFiles = Readonly<{
     quota: number,
     fetch: (path: string) => Promise<void>,
   ): Promise<KeptFile | 'full' | 'disk full'>;
-  /** At most `limit` bytes; undefined if it is gone. Reading keeps it longer. */
+  /** At most `limit` bytes; undefined if gone. Reading keeps it longer. */
   read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
-  /** Removes what this person sent, copies included, and these folders. Returns how many. */
+  /** Copies included. Returns how many. */
   forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;
-  /** Removes what was not used since `before`, and unchanged copies. */
+  /** Removes what was not used since `before`. */
   tidy(before: number): Promise<void>;
 }>;
 
@@ -66,7 +66,7 @@ const record: z.ZodType<KeptFile> = z.object({
 });
 
 const dayMs = 86_400_000;
-/** The store needs room, too. */
+/** Bytes. */
 const leftForOthers = 500_000_000;
 
 export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {
@@ -77,7 +77,7 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
   async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
     const files = (await namesIn(path.join(all, folder))).filter((name) => name.endsWith('.json'));
     const records: (readonly [string, KeptFile])[] = [];
-    // One after the other: a process can open only so many files.
+    // Sequential: open files are limited.
     for (const file of files) {
       const kept = await recordAt(inFolder(folder, file));
       if (kept !== undefined) records.push([file, kept]);
@@ -193,7 +193,7 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
   };
 }
 
-/** Its hash, and what its first bytes say it is; it is on the disk then. */
+/** Syncs it; detects the type from its first bytes. */
 async function look(
   file: string,
   { name, mime: told }: Readonly<{ name: string; mime?: string | undefined }>,
@@ -213,7 +213,7 @@ async function look(
   return { hash: hash.digest('hex'), mime: unknown && !told.startsWith('image/') ? told : mime, words, size };
 }
 
-/** A command may have closed the folder. */
+/** A command may have changed its mode. */
 async function openChat(chat: string): Promise<void> {
   await mkdir(chat, { recursive: true, mode: 0o700 });
   await chmod(chat, 0o700);
@@ -246,7 +246,7 @@ function ifAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** The model with the files that were sent to the conversation of the folder `chat` (M12). */
+/** Shows the model a conversation's files (M12). */
 export type Seeing = (model: Model, chat: string) => Model;
 
 export function createSeeing({

@@ -11,7 +11,7 @@ import { skillEnvironment } from '../sandbox/script-command.ts';
 import { openSkillSandbox } from '../skills/open-library.ts';
 import { pythonNeeds } from '../skills/skill-files.ts';
 
-/** Whether the system has what a skill needs, as of now; else it is out of the catalogue (P3). */
+/** Whether the system has what a skill needs (P3). */
 export type Availability = () => (skill: Skill) => boolean;
 
 export function createAvailability(available: () => AvailablePackages): Availability {
@@ -23,7 +23,7 @@ export function createAvailability(available: () => AvailablePackages): Availabi
   };
 }
 
-/** The last checks before a run (U1), each with the fix for the operator. */
+/** Each failed check names the operator's fix (U1). */
 export function createRequirements(options: {
   config: () => Config;
   mode: SandboxMode;
@@ -69,7 +69,7 @@ export function missingPackages(
   return packages.filter((name) => !available.has(name));
 }
 
-/** The command that installs these packages into the sandbox in use (R6). */
+/** For the sandbox in use (R6). */
 export function installCommand(
   mode: SandboxMode,
   missing: readonly string[],
@@ -135,18 +135,18 @@ export type SkillNeed = Readonly<{
   skill: string;
   packages: readonly string[];
   programs: readonly string[];
-  /** Without these packages and programs it is off. */
+  /** Disabled without these. */
   missing: readonly string[];
   command?: string;
-  /** Imports of these PyPI packages fail. */
+  /** PyPI packages. */
   python: readonly string[];
-  /** Names without a value in `[skills.NAME]`. */
+  /** Unset in `[skills.NAME]`. */
   env: readonly string[];
 }>;
 
 type SkillNeeds = Readonly<{
   mode: SandboxMode;
-  /** Why it is this sandbox, and what a better one needs (T4). */
+  /** Why this sandbox; what a better one needs (T4). */
   why: string;
   limits: string | undefined;
   root: RootFileSystem | undefined;
@@ -154,7 +154,7 @@ type SkillNeeds = Readonly<{
   needs: readonly SkillNeed[];
 }>;
 
-/** What skills need and lack on this system, as a bot of this config would find it (R6). */
+/** What skills need and lack here, by this config (R6). */
 export async function skillNeeds(config: Config, skills: readonly Skill[]): Promise<SkillNeeds> {
   const said: string[] = [];
   const keep = (_: object, message: string): void => void said.push(message);

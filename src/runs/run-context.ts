@@ -29,11 +29,10 @@ export type RunDeps = Readonly<{
   skills: SkillSupply;
   tools: ToolSupply;
   questions: Pick<Questions, 'tool'>;
-  /** `use_skill` of a run (U7). */
   chained(skill: Skill, run: RunPlace, requester: Requester): Promise<Tool>;
 }>;
 
-/** What a run gets: its body, model and own tools, and nothing of any other skill (U2, T5). */
+/** Only this skill's body, model and tools (U2, T5). */
 export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
   const ready = await readBody(input, deps);
   if (!ready.ok) return ready;
@@ -58,7 +57,6 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
       inCeiling: ceiling.names.includes('skills_run_script'),
       asFreely: (requester) => runsScriptsAsFreely(skill, requester, host),
     },
-    // Commands use the same door.
     cap:
       skill.capabilities.length === 0
         ? undefined
@@ -110,13 +108,13 @@ async function readBody(
 }
 
 type RunPlan = Readonly<{
-  /** With the limits and hosts that hold here. */
+  /** With this host's limits and hosts. */
   skill: Skill;
   allowed: readonly string[] | undefined;
   folders: RunFolders;
   sandbox: SkillSupply['sandbox'];
   scripts: ScriptGround | undefined;
-  /** The operator's word on whether commands of the model get the environment, too (U3). */
+  /** The operator's override for commands of the model (U3). */
   envInBash: boolean | undefined;
   profile: string | undefined;
   model: string;
@@ -142,7 +140,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     skill: {
       ...skill,
       timeoutSeconds: Math.min(skill.timeoutSeconds, config.sandbox.timeoutSeconds),
-      // Public skills don't know `network`: the operator names hosts for them.
+      // Public skills don't declare `network`.
       network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
     },
     allowed: skill.allowedTools?.length ? skill.allowedTools : profile?.tools,
@@ -163,7 +161,7 @@ async function otherTools(
   { tools, questions, chained }: RunDeps,
 ): Promise<readonly Tool[]> {
   const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
-  // Only where it is written out (T5).
+  // Must be named (T5).
   const chains = allowed?.includes('use_skill') === true;
   return [
     asking,
@@ -190,7 +188,7 @@ function drawCeiling(
             runsScriptsAsFreely(skill, context.requester, host) && ownScript(command, scripts) !== undefined,
   });
   for (const { code, message } of ceiling.warnings) {
-    // A tool that is off here is no mistake of the skill.
+    // A tool disabled here is not the skill's fault.
     const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
     host.log[level]({ skill: skill.name, code }, message);
   }
@@ -235,7 +233,6 @@ function callToolOf(
   );
 }
 
-/** Whether policy is no stricter with scripts than with commands of the model. */
 function runsScriptsAsFreely(
   skill: Skill,
   requester: Requester,
@@ -256,7 +253,7 @@ function clearFolder(folder: string, run: string, { log }: Pick<Host, 'log'>): P
   });
 }
 
-/** It continues while either person or model may use the skill. */
+/** Either person or model may use it. */
 function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL_POLICY_DENIED'> {
   const decision = decideSkill(skill, rules, { ...use, by: 'person' });
   if (decision.allowed || decideSkill(skill, rules, { ...use, by: 'model' }).allowed)

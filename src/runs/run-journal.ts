@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Entry } from '../core/entry.ts';
 import type { Step, Store } from '../store/store.ts';
 
-/** The same for the same call: names a run, its journal and its scratch folder. */
+/** Stable; names a run, its journal and its scratch folder. */
 export function runIdOf(parent: string, toolUseId: string): string {
   return createHash('sha256').update(`${parent}\n${toolUseId}`).digest('hex').slice(0, 16);
 }
 
-/** A run's journal. Ids of a conversation all begin with the conversation's own. */
+/** Begins with the conversation's id. */
 export function runJournal(parent: string, run: string): string {
   return `${parent}#run:${run}`;
 }
@@ -15,7 +15,7 @@ export function runJournal(parent: string, run: string): string {
 /** `skill` is empty for the main agent; `model` is an alias. */
 type User = Readonly<{ sender: string; conversation: string; skill: string; model: string }>;
 
-/** Usage of a model, stored in one step with its entry so that sums are exact (U10). */
+/** Stored in one step with its entry, so sums are exact (U10). */
 export function useOfEntry(entry: Entry, user: User): NonNullable<Step['usage']> {
   if (entry.kind !== 'assistant' && entry.kind !== 'summary') return [];
   return [{ ...user, day: new Date(entry.at).toISOString().slice(0, 10), tokens: entry.tokens }];

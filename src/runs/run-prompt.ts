@@ -14,16 +14,13 @@ const opening = 'You carry out the skill "';
 
 type RunPrompt = Readonly<{ system: readonly Anthropic.TextBlockParam[]; firstMessage: string }>;
 
-/** The skill whose run makes this request; undefined for the main agent. */
+/** Undefined for the main agent. */
 export function skillOfRun({ system }: Pick<ModelRequest, 'system'>): string | undefined {
   const text = system[0]?.text ?? '';
   return text.startsWith(opening) ? text.slice(opening.length, text.indexOf('"', opening.length)) : undefined;
 }
 
-/**
- * No text of a person or model enters a run's system prompt (U2): a body with arguments filled in moves to the first
- * message.
- */
+/** No person's or model's text enters the system prompt (U2): a filled body moves to the first message. */
 export function runPrompt(options: {
   skill: Pick<Skill, 'name'>;
   profile?: string | undefined;
@@ -65,15 +62,12 @@ export function runPrompt(options: {
 
 const mostPieces = 20;
 const mostCharacters = 10_000;
-/** Characters of files together; a run reads the rest itself. */
+/** Characters in all; a run reads the rest itself. */
 const mostOfFiles = 6_000;
-/** So few words may be about what was said before: "the above", "that in short". */
+/** Short requests such as "the above" need earlier messages. */
 const fewWords = 8;
 
-/**
- * What a person's own command is about, in labels (I1, M11): what came with it, and the newest of what was said
- * before. In a direct message the latter only with few words.
- */
+/** What came with a person's command, and recent messages; labelled (I1, M11). In direct messages only for few words. */
 export function contextForRun(
   message: Message,
   before: Readonly<{
@@ -143,7 +137,7 @@ function saidBefore(
   });
 }
 
-/** From the end, as many as fit; the first that is too long is cut. */
+/** From the end; cuts the first that does not fit. */
 function newest(pieces: readonly string[]): readonly string[] {
   const kept: string[] = [];
   let room = mostCharacters;

@@ -30,13 +30,13 @@ export type RunContext =
       maxIterations: number;
       timeoutSeconds: number;
       profile?: string;
-      /** `filled`: it holds text of a person or model. */
+      /** `filled`: holds text of a person or model. */
       body: Readonly<{ text: string; filled: boolean }>;
       files: readonly string[];
       filesCut: boolean;
       tools: readonly Tool[];
       callTool: CallTool;
-      /** Not called for a run that continues later. */
+      /** Not for a run that continues later. */
       clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
@@ -45,7 +45,7 @@ export type RunPlace = Readonly<{
   id: string;
   transcript: string;
   deadline: Deadline;
-  /** Skills around this run, the outermost first (U7). */
+  /** Outermost first (U7). */
   chain: readonly string[];
 }>;
 
@@ -58,21 +58,21 @@ export type RunInput = Readonly<{
 
 export type CreateRunContext = (input: RunInput) => Promise<RunContext>;
 
-/** With its envelope a result stays within the 30,000 of any tool (U4, M3). */
+/** With its envelope it stays below 30,000 (U4, M3). */
 const resultLimit = 29_000;
 
 export type RunSkill = (
   skill: Skill,
   request: SkillRequest,
   context: ToolContext,
-  /** The transcript that asked, so that the journal is found again after a crash. */
+  /** Finds the journal again after a crash. */
   parent: string,
   chain?: readonly string[],
 ) => Promise<SkillResult>;
 
 export type RunSkillDeps = Readonly<{
   store: Pick<Store, 'transcripts' | 'commit'>;
-  /** The IANA time zone of people whose own is unknown. */
+  /** For people without one (IANA). */
   zone(): string;
   questions: Pick<Questions, 'take'>;
   createContext: CreateRunContext;
@@ -81,10 +81,7 @@ export type RunSkillDeps = Readonly<{
   log: Log;
 }>;
 
-/**
- * A run is a loop over its own journal (U2): no main history, no other skill. Called again for the same tool use it
- * continues where it was (Q5), and so does one that gets an answer by `resume` (U14).
- */
+/** A loop over its own journal (U2). A repeated call resumes it (Q5), as does an answer through `resume` (U14). */
 export function createRunSkill(deps: RunSkillDeps): RunSkill {
   const { store, questions, createContext, clock } = deps;
   return async (skill, request, context, parent, chain = []) => {
@@ -113,7 +110,7 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
       ...truncate(ended.text, resultLimit),
       durationMs: clock.now() - began,
       resume: status === 'needs_input' ? id : undefined,
-      // The conversation may have been reset since.
+      // The conversation may have been reset.
       marks: await taintAround(store.transcripts, transcript),
     };
     logEnd(input, { result, model: granted.model }, deps);

@@ -22,7 +22,7 @@ type RunGround = Readonly<{
   scripts: ScriptGround | undefined;
 }>;
 
-/** A run's tools that start no programs (T2). The first reads the skill's own files. */
+/** Start no programs (T2). */
 export function plainRunTools({
   skill,
   folders,
@@ -33,7 +33,7 @@ export function plainRunTools({
 }: Omit<RunGround, 'scripts'> &
   Readonly<{
     quota: number;
-    /** Only for a skill that lists these tools by name (D9). */
+    /** Only if listed by name (D9). */
     writing: SkillWriting;
     web: readonly Tool[];
   }>): readonly Tool[] {
@@ -63,14 +63,14 @@ export function commandTools({
   ...ground
 }: RunGround &
   Readonly<{
-    /** The list in force: the skill's, or its profile's. */
+    /** The skill's list, or its profile's. */
     allowed: readonly string[] | undefined;
     packages: ScriptPackages;
     env: Readonly<Record<string, string>>;
-    /** The operator's word on whether commands of the model get `env`, too (U3). */
+    /** The operator's override for `env` in bash (U3). */
     envInBash: boolean | undefined;
     mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
-    /** `skillet-cap`, where the skill has capabilities (C4). */
+    /** For capabilities (C4). */
     cap?: CapOf;
   }>): readonly Tool[] {
   const { skill, sandbox, folders, scripts } = ground;
@@ -91,11 +91,11 @@ export function commandTools({
     simple: () => simple,
     env: knowsEnv ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),
-    // Skills' instructions call their scripts by path: such commands run as scripts do.
+    // Instructions call scripts by path.
     script: scripts && {
       ground: scripts,
       run: createRunScript(ofScript),
-      // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
+      // No bypass of list, policy or `env_in_bash` (T5, T8, U3).
       mayRun: (requester: Requester) =>
         (knowsEnv || Object.keys(env).length === 0 || mayRunScripts.inCeiling) &&
         mayRunScripts.asFreely(requester),

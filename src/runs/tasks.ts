@@ -15,9 +15,9 @@ export type RunTask = Extract<Task, { kind: 'run' }>;
 export type NewTask = Omit<RunTask, 'kind' | 'id'>;
 export type RefuseTask = (underWay: readonly ListedItem[]) => string | undefined;
 
-/** Signals are hints: without one the result is looked up this often. */
+/** In case a signal is lost. */
 const lookEveryMs = 5_000;
-/** Nobody waits longer for a run that waits for a person (U9). */
+/** Only for runs that wait for a person (U9). */
 const askingPatienceMs = 10_000;
 const progressEveryMs = 1_000;
 const mostTasks = 10;
@@ -31,7 +31,7 @@ export function resultKey(id: string): string {
   return `${taskKey(id)}:ended`;
 }
 
-/** The run: one that asked a person continues as a task of its own (U14). */
+/** One that asked a person continues as its own task (U14). */
 export function runOf({ id, tool, input }: RunTask): string {
   const resumed = tool === 'use_skill' ? input['resume'] : undefined;
   return typeof resumed === 'string' ? resumed : id;
@@ -41,10 +41,7 @@ export function journalOf(task: RunTask): string {
   return runJournal(task.parent, runOf(task));
 }
 
-/**
- * Stores a run once for each call, as an item of a queue beside its conversation, so it survives what a message
- * survives (U9). Refused if ten are under way in the conversation.
- */
+/** Stores a run once a call in its own queue (U9). Refused if the conversation has ten. */
 export async function setUpTask(
   message: Message,
   task: NewTask,
@@ -73,7 +70,7 @@ type RunTaskDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
 }>;
 
-/** Runs it, or continues it, and tells its conversation the result. */
+/** Then tells the conversation. */
 export async function runTask(
   item: InboxItem,
   task: RunTask,
@@ -82,12 +79,11 @@ export async function runTask(
 ): Promise<void> {
   const outcome = await callOnce(task, callTool, signal, deps);
   if (isShuttingDown(signal)) throw signal.reason;
-  // They know already.
   if (signal.aborted) return deps.store.commit({ done: item.key });
   await tellResult(item, task, { ...outcome, done: item.key }, deps);
 }
 
-/** Journalled, so that a call that may not be repeated is made once (Q5). */
+/** Journalled: non-repeatable calls are made once (Q5). */
 async function callOnce(
   task: RunTask,
   callTool: CallTool,
@@ -107,10 +103,7 @@ async function callOnce(
   });
 }
 
-/**
- * The result is an item of the conversation, and counts as a message of the person who started the run: the waiting
- * turn takes it, else it wakes the conversation.
- */
+/** The waiting turn reads the result; otherwise it is a new message of the person. */
 export async function tellResult(
   { message }: InboxItem,
   { id, skill }: RunTask,
@@ -124,7 +117,7 @@ export async function tellResult(
   await store.signals.send('ended', id);
 }
 
-/** Reports progress to the waiting turn, once a second at most. */
+/** Once a second at most. */
 export function taskProgress(
   { id }: Pick<RunTask, 'id'>,
   signal: AbortSignal,
@@ -157,10 +150,7 @@ type WaitDeps = Readonly<{
   stopping: AbortSignal;
 }>;
 
-/**
- * Waits for a run and takes its result out of the inbox; undefined if it continues by itself. Stopping the turn stops
- * the run; a shutdown ends the wait (Q13).
- */
+/** Undefined if it continues in the background. A stop stops the run; a shutdown only ends the wait (Q13). */
 export async function waitForTask(
   waiting: Waiting,
   context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
@@ -219,7 +209,7 @@ async function takeResult(
   return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
 }
 
-/** In one step; all processes are told (Q4, T8). */
+/** In one step, in all processes (Q4, T8). */
 export async function cancelWork(store: Pick<Store, 'stop' | 'signals'>, order: StopOrder): Promise<Stopped> {
   const stopped = await store.stop(order);
   for (const key of stopped.stopping) await store.signals.send('stop', key);

@@ -5,9 +5,8 @@ import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
 /**
- * A message as the model reads it: with its sender in a group (M8), what others said as background (M10), and all
- * that is not the person's own text labelled as data (M11). `today` is given when the model was not told the time for
- * a while.
+ * Sender in groups (M8), background (M10), and labels around all but the person's own text (M11). `today`: if the model
+ * needs the time.
  */
 export function userContent(
   message: Message,
@@ -34,12 +33,11 @@ export function userContent(
   ].join('\n');
 }
 
-/** `userContent` without the date. */
 export function withoutDate(content: string): string {
   return content.replace(/^<host[^>\n]*>\nToday is [^\n]*\n<\/host>\n/, '');
 }
 
-/** `userContent` for a reader who is not shown its files. */
+/** For a reader without the files. */
 export function withoutShown(content: string): string {
   return content.replace(/^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm, '$1]');
 }
@@ -74,7 +72,7 @@ export function heardWords(messages: readonly Message[], received: ReceivedOf): 
   });
 }
 
-/** Files that a model is shown, the person's own first. */
+/** The person's own first. */
 export function filesShown(
   { attachments, replyTo, shared = [] }: Message,
   background: readonly Message[],
@@ -105,7 +103,7 @@ function answeredTo({ replyTo }: Message, received: ReceivedOf): readonly string
 
 type Aloud = Readonly<{ attachment: Attachment; words: string }>;
 
-/** Voice messages that the person passed on are not their words (M11). */
+/** Forwarded voice is not the person's words (M11). */
 function saidAloud({ attachments, shared = [] }: Message, received: ReceivedOf): readonly Aloud[] {
   if (shared.length > 0) return [];
   return attachments.flatMap((attachment) => {
@@ -139,7 +137,7 @@ function passedOn(
   ];
 }
 
-/** `use_skill` has labelled the result (U4, U9). */
+/** Labelled by `use_skill` (U4, U9). */
 function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
   const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
   return [labelled('host', `${today === undefined ? '' : `Today is ${today}. `}${note}`), result].join('\n');
@@ -151,7 +149,7 @@ function background(messages: readonly Message[], received: ReceivedOf): string 
   });
 }
 
-/** A run's model wrote the question: it is quoted, not said by the host. */
+/** Quoted: a model wrote the question. */
 export function questionContent({ run, skill, question: asked }: Question): string {
   const note = `A run of the skill ${skill} asked this person what is quoted here. If their message answers it, call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}; if it is about something else, leave it.`;
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');

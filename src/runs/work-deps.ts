@@ -19,7 +19,7 @@ import type { Seeing } from './received-files.ts';
 import type { Availability } from './requirements.ts';
 import type { Requirements } from './use-skill.ts';
 
-/** What all work for a person needs of the bot: a turn, or a run. */
+/** For a turn or a run. */
 export type Host = Readonly<{
   runtime: () => RuntimeConfig;
   store: Store;
@@ -29,7 +29,7 @@ export type Host = Readonly<{
   log: Log;
 }>;
 
-/** Decisions made again while work continues (D7, S11, T8). */
+/** Decided again during work (D7, S11, T8). */
 export type Gates = Readonly<{
   accessOf: AccessContext;
   stillAdmitted: StillAdmitted;

@@ -18,7 +18,6 @@ const tooLong = fixed`This conversation has become too long for the language mod
 const rateLimited = fixed`The language model has reached its rate limit. Please try again in a few minutes.`;
 const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;
 type Kind = Readonly<{ status: number; sentence?: string; look?: ForOperator['look'] }>;
-/** Errors that the API names. */
 const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['invalid_request_error', { status: 400 }],
   ['authentication_error', { status: 401, sentence: operatorOnly, look: 'key' }],
@@ -28,7 +27,6 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['request_too_large', { status: 413, sentence: tooLong }],
   ['rate_limit_error', { status: 429, sentence: rateLimited }],
 ]);
-/** Words of Anthropic, Bedrock, vLLM, OpenRouter, llama.cpp, LM Studio, SGLang, Gemini, Groq, xAI, Kimi and Mistral. */
 const tooLongPattern = new RegExp(
   [
     String.raw`\b(prompt|input|request|conversation|messages?)( is)? too long`,
@@ -42,12 +40,10 @@ const tooLongPattern = new RegExp(
   ].join('|'),
   'i',
 );
-/** Words of Anthropic, llama.cpp, vLLM and Ollama. */
 const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
-/** Keys, models and rate limits, whatever the words. */
 const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 
-/** 408, 409, 429, 5xx and broken connections pass (M4). */
+/** Retries 408, 409, 429, 5xx and lost connections (M4). */
 export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
@@ -55,7 +51,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (isTooLong(api) || isAboutFiles(api)) return { again: false };
   const { status, type, errorCode } = api;
   const header = (name: string): string | null => api.headers?.get(name) ?? null;
-  // A 429 that lasts until the operator acts.
+  // A 429 until the operator acts.
   if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
     return { again: false };
   if (status === undefined)
@@ -65,7 +61,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   return { again: true, afterMs };
 }
 
-/** A sentence for the person, the cause for the log, no secret in either (M4). */
+/** A sentence for people, a cause for the log; no secrets (M4). */
 export function toModelError(
   error: unknown,
   options: Readonly<{ sdk: Sdk; alias: string; passing: boolean; redact(text: string): string }>,
@@ -122,7 +118,6 @@ function isTooLong({ status, message }: ApiError): boolean {
   return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
 }
 
-/** Local servers say it with status 500. */
 function isAboutFiles({ status, message }: ApiError): boolean {
   return [400, 422, 500, 501].includes(status ?? 0) && aboutFilesPattern.test(message);
 }
@@ -151,12 +146,12 @@ function retryAfterMs(ms: string | null, header: string | null, now: number): nu
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** `afterMs`: the earliest next try. */
+/** Milliseconds. */
 type Verdict = Readonly<{ again: false } | { again: true; afterMs?: number }>;
 
 /**
- * Up to four tries within two minutes of the first failure (M4), after the time that the failure asks for, else 0.5,
- * 1, 2 s, plus up to a quarter. Throws the last failure, or the signal's reason.
+ * Four tries within two minutes of the first failure (M4). Waits as the server asks, else 0.5, 1, 2 s plus up to a
+ * quarter. Throws the last failure or the signal's reason.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

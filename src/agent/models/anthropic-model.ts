@@ -16,17 +16,15 @@ export type AnthropicModelSettings = Readonly<{
   endpoint: Readonly<{
     /** Without `/v1`. */
     baseUrl: string;
-    /** Absent: no key is sent. */
     apiKey?: string;
-    /** Silence that ends a stream. */
     silenceMs?: number;
   }>;
-  /** Tokens of one answer, thinking included. */
+  /** Per answer, with thinking. */
   maxTokens: number;
   contextWindow?: number;
-  /** False: no pictures and documents. */
+  /** Pictures and documents. */
   sees?: boolean;
-  /** A word, or a budget of 1024 tokens or more. */
+  /** A word, or at least 1024 tokens. */
   thinking?: Thinking;
   effort?: Effort;
 }>;
@@ -38,8 +36,8 @@ type Endpoint = AnthropicModelSettings['endpoint'];
 type AnthropicModelDeps = Readonly<{ log: Log; clock: Clock; random?: () => number }>;
 
 /**
- * A model behind the Messages API (M1): streams, marks the prompt cache (M5), retries passing faults (M4). `onText`
- * gets text once, even if a broken stream is repeated. The SDK is loaded with the first request.
+ * Streams, caches prompts (M5), retries (M4). `onText` gets text once, even if a stream is repeated. Loads the SDK
+ * lazily.
  */
 export function createAnthropicModel(settings: AnthropicModelSettings, deps: AnthropicModelDeps): Model {
   const { alias, model, endpoint, contextWindow, sees } = settings;
@@ -47,7 +45,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
   const { bindsThinking = isClaude(model), tokenFactor = 1 } = claudeModel(model) ?? {};
   const redact = createRedactor(secretsOf(endpoint));
   const load = once(async () => {
-    // Its CommonJS half loads 40 ms faster and saves 1 MB.
+    // CommonJS loads 40 ms faster and saves 1 MB.
     const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
     return { sdk, client: createClient(sdk, endpoint, clock) };
   });
@@ -139,7 +137,7 @@ function toThinking(thinking: Thinking): Anthropic.ThinkingConfigParam {
   return { type: thinking === 'off' ? 'disabled' : thinking };
 }
 
-/** Local servers leave fields out. */
+/** Local servers omit fields. */
 function toAnswer(message: Anthropic.Message, { bindingOf }: BoundRequest): ModelAnswer {
   const { content, stop_reason: stopReason, usage, model } = message;
   const binding = bindingOf(content);
@@ -165,7 +163,7 @@ function secretsOf({ apiKey, baseUrl }: Endpoint): Parameters<typeof createRedac
   ];
 }
 
-/** The SDK would throw away an answer whose call has arguments that are not JSON. That call alone is refused later. */
+/** Invalid JSON arguments would make the SDK drop the whole answer; later only that call is refused. */
 function keepUnparsed(stream: MessageStream): void {
   const written = new Map<number, string>();
   stream.on('streamEvent', (event, { content }) => {
@@ -174,7 +172,7 @@ function keepUnparsed(stream: MessageStream): void {
     written.set(index, (written.get(index) ?? '') + event.delta.partial_json);
     const block = content[index];
     const parse = block && Object.getOwnPropertyDescriptor(block, 'input')?.get;
-    // The SDK parses lazily, at the end of the block.
+    // The SDK parses lazily.
     if (parse !== undefined)
       Object.defineProperty(block, 'input', {
         enumerable: true,
@@ -193,10 +191,9 @@ function parsed(parse: () => unknown, text: string): unknown {
   }
 }
 
-/** Shared: a stack for each answer costs time. */
 const ended = new Error('the answer ended');
 
-/** The body fails once nothing, not even a ping, has come for `ms`: the connection is dead. */
+/** Fails after `ms` without even a ping. */
 export function endWhenSilent(answer: Response, ms: number, clock: Clock): Response {
   if (answer.body === null) return answer;
   const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();

@@ -5,38 +5,36 @@ import type { Entry } from '../../core/entry.ts';
 import type { BoundThinking, ModelRequest } from '../../core/model.ts';
 import { once } from '../../lib/async/mutex.ts';
 
-/** Ids of calls that the host makes for a person; a model's call can't have it. */
+/** Host calls for a person; models can't use it. */
 const hostCallPrefix = 'person_';
 
 const mark = { type: 'ephemeral' } as const;
 
-/** The API finds known prefixes within so many blocks before a breakpoint. */
+/** In blocks: how far the API looks for a cached prefix. */
 const lookback = 20;
 
-/** Whose thinking it is: one account's is never shown to another. */
+/** Thinking is never sent to another account. */
 export type Account = Readonly<{
   baseUrl: string;
   apiKey?: string;
   model: string;
-  /** Thinking is good only behind its very request. */
+  /** Thinking is valid only behind the exact request. */
   bindsThinking: boolean;
 }>;
 
 export type BoundRequest = Readonly<{
-  /** Without thinking of other accounts or behind other messages. */
+  /** Without foreign thinking. */
   messages: readonly Anthropic.MessageParam[];
-  /** The last message of an earlier request of this account. */
   known?: number | undefined;
-  /** Undefined if the answer has no thinking. */
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
 }>;
 
 type Block = Anthropic.ContentBlockParam;
 
 /**
- * Keeps thinking only where it was made (M13): a running digest of account, system, tools and messages must equal the
- * one stored with the answer, which keeps all of its thinking or none. A model that does not bind thinking needs it
- * while tools shrink: then account, system and audience count. One pass.
+ * Keeps thinking only behind the request it was made for (M13): a digest of account, system, tools and messages must
+ * match the stored one. Models that do not bind thinking need it while tools shrink: then only account, system and
+ * audience count.
  */
 export function boundThinking(request: ModelRequest, account: Account): BoundRequest {
   const { messages } = request;
@@ -77,7 +75,6 @@ function walk({ system, tools, messages, audience }: ModelRequest, account: Acco
     const blocks: readonly Block[] =
       typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     const left = spans(blocks).flatMap((span) => keep(role, span));
-    // It was an answer to everything before it.
     if (left.some(isThinking)) known = index - 1;
     return { role, content: left } as Anthropic.MessageParam;
   });
@@ -94,7 +91,7 @@ function walk({ system, tools, messages, audience }: ModelRequest, account: Acco
 
 type Span = Readonly<{ binding: string | undefined; blocks: readonly Block[] }>;
 
-/** After the last thinking of each answer: a message may hold two. */
+/** Split after an answer's last thinking: a message may hold two. */
 function spans(blocks: readonly Block[]): readonly Span[] {
   const first = blocks.findIndex(isThinking);
   if (first < 0) return [{ binding: undefined, blocks }];
@@ -105,7 +102,7 @@ function spans(blocks: readonly Block[]): readonly Span[] {
   return [{ binding, blocks: blocks.slice(0, last + 1) }, ...spans(blocks.slice(last + 1))];
 }
 
-/** Thinking at its end never returns. */
+/** Trailing thinking never returns. */
 function upToLastThinking(content: readonly Anthropic.ContentBlock[]): readonly Block[] {
   const shown = content.slice(0, content.findLastIndex((block) => !isThinking(block)) + 1);
   return shown.slice(0, shown.findLastIndex(isThinking) + 1);
@@ -128,9 +125,8 @@ function plain(value: unknown): string {
 type Cacheable = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
 
 /**
- * At most four breakpoints (M5): after the first system block, and after three user messages. The last two find the
- * previous request of the turn; the third finds the last request for the same people, at `known`, or as far back as
- * leaves no gap.
+ * Four breakpoints at most (M5): the first system block and three user messages. The last two find the turn's previous
+ * request, the third the last one for the same people (`known`).
  */
 export function withCachePoints({ system, messages, tools }: Cacheable, known?: number): Cacheable {
   const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
@@ -146,7 +142,7 @@ export function withCachePoints({ system, messages, tools }: Cacheable, known?: 
   };
 }
 
-/** `users`: indexes of user messages before the last. */
+/** `users`: indexes before the last. */
 function thirdEnd(
   messages: readonly Anthropic.MessageParam[],
   users: readonly number[],
@@ -177,20 +173,15 @@ function asBlocks(
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** Of the `use_skill` call behind a person's command, by its inbox item. */
 export function invocationId(key: string): string {
   return `${hostCallPrefix}${hash('sha256', key).slice(0, 24)}`;
 }
 
-/** Then the input is the host's own. */
 export function isHostCall(id: string): boolean {
   return id.startsWith(hostCallPrefix);
 }
 
-/**
- * Ids that no earlier call of the transcript has: some local servers count from zero in each answer. After a summary
- * its time is added, for the calls it replaces.
- */
+/** Some local servers count from zero in each answer. A summary's time is added for the calls it replaced. */
 export function uniqueCallIds(
   content: readonly Anthropic.ContentBlock[],
   entries: readonly Entry[],

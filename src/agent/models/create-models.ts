@@ -7,16 +7,15 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
 const anthropic = 'https://api.anthropic.com';
-/** Servers without pings may think for a while. */
+/** Servers without pings may think for long. */
 const silenceMs = 120_000;
 
-/** Each configured model is made once, on demand. */
+/** One instance a model, on demand. */
 export function createModels(
   settings: ModelsSettings,
   options: Readonly<{
     log: Log;
     clock: Clock;
-    /** Wraps each model once. */
     measure?: (model: Model) => Model;
   }>,
 ): Models {
@@ -26,11 +25,10 @@ export function createModels(
 
   const build = (name: string): Model => {
     const found = resolveModel(settings, name);
-    // Without a default, a built-in alias has no key.
     const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
     if (found === undefined || unreachable) return createOfflineModel(name);
     const claude = claudeModel(found.model);
-    // Longer prompts cost several times as much: only by config.
+    // Long prompts cost several times as much.
     const known = claude?.longPrompt?.above ?? claude?.window;
     const contextWindow = found.contextWindow ?? known ?? (isClaude(found.model) ? 200_000 : undefined);
     const made = {
@@ -68,7 +66,7 @@ export function createModels(
   };
 }
 
-/** If a passing fault uses up the tries of `first`, `second` answers (M4). Streamed text is not streamed again. */
+/** After a passing failure, `second` answers (M4); streamed text is not streamed again. */
 export function withFallback(first: Model, second: Model, log: Log): Model {
   return {
     ...first,

@@ -5,7 +5,7 @@ import type { Label } from '../../lib/text/escape-labels.ts';
 import { withoutEnd } from '../../lib/text/text.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../../core/model.ts';
 
-/** Characters that fit on a screen. */
+/** Characters. */
 const longest = 1_500;
 
 export const noModelNotice =
@@ -18,15 +18,14 @@ const needsModel =
 const needsReader =
   'This skill gives instructions that a language model would follow here, and none is connected.';
 
-/** Named to somebody whose words fit no skill. */
 const mostNamed = 12;
 
-/** It can't summarise, so it never runs full. */
+/** It can't summarise. */
 const plenty = 1_000_000;
 
 /**
- * Without a configured model (M1): deterministic, offline. It starts the best matching skill; in a run the skill's
- * script, or it answers from reference files. Its first reply, and each without a match, says what it is.
+ * Without a configured model (M1): picks a skill, runs its script, or quotes reference files. Deterministic; says what
+ * it is.
  */
 export function createOfflineModel(alias: string): Model {
   return {
@@ -80,7 +79,7 @@ function firstSentence(description: string): string {
   return /^.*?[.!?](?=\s|$)/.exec(description)?.[0] ?? description;
 }
 
-/** Only the main agent can find other skills. */
+/** Only the main agent can find skills. */
 function isRun({ tools }: ModelRequest): boolean {
   const names = tools.map(({ name }) => name);
   const findsOthers = ['use_skill', 'skills_list', 'skills_load', 'skills_search'];
@@ -136,7 +135,6 @@ function answered(stopReason: Anthropic.StopReason, ...content: Anthropic.Conten
   return { content, stopReason, tokens: noTokens, model: 'offline' };
 }
 
-/** A failed script's own words. */
 function printedBy(result: Anthropic.ToolResultBlockParam): string {
   const text = resultText(result).trim();
   if (result.is_error !== true) return text;
@@ -145,7 +143,6 @@ function printedBy(result: Anthropic.ToolResultBlockParam): string {
   return `That did not work${code === '' ? '' : ` (${code})`}: ${said.trim()}`;
 }
 
-/** Without the envelope of a run's result. */
 function outputOf(result: Anthropic.ToolResultBlockParam): string {
   const text = resultText(result);
   return lastLabelled(text, 'output') ?? text.trim();
@@ -155,7 +152,7 @@ function resultText({ content }: Anthropic.ToolResultBlockParam): string {
   return typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
 }
 
-/** Instructions of a skill (U8), not a result. */
+/** Instructions of a skill (U8). */
 function isToBeFollowed(text: string): boolean {
   return text.includes('<instruction skill="');
 }
@@ -175,7 +172,6 @@ function textOfBlock(block: Readonly<{ type: string; text?: unknown }>): string 
 
 type Section = Readonly<{ heading: string; text: string }>;
 
-/** Undefined if none fits. */
 export function bestSection(files: readonly string[], words: string): string | undefined {
   const terms = termsOf(words).map((term) => term.replace(/s$/, ''));
   const fit = ({ heading, text }: Section): number =>
@@ -185,7 +181,7 @@ export function bestSection(files: readonly string[], words: string): string | u
     .flatMap(sectionsOf)
     .map((section) => ({ section, score: fit(section) }))
     .filter(({ score }) => score > 0)
-    // A shorter section says less of other things.
+    // Shorter is more specific.
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length);
   return best && cut(best.section.text);
 }
@@ -204,7 +200,7 @@ function sectionsOf(file: string): readonly Section[] {
     .filter(({ heading, text }) => text !== heading);
 }
 
-/** At a line end; closes an open fence. */
+/** Cuts at a line end and closes an open fence. */
 function cut(text: string): string {
   if (text.length <= longest) return text;
   const lineEnd = text.lastIndexOf('\n', longest);
@@ -213,10 +209,9 @@ function cut(text: string): string {
   return `${kept}\n${isOpen ? '```\n' : ''}\n…`;
 }
 
-/** A skill as the request shows it. */
 export type SeenSkill = Readonly<{ name: string; description: string }>;
 
-/** Names from the enum of `use_skill`, descriptions from the catalogue in either format. */
+/** From the enum and either catalogue format. */
 export function skillsIn({ system, tools }: ModelRequest): readonly SeenSkill[] {
   const properties = tools.find(({ name }) => name === 'use_skill')?.input_schema.properties;
   const names = (properties as { skill?: { enum?: unknown } } | null | undefined)?.skill?.enum;
@@ -233,13 +228,12 @@ function describedIn(catalogue: string, name: string): string {
   return (bullet ?? element)?.[1]?.trim() ?? '';
 }
 
-/** By R2's score, without small words. */
+/** R2's score, without small words. */
 export function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
   const tagless = skills.map((skill) => ({ ...skill, tags: [] }));
   return searchSkills(tagless, termsOf(words).join(' '))[0]?.name;
 }
 
-/** Its name holds most of the words; else the first. */
 export function pickScript(listing: string, words: string): string | undefined {
   const listed = listing.matchAll(/^- (scripts\/\S+\.(?:sh|py|js|mjs|ts))(?=\s|$)/gm);
   const terms = termsOf(words);
@@ -247,12 +241,11 @@ export function pickScript(listing: string, words: string): string | undefined {
   return [...listed].map((match) => match[1] ?? '').toSorted((a, b) => fit(b) - fit(a))[0];
 }
 
-/** The reference files that a run's prompt lists. */
 export function referencesIn(listing: string): readonly string[] {
   return [...listing.matchAll(/^- (references\/\S+\.md)$/gm)].map((match) => match[1] ?? '').slice(0, 10);
 }
 
-/** Quoted parts and words with a digit, else all of it as one. */
+/** Quoted parts and words with digits; else one argument. */
 export function argumentsIn(words: string): readonly string[] {
   const parts = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, double, single, bare]) => ({
     text: double ?? single ?? withoutEnd(bare ?? '', '.,;:!?'),
@@ -260,11 +253,10 @@ export function argumentsIn(words: string): readonly string[] {
   }));
   const telling = parts.filter(({ telling }) => telling).map(({ text }) => text);
   if (telling.length > 0) return telling;
-  // What a bare `/dice` says (I6).
+  // A bare `/dice` (I6).
   return /^\s*(?:Run [\w-]+\.\s*)?$/.test(words) ? [] : [words.trim()];
 }
 
-/** The last `<message>`, else what is in no label. */
 export function ownWords(text: string): string {
   const labelled = lastLabelled(text, 'message');
   if (labelled !== undefined) return labelled;
@@ -284,7 +276,7 @@ const smallWords = new Set(
   ),
 );
 
-/** In lower case, without small words. */
+/** Lower case, without small words. */
 export function termsOf(words: string): readonly string[] {
   const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));

@@ -32,7 +32,6 @@ export type AdmitDeps = Readonly<{
   }>;
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
   asked: Readonly<{
-    /** Removes what was pasted from a sign-in page (C6). */
     signIns: GuardSignIns;
     answerAsks(message: Message): Promise<boolean>;
     settings: Pick<SettingsTalk, 'takeValue'>;
@@ -41,24 +40,20 @@ export type AdmitDeps = Readonly<{
   isDue: Readonly<{ refusal(key: string): boolean; full(key: string): boolean }>;
 }>;
 
-/** `/new` outside a thread: a new thread has no memory yet. */
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
 const tooMany = fixed`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`;
 
-/**
- * The one way in (Q1): who may talk, what is answered without waiting (Q4), and the inbox for everything else. Rejects
- * if storing fails, so that the platform sends the event again.
- */
+/** Admits, answers at once (Q4) or enqueues (Q1). Rejects if storing fails, so the platform resends. */
 export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void> {
   const { users, strangers } = deps.people;
   const { signIns, answerAsks, settings } = deps.asked;
   const { commands } = deps.reading;
-  // Before anything of it is decided, stored or logged.
+  // Before anything is decided, stored or logged.
   if (await signIns.takes(event.message)) return;
   const message = await signIns.clean(event.message);
   if (await strangers.claims(message)) return;
   const decision = await users.decide(message);
-  // A secret that is waited for may come without a mention.
+  // An expected secret needs no mention.
   const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
   if (mayAct && (await settings.takeValue(message))) return;
   if (!decision.allowed) return refuse(message, decision, deps);
@@ -88,7 +83,7 @@ async function refuse(
   return strangers.meet(message, code);
 }
 
-/** A thread is opened only for what a model answers. */
+/** Only for what a model answers. */
 async function acceptInThread(
   message: Message,
   openThread: NonNullable<MessageEvent['openThread']>,

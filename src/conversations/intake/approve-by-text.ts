@@ -5,17 +5,17 @@ import type { Message } from '../../core/message.ts';
 import type { Replies } from '../../replies/replies.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Words that do what a button or command does (H11, H14). */
+/** Replace a button or command (H11, H14). */
 const words: Readonly<Record<'stop' | 'yes' | 'no', ReadonlySet<string>>> = {
   stop: wordSet('stop stopp halt para parar pare detente arrête arrêtez стоп やめて 止めて 停 停止'),
   yes: wordSet('yes y yep yeah ja sí si oui sim да はい 是 是的'),
   no: wordSet('no n nope nein non não nao нет いいえ 不 否'),
 };
 
-/** For platforms without buttons (T8). */
+/** Without buttons (T8). */
 const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
 
-/** Telegram tells times in whole seconds. */
+/** Telegram has whole seconds. */
 const wholeSeconds = 999;
 
 const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
@@ -27,7 +27,7 @@ export type AnswerDeps = Readonly<{
   replies: Pick<Replies, 'answer'>;
 }>;
 
-/** A text that answers what the bot asked, outside the queue (Q4). False if it is none. */
+/** Outside the queue (Q4). False if it answers nothing. */
 export async function answerByText(message: Message, deps: AnswerDeps): Promise<boolean> {
   const [, typed = '', named = ''] = answer.exec(message.text) ?? [];
   const [word, code] = named === '' ? await plainAnswer(message, deps.store) : [typed, named.toUpperCase()];
@@ -42,12 +42,12 @@ export async function answerByText(message: Message, deps: AnswerDeps): Promise<
     if (confirmed.kind === 'refused') await deps.replies.answer(message, confirmed.text);
     return confirmed.kind !== 'unknown';
   }
-  // The question shows its outcome; only what did not count is told.
+  // The question shows its outcome.
   if (answered.kind !== 'taken') await deps.replies.answer(message, answered.text);
   return true;
 }
 
-/** A plain yes or no counts if it is the next thing this person wrote and only one thing is open (H11). */
+/** Only as this person's next message, with one question open (H11). */
 async function plainAnswer(
   message: Message,
   store: AnswerDeps['store'],

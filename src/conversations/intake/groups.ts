@@ -13,26 +13,26 @@ import type { Replies } from '../../replies/replies.ts';
 
 export type GroupVerdict = 'allow' | 'ignore';
 
-/** What owners decided about unlisted groups (H13). Ids are qualified. */
+/** Owners' decisions on unlisted groups (H13). */
 export type Groups = Readonly<{
-  /** The group's name if owners may be asked now; then that is remembered. `byOwner`: an owner caused it. */
+  /** Its name if owners may be asked; remembers that. `byOwner`: an owner caused it. */
   mayAsk(place: Conversation, nameOf: () => Promise<string>, byOwner: boolean): Promise<string | undefined>;
-  /** `undefined` if nothing was asked, or somebody decided already. */
+  /** Undefined if not asked or already decided. */
   decide(id: string, verdict: GroupVerdict, by: string): Promise<AllowedGroup | undefined>;
   ignored(): Promise<readonly AllowedGroup[]>;
   revoke(id: string): Promise<boolean>;
-  /** The bot left a group: who adds it again inherits nothing. */
+  /** Adding the bot again starts over. */
   left(place: Conversation): Promise<void>;
 }>;
 
 const hourMs = 3_600_000;
 const askedMs = 30 * 24 * hourMs;
-/** Questions an hour that non-owners can cause on a channel. */
+/** Per hour and channel. */
 const mostByOthers = 3;
 
 type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 
-/** `stored` has a key for each group. What is allowed is kept with the users. */
+/** `stored`: by group. Allowed groups are kept with the users. */
 export function createGroups(options: {
   stored: Keyv;
   users: Pick<Users, 'allowGroup' | 'disallowGroup'>;
@@ -79,7 +79,7 @@ export function createGroups(options: {
     mayAsk: (...asked) => inTurn(() => mayAsk(...asked)),
     async decide(id, verdict, by) {
       const asked = await stored.get<Asked>(askedKey(id));
-      // One step, so only one process decides (Q9).
+      // Atomic: one process decides (Q9).
       if (asked === undefined || !(await stored.delete(askedKey(id)))) return undefined;
       const group = { id, name: asked.name, since: clock.now() };
       if (verdict === 'allow') await users.allowGroup(group);
@@ -102,7 +102,7 @@ export function createGroups(options: {
       return true;
     },
     async left(place) {
-      // A group with a new id lives on under that.
+      // The group got a new id.
       if ((await migrations.current(place)).chat !== place.chat) return;
       if (!(await disallow(await idsOf(place)))) return;
       await audit.record({ event: 'group', verdict: 'left', conversation: chatIdOf(place) });
@@ -123,7 +123,7 @@ function ignoredKey(id: string): string {
   return `ignored:${id}`;
 }
 
-/** How the bot meets groups that nobody listed: it asks its owners, each in a direct message (H13). */
+/** Asks owners in private (H13). */
 export type MeetGroup = Readonly<{
   joined(event: Extract<ChannelEvent, { type: 'joined' }>): Promise<void>;
   spoken(message: Message): Promise<void>;

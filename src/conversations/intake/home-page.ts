@@ -31,7 +31,7 @@ const mostRuns = 10;
 const mostPrompts = 3;
 const longestTitle = 75;
 
-/** Shows people their page, and acts on their presses there (H4). */
+/** And handles presses on it (H4). */
 export async function showHomePage(
   { visit, showHome, ...more }: HomeEvent,
   say: SayAs,
@@ -50,7 +50,7 @@ export async function showHomePage(
   showHome(await homePage(visit, told, deps.page));
 }
 
-/** What a person may use and what runs for them. `told`: what came of a press there. */
+/** `told`: a press's outcome. */
 async function homePage(visit: Visit, told: readonly string[], deps: PageDeps): Promise<Home> {
   const { conversation, chatType, sender } = visit;
   const { runtime, users, overview, settings } = deps;
@@ -114,7 +114,7 @@ function toStranger({ sender }: Visit, code: MessageDenial): string {
   return say`You don’t have access to this bot.`;
 }
 
-/** For a person who opens their direct message (H4). */
+/** When a person opens their direct message (H4). */
 export async function suggestPrompts(
   { visit, suggest }: OpenedEvent,
   { users, overview }: Readonly<{ users: Pick<Users, 'mayAct'>; overview: Pick<Overview, 'usable'> }>,

@@ -40,15 +40,12 @@ export type PressDeps = Readonly<{
   replies: Pick<Replies, 'rows'>;
 }>;
 
-/**
- * Acts on a press at once, outside the queue (Q4). Anybody in a chat can press the bot's buttons: each action judges
- * its presser. A press that does nothing is explained in private.
- */
+/** Outside the queue (Q4). Anybody can press, so each action checks who did; failures are explained privately. */
 export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Promise<void> {
   const pressed = event.press;
   const [kind = '', ...rest] = pressed.action.split(':');
   if (kind === 'run') return say(toMessage(pressed, `/${rest.join(':')}`, deps.host.clock.now()));
-  // A removed person can press nothing, whatever they were asked before (S11).
+  // Removed people can't press (S11).
   const may = await deps.people.users.mayAct(pressed);
   if (!may.allowed) {
     const { sender, action } = pressed;
@@ -77,7 +74,7 @@ function toMessage(pressed: Press, text: string, sentAt: number): Message {
   };
 }
 
-/** Returns what the presser is told if nothing was done. */
+/** What to tell the presser if nothing was done. */
 async function act(
   event: PressEvent,
   [kind, first = '', second = '', ...more]: readonly string[],
@@ -191,7 +188,7 @@ async function answerAsk(
   if (answer === undefined) return say(meansNothing);
   const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
   const answered = await approvals.answer(id, from, answer);
-  // Everybody sees it in the message that asked.
+  // The message that asked shows it.
   if (answered.kind === 'taken') return undefined;
   return answered.kind === 'unknown' ? say(meansNothing) : answered.text.replaceAll('`', '');
 }
@@ -211,7 +208,7 @@ async function confirmAccount(
   return 'text' in answered ? answered.text : say(meansNothing);
 }
 
-/** The pressed message becomes the outcome, through the outbox. */
+/** The pressed message becomes the outcome. */
 async function show(
   pressed: Press,
   outcome: string,
@@ -220,7 +217,7 @@ async function show(
 ): Promise<undefined> {
   const { id, conversation, receipt, ephemeral } = pressed;
   const key = `outcome:${id}`;
-  // An ephemeral message can't be edited: the outcome is a new one.
+  // Ephemeral messages can't be edited.
   if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
   const outbox = replies.rows(conversation, key, outcome, { ...onlyToSender(pressed), ...more });
   await store.commit({ outbox });

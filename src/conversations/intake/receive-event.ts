@@ -43,7 +43,6 @@ export type ReceiveDeps = AdmitDeps &
     replies: Pick<Replies, 'tellOwners'>;
   }>;
 
-/** What happened on a platform, each kind to its place. */
 export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Promise<void> {
   switch (event.type) {
     case 'message':
@@ -90,7 +89,7 @@ async function onEdited({ message: edited, at }: EditEvent, deps: ReceiveDeps): 
   });
 }
 
-/** A deleted message is no background; if nobody started on it, it is not answered. */
+/** No background any more; dropped if not started. */
 async function onDeleted({ id, conversation }: Message, { host: { store } }: ReceiveDeps): Promise<void> {
   await store.overheard.remove(id);
   const waiting = await store.inbox.waitingIn(conversationKey(conversation));
@@ -121,7 +120,7 @@ async function onNotice(
   await told.set(key, clock.now());
 }
 
-/** Refusals of one person for one reason are audited once an hour. */
+/** Per person and reason. */
 const refusalEveryMs = 3_600_000;
 const fullEveryMs = 60_000;
 
@@ -181,7 +180,7 @@ export function createReceiveEvent(deps: {
   return (event) => receiveEvent(inLanguage(event, runtime().config.bot.language), receive);
 }
 
-/** The operator's choice holds whatever people's clients say. */
+/** Overrides what clients say. */
 function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
   if (language === 'auto') return event;
   const heard = <Said extends Readonly<{ sender: Sender }>>(said: Said): Said => ({

@@ -16,7 +16,7 @@ export type EditDeps = Readonly<{
   taken(message: Message): Promise<void>;
 }>;
 
-/** What an edit changes (H3, H11). A waiting message is replaced. To a running turn it is said as a message. */
+/** Replaces a waiting message; a running turn gets it as a message (H3, H11). */
 export async function takeEdit(edited: Message, at: string | undefined, deps: EditDeps): Promise<void> {
   const outcome = await deps.store.inbox.replace(edited);
   if (outcome === 'unknown') await takeHeard(edited, deps);
@@ -34,7 +34,7 @@ async function sayToTurn(edited: Message, at: string, deps: EditDeps): Promise<v
   const { store, clock, resolve } = deps;
   const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
   const asked = waiting.find(({ key }) => key === edited.id)?.message;
-  // A command is carried out as it was given.
+  // Commands ran as given.
   if (asked === undefined || (await isCommand(asked, resolve)) || (await isCommand(edited, resolve))) return;
   const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
   if (last?.text === edited.text) return;
