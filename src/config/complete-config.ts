@@ -15,32 +15,28 @@ type DeepReadonly<T> = unknown extends T
     ? T
     : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
-/**
- * What the operator wants, complete: every default filled in, folders absolute, model aliases with their endpoint.
- * Plain frozen data.
- */
+/** Defaults filled in, folders absolute, aliases with their endpoint; frozen. */
 export type Config = DeepReadonly<
   Omit<Settings, 'models' | 'store'> & {
     models: { fallback?: string; aliases: Record<string, ModelSettings> };
     store: { url: string };
-    /** Absolute path of the file; absent where there is none. */
+    /** Absent without a file. */
     path?: string;
-    /** Values that came from variables, by their place in the file. */
+    /** By place in the file. */
     fromEnvironment: FromEnvironment[];
   }
 >;
 
-/** Where a config stands: what its relative paths and variables are read against. */
+/** What relative paths and variables are resolved against. */
 export type Surroundings = Readonly<{
   file?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string;
   home?: string;
-  /** Whether a variable that is not set is no problem at this place. */
+  /** Allows unset variables at this place. */
   mayLack?: ((path: KeyPath) => boolean) | undefined;
 }>;
 
-/** Makes a `Config` of checked settings. */
 export function completeConfig(
   settings: Settings,
   { file, env, cwd = process.cwd(), home = homedir() }: Surroundings,
@@ -76,13 +72,13 @@ export function completeConfig(
   return deepFreeze(withGroups(config));
 }
 
-/** The config as a file would say it: snake_case tables, every default written out. Holds secrets. */
+/** In the file's keys, with defaults. Holds secrets. */
 export function writtenConfig(config: Config): Readonly<Record<string, unknown>> {
   const { path: _, fromEnvironment: __, ...settings } = config;
   return z.encode(configSchema, settings as Settings);
 }
 
-/** What an edit changed, as `section.key` in the file's own words, sorted: from it the app tells what needs a restart (G3). */
+/** As `section.key`, sorted; decides what needs a restart (G3). */
 export function changedKeys(before: Config, after: Config): readonly string[] {
   const [old, now] = [keysOf(before), keysOf(after)];
   const keys = new Set([...old.keys(), ...now.keys()]);

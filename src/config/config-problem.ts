@@ -36,15 +36,15 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'write a table',
 };
 
-/** Something wrong with the config file (G2). `message` is one sentence with the fix and never holds a secret. */
+/** `message`: one sentence with the fix, without secrets (G2). */
 export type ConfigProblem = Readonly<{
   file?: string;
-  /** 1-based. */
+  /** From 1. */
   line?: number;
   column?: number;
-  /** As an operator writes it: `telegram.mode`. */
+  /** `telegram.mode`. */
   key?: string;
-  /** What stands there, shortened; of a secret only its kind. */
+  /** Shortened; of a secret only its kind. */
   found?: string;
   message: string;
 }>;
@@ -55,13 +55,10 @@ export function formatConfigProblem({ file, line, column, message }: ConfigProbl
   return place === '' ? message : `${place}: ${message}`;
 }
 
-/** A word such as somebody mistypes for one of a few, and no credential. */
+/** A mistyped choice, not a credential. */
 const plainWord = /^[a-z]{0,12}$/i;
 
-/**
- * What stands somewhere, safe to print (S12). Text is shown only where one of a few words belongs and it could be such a word:
- * anywhere else it may be a credential, or an address that holds one.
- */
+/** Safe to print (S12): only likely misspelt choices are quoted, as other text may be a credential. */
 export function describeFound(value: unknown, isSecret: boolean, isChoice = false): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return 'a list';
@@ -76,7 +73,7 @@ export function describeFound(value: unknown, isSecret: boolean, isChoice = fals
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'of no known kind';
 }
 
-/** What stands at a key; of a value from a variable the variable's name. */
+/** For a variable, its name. */
 export function foundAt(
   path: KeyPath,
   value: unknown,
@@ -90,13 +87,13 @@ export function foundAt(
 
 type Where = Readonly<{ file?: string | undefined; place: Place | undefined; path: KeyPath }>;
 
-/** A problem about one key: `KEY is FOUND: WRITE.` */
+/** `KEY is FOUND: WRITE.` */
 export function keyProblem({ file, place, path }: Where, found: string, write: string): ConfigProblem {
   const key = formatKeyPath(path);
   return { file, ...place, key, found, message: `${key} is ${found}: ${write}.` };
 }
 
-/** A key that is not known where it stands: says which one was probably meant, or `otherwise`. */
+/** Suggests the likely key, or `otherwise`. */
 export function unknownKeyProblem(
   where: Where,
   known: readonly string[],
@@ -108,7 +105,7 @@ export function unknownKeyProblem(
   return { ...keyProblem(where, found, ''), message: `${formatKeyPath(where.path)} is ${found}: ${write}` };
 }
 
-/** What an operator should write instead, for each thing the schema can find wrong; the schema's own words win. */
+/** The schema's own message wins. */
 export function whatToWrite(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -136,19 +133,19 @@ function either(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }
 
-/** Where keys stand in a config file as it is saved now; undefined if it can't be read. */
+/** Undefined if the file is unreadable. */
 export function placeInFile(file: string | undefined): (path: KeyPath) => Place | undefined {
   try {
     const text = file === undefined ? '' : readFileSync(file, 'utf8');
     parse(text);
     return locateKeys(text);
   } catch {
-    // It was edited since: then a message does without its line.
+    // Edited since: no line.
     return () => undefined;
   }
 }
 
-/** The place and the fix of a text that is no TOML. The parser's own message quotes the lines around it: it is not used. */
+/** Not the parser's message: it quotes the file. */
 export function describeSyntaxError(error: TomlError): ConfigProblem {
   const [first = ''] = error.message.split('\n');
   const fix = fixes.find(([pattern]) => pattern.test(first))?.[1] ?? 'fix it as https://toml.io says';

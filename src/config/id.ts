@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** Channels an id may be qualified with. */
 const channels = ['telegram', 'slack', 'terminal'];
 
 const text = z.codec(
@@ -9,32 +8,32 @@ const text = z.codec(
   { decode: String, encode: (id) => id },
 );
 
-/** A person: bare or qualified immutable id, never a name (A9); or a group of people (A13). */
+/** A bare or qualified id, never a name (A9), or a group (A13). */
 export const userId = text.superRefine((id, context) => {
   const wrong = wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** An owner: qualified, as the bot writes to owners and must know on which channel (A9). */
+/** Qualified: the bot writes to owners (A9). */
 export const ownerId = text.superRefine((id, context) => {
   const bare = `an owner is also written to, so write the channel too: ${qualified(id)}`;
   const wrong = wrongUser(id) ?? (id.includes(':') ? undefined : bare);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** A person, or `slack:*` for the home workspace (A9). */
+/** Or `slack:*` for the home workspace (A9). */
 export const admittedUserId = text.superRefine((id, context) => {
   const wrong = id === 'slack:*' ? undefined : wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** A person, or `*` for everybody in the admitted groups (A9). */
+/** Or `*` for everybody in admitted groups (A9). */
 export const groupUserId = text.superRefine((id, context) => {
   const wrong = id === '*' ? undefined : wrongPeople(id, 'write "*" for everybody in the admitted groups');
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** A member of `[groups.NAME]`: a person, or a user group of Slack; never another group of the config (A13). */
+/** A person or a Slack user group; no group of the config (A13). */
 export const memberId = text.superRefine((id, context) => {
   const nested = id.startsWith('group:')
     ? 'a group has people and Slack user groups, no other group'
@@ -43,7 +42,7 @@ export const memberId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** A chat: bare or qualified id (A4). */
+/** Bare or qualified (A4). */
 export const chatId = text.superRefine((id, context) => {
   const wrong = wrongChat(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
@@ -83,7 +82,7 @@ export function isSlackUserGroup(id: string): boolean {
   return /^slack:usergroup:S[A-Z0-9]+$/.test(id);
 }
 
-/** Says what to write instead of something that is no chat id; nothing when it is one. */
+/** What to write instead; undefined for a chat id. */
 export function wrongChat(id: string): string | undefined {
   if (id.includes('*')) return 'write groups_mode = "open" to admit every group, or list the ids one by one';
   if (/[@#]/.test(id) || /^telegram:.*[^0-9-]/.test(id)) return findChat;

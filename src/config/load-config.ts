@@ -13,7 +13,7 @@ const settleMs = 80;
 
 const emptied = 'emptied';
 
-/** Where to look. `flag` is what `--config` says. */
+/** `flag`: `--config`. */
 export type ConfigSearch = Readonly<{
   flag?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
@@ -23,8 +23,8 @@ export type ConfigSearch = Readonly<{
 }>;
 
 /**
- * The config file to use: `--config`, else `$SKILLET_CONFIG`, else `./config.toml`, else `~/.skillet/config.toml` (G1).
- * The first two are taken at their word, the others only if they exist. Absolute.
+ * `--config`, `$SKILLET_CONFIG`, `./config.toml`, `~/.skillet/config.toml` (G1). Only the last two must exist to count.
+ * Absolute.
  */
 export async function findConfigPath(search: ConfigSearch): Promise<string | undefined> {
   const { flag, env, cwd = process.cwd(), home = homedir() } = search;
@@ -36,7 +36,7 @@ export async function findConfigPath(search: ConfigSearch): Promise<string | und
   return undefined;
 }
 
-/** The config to start with. With no file anywhere it is all defaults and has no `path`; a named file has to exist. */
+/** Defaults without `path` if there is no file; a named file must exist. */
 export async function loadConfig(search: ConfigSearch): Promise<ParsedConfig> {
   const file = await findConfigPath(search);
   const { env, cwd = process.cwd(), home = homedir(), mayLack } = search;
@@ -45,7 +45,7 @@ export async function loadConfig(search: ConfigSearch): Promise<ParsedConfig> {
     : readConfigFile({ file, env, cwd, home, mayLack });
 }
 
-/** Reads and parses one file. A file that cannot be read is a problem like any other. */
+/** An unreadable file is a problem, too. */
 export async function readConfigFile(surroundings: Surroundings & { file: string }): Promise<ParsedConfig> {
   const { file, cwd = process.cwd() } = surroundings;
   const problem = (message: string): ParsedConfig => ({ ok: false, problems: [{ file, message }] });
@@ -76,12 +76,11 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** The config in force, and the end of watching. */
 type ConfigWatch = Readonly<{ current(): Config; stop(): void }>;
 
 /**
- * Watches the file a config came from. A valid edit becomes `current()` whole and is then told to `onChange`, within a
- * second; an invalid one is told, once, and changes nothing (G3). An edit without effect is not told.
+ * Valid edits replace `current()` and call `onChange` within a second; invalid ones are reported once (G3). Edits
+ * without effect are ignored.
  */
 export function watchConfig(
   config: Config,
@@ -103,13 +102,13 @@ export function watchConfig(
     do {
       state = 'checking';
       const before = await settled(file, clock, isStopped);
-      // An editor empties a file before it writes: what follows is seen as the next change.
+      // Editors empty a file before writing.
       if (before === emptied) continue;
       const outcome = await readConfigFile({ ...surroundings, file });
       const after = await fingerprint(file);
       if (isStopped()) return;
       if (after !== before) {
-        // Saved while it was read: what was read may be an emptied file, which says that all is at its default.
+        // Changed while read: it may have been empty, meaning all defaults.
         state = 'again';
         continue;
       }
@@ -124,9 +123,9 @@ export function watchConfig(
   const isWantedAgain = (): boolean => state === 'again';
   const onStat = (): void => void check();
 
-  // By polling: this alone sees editors that replace the file, symlinks that are switched, bind mounts and network disks.
+  // Only polling sees replaced files, switched symlinks, bind mounts and network disks.
   watchFile(file, { interval: pollMs, persistent: false }, onStat);
-  // What was saved between loading and now.
+  // Changes since loading.
   void check();
   return {
     current: () => current,
@@ -137,7 +136,7 @@ export function watchConfig(
   };
 }
 
-/** Resolves with its fingerprint when the file stays the same for a moment, or when nobody waits for it any more. */
+/** Resolves when the file is stable, or when stopped. */
 async function settled(file: string, clock: Clock, isStopped: () => boolean): Promise<string> {
   let before = await fingerprint(file);
   for (;;) {

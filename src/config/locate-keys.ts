@@ -1,12 +1,9 @@
 import type { KeyPath } from './section.ts';
 
-/** 1-based; columns count UTF-16 units. */
+/** From 1, in UTF-16 units. */
 export type Place = Readonly<{ line: number; column: number }>;
 
-/**
- * Where each key of a TOML text stands, for messages. The text must have passed the parser: this reads tables, keys
- * and the ends of values, and checks nothing. A path that is not written gives the place of what it would be in.
- */
+/** Reads valid TOML only. An absent path gets its parent's place. */
 export function locateKeys(text: string): (path: KeyPath) => Place | undefined {
   const places = readPlaces(text);
   return (path) => {
@@ -20,7 +17,7 @@ export function locateKeys(text: string): (path: KeyPath) => Place | undefined {
   };
 }
 
-/** Offset of every key, list item and table header, by path as JSON; of several the first. */
+/** By path as JSON; the first if repeated. */
 function readPlaces(text: string): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   const tableCounts = new Map<string, number>();
@@ -56,7 +53,7 @@ function readPlaces(text: string): ReadonlyMap<string, number> {
   function skipString(): void {
     const quote = text[at] ?? '';
     const long = text.startsWith(quote.repeat(3), at);
-    // A long string may end in up to two quotes of its own before the closing three.
+    // A long string may end in two quotes of its own.
     const basic = long ? /"""(?:\\[^]|[^\\])*?"{3,5}/y : /"(?:\\.|[^"\\])*"/y;
     const literal = long ? /'''[^]*?'{3,5}/y : /'[^']*'/y;
     skip(quote === '"' ? basic : literal);

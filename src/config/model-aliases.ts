@@ -7,7 +7,7 @@ import type { Complain, FromEnvironment } from './section.ts';
 
 type Alias = WrittenModels['aliases'][string];
 
-/** Aliases that exist without configuration (M1). */
+/** Exist without config (M1). */
 const builtIn: Readonly<Record<string, string>> = {
   haiku: 'claude-haiku-5-5',
   sonnet: 'claude-sonnet-5-5',
@@ -15,12 +15,10 @@ const builtIn: Readonly<Record<string, string>> = {
 };
 const defaultModel = 'claude-sonnet-5-5';
 
-/** Whether an alias exists without configuration. */
 export function isBuiltInAlias(name: string): boolean {
   return Object.hasOwn(builtIn, name);
 }
 
-/** The model that an alias means. */
 export function modelOfAlias(
   name: string,
   given: Readonly<{ model?: string | undefined }> | undefined,
@@ -29,9 +27,8 @@ export function modelOfAlias(
 }
 
 /**
- * Fills in aliases: those built in, and from `default` the endpoint and its key; an alias with an endpoint of its own
- * gets no key that was meant for another (M1). There is no `default` where none is configured and no key is in the
- * environment: then the offline model answers.
+ * Built-in aliases, and endpoint and key from `default`. An alias with its own endpoint never gets another's key (M1).
+ * Without config or key there is no `default`: the offline model answers.
  */
 export function modelAliases(
   { fallback, aliases: written }: WrittenModels,
@@ -61,7 +58,7 @@ export function modelAliases(
   };
 }
 
-/** Where the key is written that an alias, or `ALIAS/model-id`, uses: for the operator who has to replace it (M14). */
+/** Where the key of an alias, or `ALIAS/model-id`, is written (M14). */
 export function keyPlace(
   {
     models,
@@ -79,7 +76,6 @@ export function keyPlace(
   return variable === undefined ? `[models.${place}] api_key` : `${variable} in the environment of the bot`;
 }
 
-/** Complains of aliases that name no model, and of `fallback` and `[agent] model` where they name no alias. */
 export function checkModelNames(
   { models, agent }: Readonly<Record<string, unknown>>,
   complain: Complain,
@@ -103,10 +99,10 @@ export function checkModelNames(
   check(['agent', 'model'], (agent as Partial<z.output<typeof agentSection>> | undefined)?.model);
 }
 
-/** Servers with another protocol. */
+/** Other protocols. */
 const foreign: readonly string[] = ['api.openai.com', 'generativelanguage.googleapis.com'];
 
-/** Complains of settings that the chosen model, or the server it is asked at, is known to refuse (M14). */
+/** Settings that the model or server is known to refuse (M14). */
 export function checkModelSettings({ models }: Readonly<Record<string, unknown>>, complain: Complain): void {
   const { aliases = {} } = (models ?? {}) as Partial<WrittenModels>;
   for (const [name, alias] of Object.entries(aliases)) {

@@ -5,7 +5,7 @@ import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
 
-/** One alias: a model and where it is served. Prices are US dollars a million tokens. */
+/** US dollars per million tokens. */
 const alias = section({
   model: z.string().min(1).optional(),
   base_url: httpUrl.optional(),
@@ -25,10 +25,10 @@ const alias = section({
   price_cache_write: price,
 });
 type Alias = z.output<typeof alias>;
-/** `[models]` as the file says it. */
+/** As written. */
 export type WrittenModels = { fallback?: string; aliases: Record<string, Alias> };
 
-/** `[models]`: aliases by name (M1), and `fallback`, the alias asked when the first does not answer (M4). */
+/** Aliases (M1), and `fallback` for when the first fails (M4). */
 export const modelsSection = z.codec(
   z.object({ fallback: z.string().min(1).optional() }).catchall(alias),
   z.custom<WrittenModels>(),
@@ -45,7 +45,7 @@ export const modelsSection = z.codec(
 const byDefault = builtInNames(({ main }) => main === 'kept' || main === 'default');
 const mainTools = [...byDefault, ...builtInNames(({ main }) => main === 'named')];
 
-/** `[agent] tools` (T2): an unknown name would take a tool away unnoticed. */
+/** An unknown name would silently remove a tool (T2). */
 const mainToolsKey = z
   .array(
     z.string().refine((name) => mainTools.includes(name), {
@@ -60,7 +60,6 @@ function toolToWrite(name: string): string {
   return `the main agent may have ${mainTools.join(', ')}; tools of plugins and MCP servers come by themselves`;
 }
 
-/** `[agent]`: the main agent. */
 export const agentSection = section({
   model: z.string().min(1).default('default'),
   max_turns: z.int().min(1).default(25),
@@ -71,14 +70,14 @@ export const agentSection = section({
   persona: z.string().default(''),
 });
 
-/** `[prompt]`: the catalogue in the system prompt (P1–P4). */
+/** The catalogue in the system prompt (P1–P4). */
 export const promptSection = section({
   skills_format: z.enum(['markdown', 'xml']).default('markdown'),
   skills_budget_chars: z.int().min(0).optional(),
   include_location: z.boolean().default(false),
 });
 
-/** `[agents.NAME]`: a run profile (U11). */
+/** A run profile (U11). */
 export const agentProfile = section({
   prompt: z.string().optional(),
   tools: z.array(z.string().min(1)).optional(),

@@ -19,9 +19,8 @@ export type ParsedConfig =
   Readonly<{ ok: true; config: Config }> | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
 /**
- * Reads the text of a config file; all problems at once, in the order of the file (G2). Never throws, never prints a secret.
- * A variable that the environment has not is a problem, unless its place `mayLack` it: then a secret is "unset", which is too
- * short to be redacted, as is what a list holds, so that the rest keeps its place; anything else is as if it was not written.
+ * All problems at once, in file order (G2); never throws or prints secrets. Unset variables are problems unless
+ * `mayLack` allows them: secrets and list items then become "unset" (too short to redact), others are left out.
  */
 export function parseConfig(text: string, surroundings: Surroundings): ParsedConfig {
   const { file, env, mayLack = () => false } = surroundings;
@@ -75,7 +74,7 @@ function parseToml(
   }
 }
 
-/** Levels of tables and lists; everything below may recurse. */
+/** Nesting; what follows recurses. */
 const deepest = 50;
 
 function isDeeperThan(levels: number, value: unknown): boolean {
@@ -83,7 +82,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item));
 }
 
-/** `haiku = "claude-haiku-5-5"` under `[models]` is short for a table (G4). */
+/** `haiku = "claude-haiku-5-5"` is short for a table (G4). */
 function withLongForms(data: unknown): unknown {
   const models = valueAt(data, ['models']);
   if (typeof models !== 'object' || models === null) return data;
@@ -108,7 +107,7 @@ function problemsOf(
       problemsOf({ ...inner, path: [...path, ...inner.path] }, at, found),
     );
   }
-  // Under [skills] and [models] a free name begins a table: anything else there is a key that does not exist.
+  // In [skills] and [models] a free name starts a table; anything else is an unknown key.
   const [section, name] = path;
   const namesTable = path.length === 2 && (section === 'skills' || section === 'models');
   const isTable = issue.code === 'invalid_type' && issue.expected === 'object';
@@ -135,14 +134,13 @@ type Node = Readonly<{
   items?: Node;
 }>;
 
-/** Keys that the schema knows at a place of the file; list positions and free names lead on. */
 function knownKeys(path: readonly PropertyKey[]): readonly string[] {
   let node: Node | undefined = inputSchema();
   for (const part of path) node = node && below(node, part);
   return Object.keys(node?.properties ?? {});
 }
 
-/** Every key of the schema from the top; `*` stands for a free name, `[]` for a list's item. */
+/** `*` is a free name, `[]` a list item. */
 export function everyKey(): readonly string[] {
   const visit = (node: Node, prefix: string): readonly string[] => {
     const { properties = {}, additionalProperties: other, items } = node;
@@ -170,9 +168,8 @@ function inputSchema(): Node {
 }
 
 /**
- * Replaces every text that is exactly `$NAME` by the environment's value (G5); `$$NAME` is the text `$NAME`. Only
- * capitals make a name, so that a literal secret with a `$` in front is never taken for one and told in a message.
- * A variable that is not set or empty is replaced by what `standIn` has for its place; else it is reported and its text left.
+ * `$NAME` becomes the variable (G5), `$$NAME` the text `$NAME`. Only capitals, so a literal secret with a `$` is never
+ * printed as a name. Unset: `standIn`, else a problem.
  */
 function substituteVariables(
   data: unknown,
@@ -193,7 +190,7 @@ function substituteVariables(
       return found || value;
     }
     if (Array.isArray(value)) return value.map((item, index) => visit(item, [...path, index]));
-    // Dates are objects too, and no tables.
+    // Dates are no tables.
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     const items = Object.entries(value).map(([key, item]) => [key, visit(item, [...path, key])] as const);
     return Object.fromEntries(items.filter(([, item]) => item !== undefined));

@@ -13,14 +13,11 @@ import { valueAt, type KeyPath } from './section.ts';
 
 export type CheckedPluginConfig = Readonly<
   | { ok: true; value: unknown }
-  /** As for the rest of the file: where, which key, what was found and what to write. No secret is in them. */
+  /** Place, key, found, fix; no secrets. */
   | { ok: false; messages: readonly string[] }
 >;
 
-/**
- * Checks `config` of the plugin at this place of `[[plugins]]` by the schema that the plugin brings; without one no key
- * is known. Keys that an object of the schema does not have are problems, too (G2, X6).
- */
+/** By the plugin's schema; without one, any key is unknown (G2, X6). */
 export function checkPluginConfig(
   config: Pick<Config, 'plugins' | 'path' | 'fromEnvironment'>,
   index: number,
@@ -48,7 +45,7 @@ export function checkPluginConfig(
   return { ok: false, messages: [...excess, ...wrong].map(formatConfigProblem) };
 }
 
-/** The keys of an object that takes no others by its author's word or silence; undefined if any may stand. */
+/** Undefined if the object accepts any key. */
 function keysOf(schema: z.ZodType): readonly string[] | undefined {
   const def = schema._zod.def as { type: string; shape?: object; catchall?: z.ZodType };
   if (def.type !== 'object' || def.shape === undefined) return undefined;
@@ -56,13 +53,9 @@ function keysOf(schema: z.ZodType): readonly string[] | undefined {
   return Object.keys(def.shape);
 }
 
-/** Without `settings` a tool has none. */
 export type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;
 
-/**
- * What is wrong with `[tools.NAME]` of these tools, for the operator and without secrets (X3, G2). Such a value has no
- * effect: the default holds. Tables of other tools are not looked at.
- */
+/** Problems of `[tools.NAME]`, without secrets (X3, G2). A bad value falls back to the default. */
 export function checkToolTables(
   config: Pick<Config, 'tools' | 'path' | 'fromEnvironment'>,
   tools: readonly SettableTool[],

@@ -4,7 +4,7 @@ import { createRedaction, type Redaction, type Secret } from '../lib/redaction/r
 import type { Config } from './complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from './secrets-of-config.ts';
 
-/** Everything that a saved edit changes at once (G3): made whole from one config, read again at each use. */
+/** What an edit changes at once (G3): built whole, read at each use. */
 export type RuntimeConfig = Readonly<{
   config: Config;
   access: AccessSettings;
@@ -17,8 +17,8 @@ export type RuntimeConfig = Readonly<{
 }>;
 
 /**
- * Builds what follows from a config. `change` has the last word on access: for the terminal's own rules. `more` gives the
- * secrets that people set (the same list while nothing was added): they count at once. `env` is the process's own.
+ * `change`: the terminal's access rules. `more`: secrets that people set (same list until one is added). `env`: the
+ * process's.
  */
 export function createRuntimeConfig(
   config: Config,
@@ -55,7 +55,6 @@ function redactionOf(own: readonly Secret[], more: () => readonly Secret[]): Red
   };
 }
 
-/** What `decideMessage` needs (A9). */
 export function accessSettings({ bot, access, slack }: Config): AccessSettings {
   const { telegram: ofTelegram, slack: ofSlack, chats, ...general } = access;
   const channels: readonly (readonly [string, AccessLevel | undefined])[] = [
@@ -71,7 +70,6 @@ export function accessSettings({ bot, access, slack }: Config): AccessSettings {
   };
 }
 
-/** What `decideSkill` needs (A2, A4, A7). */
 export function skillRules({ skills }: Config): SkillRules {
   return {
     enabled: skills.enabled,

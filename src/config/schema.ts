@@ -17,7 +17,7 @@ import {
   toolsSection,
 } from './tool-sections.ts';
 
-/** `[bot]`. Folders are relative to the config file. */
+/** Folders are relative to the file. */
 const botSection = section({
   name: z.string().min(1).default('Skillet'),
   language: z.enum(['auto', 'en', ...languages]).default('auto'),
@@ -38,7 +38,7 @@ function limits(runs: number, hourly: number, tokens: number, dollars: number) {
   };
 }
 
-/** `[limits]`: for each sender, each chat, each skill and everything together (U10); 0 is no limit. */
+/** Per sender, chat, skill and in total (U10); 0: no limit. */
 const limitsSection = section({
   ...limits(3, 120, 2_000_000, 10),
   chat: section(limits(6, 300, 5_000_000, 25)).prefault({}),
@@ -46,7 +46,7 @@ const limitsSection = section({
   global: section(limits(24, 1200, 20_000_000, 100)).prefault({}),
 });
 
-/** `[store]`: without a url an SQLite file in the data directory (Q8). */
+/** Default: SQLite in the data directory (Q8). */
 const storeSection = section({
   url: z
     .string()
@@ -56,16 +56,15 @@ const storeSection = section({
     .optional(),
 });
 
-/** `[server]`: health and metrics, off without an address (L4). */
+/** Off without an address (L4). */
 const serverSection = section({ listen: listenAddress.optional() });
 
-/** `[log]`: without a format pretty on a terminal, else JSON (L5). */
+/** Default: pretty on a terminal, else JSON (L5). */
 const logSection = section({
   level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   format: z.enum(['pretty', 'json']).optional(),
 });
 
-/** `[audit]` (L6). */
 const auditSection = section({ arguments: z.boolean().default(false) });
 
 const dm = z.enum(['pairing', 'allowlist', 'open']);
@@ -81,7 +80,7 @@ const accessLevel = section({
   mention: mention.optional(),
 });
 
-/** `[access]`: who may talk to the bot (A9). `group_users` has no default: set and empty it admits nobody. */
+/** Who may talk (A9). `group_users` has no default: an empty list admits nobody. */
 const accessSection = section(
   {
     users: z.array(admittedUserId).default([]),
@@ -103,13 +102,13 @@ const accessSection = section(
   },
 );
 
-/** `[groups.NAME]`: people who are listed together, as `group:NAME` (A13). */
+/** `[groups.NAME]`, listed as `group:NAME` (A13). */
 const groupName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
   error: 'a group is named in small letters, digits, - and _',
 });
 const peopleGroup = section({ members: z.array(memberId) });
 
-/** The whole file (G4). Decoding gives camelCase with every default filled in; encoding gives the file's own keys. */
+/** Decoding gives camelCase with defaults, encoding the file's keys (G4). */
 export const configSchema = section(
   {
     bot: botSection.prefault({}),
@@ -141,5 +140,5 @@ export const configSchema = section(
   },
 );
 
-/** What the file says, before paths are resolved and aliases filled in. */
+/** Before paths and aliases are resolved. */
 export type Settings = z.output<typeof configSchema>;

@@ -7,7 +7,7 @@ const secretKeys = ['token', 'bot_token', 'app_token', 'signing_secret', 'webhoo
 
 const secretWords = /token|secret|passw|passphrase|credential|keys?$|auth|cookie|private/i;
 
-/** Every secret the config holds, named as the operator knows it, for redaction (S2, U3). */
+/** For redaction, by the operator's names (S2, U3). */
 export function secretsOfConfig(config: Config): readonly Secret[] {
   const variables = new Map(config.fromEnvironment.map(({ path, name }) => [JSON.stringify(path), name]));
   const secrets: Secret[] = [];
@@ -28,21 +28,21 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
   return secrets;
 }
 
-/** Those of them that the file itself holds, and not the environment. */
+/** Not from the environment. */
 export function literalSecrets(config: Config): readonly Secret[] {
   const written = writtenConfig(config);
   const given = config.fromEnvironment.map(({ path }) => String(valueAt(written, path)));
   return secretsOfConfig(config).filter(({ value }) => !given.some((one) => one.includes(value)));
 }
 
-/** Credentials of the proxies that programs of the host are led through by its environment (S2). */
+/** Proxy credentials of the environment (S2). */
 export function secretsOfProxies(env: Readonly<Record<string, string | undefined>>): readonly Secret[] {
   return Object.entries(env).flatMap(([name, value = '']) =>
     /_proxy$/i.test(name) ? secretsInAddress(name, value) : [],
   );
 }
 
-/** What of an address lets somebody in: its password, or over http the name alone; what a query gives as a key. As written, and decoded. */
+/** Password, or http user name alone, and keys in the query; as written and decoded. */
 function secretsInAddress(name: string, text: string): readonly Secret[] {
   const [, scheme = '', user = '', password] =
     /^([a-z][a-z0-9+.-]*):\/\/([^/@:?#]*)(?::([^/]*))?@/i.exec(text) ?? [];
@@ -66,13 +66,13 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {
-    // Not encoded after all.
+    // Not encoded.
     if (error instanceof URIError) return text;
     throw error;
   }
 }
 
-/** Whether what stands here is a secret by its key. Where keys are not ours, a word in the key decides. */
+/** In tables of free keys, a word in the key decides. */
 export function isSecretKey(path: KeyPath): boolean {
   const [section, name, third] = path;
   const below = path.slice(2).filter((part) => typeof part === 'string');
@@ -85,13 +85,10 @@ export function isSecretKey(path: KeyPath): boolean {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/**
- * The config in the file's own keys, safe to print (G5): what came from a variable is `$NAME` again, other secrets are
- * `[secret]`, in addresses too. For `config show`.
- */
+/** For `config show` (G5): variables as `$NAME`, other secrets as `[secret]`, in addresses too. */
 export function maskedConfig(config: Config): Shown {
   const written = writtenConfig(config);
-  // A value from the environment also stands where another was made of it, as the store's url of the data directory.
+  // A variable's value may recur in derived values.
   const values = config.fromEnvironment.map(({ path, name }) => ({ name, value: valueAt(written, path) }));
   const texts = values.flatMap(({ name, value }) => (typeof value === 'string' ? [{ name, value }] : []));
   const redact = createRedactor([...secretsOfConfig(config), ...texts]);
@@ -111,12 +108,11 @@ export function maskedConfig(config: Config): Shown {
   return visit(written, []) as Shown;
 }
 
-/** `maskedConfig` as TOML text. */
 export function showConfig(config: Config): string {
   return stringify(maskedConfig(config));
 }
 
-/** An address without its password and without the values of query parameters whose name speaks of a secret. */
+/** Also masks secret query parameters. */
 function withoutCredentials(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   return text

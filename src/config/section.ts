@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { ChatType } from '../core/conversation.ts';
 
-/** `host:port` to listen on; port 0 takes a free one. */
+/** Port 0: any free port. */
 export const listenAddress = z.string().refine(isListenAddress, {
   error: 'write host and port, such as "127.0.0.1:8443"',
 });
 
-/** An absolute http or https address. */
+/** Absolute. */
 export const httpUrl = z.string().refine((text) => /^https?:\/\/[^/\s]/.test(text) && URL.canParse(text), {
   error: 'write a whole address, such as "https://example.com/path"',
 });
 
-/** A host name, or `*.` and a host name; never a bare `*` and never an IP address (T9). */
+/** A host name or `*.name`; no bare `*`, no IP address (T9). */
 export const hostPattern = z
   .string()
   .refine((text) => /^(\*\.)?([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i.test(text), {
@@ -20,7 +20,7 @@ export const hostPattern = z
 
 const parts = z.array(z.string().min(1)).min(1);
 
-/** A program and its arguments: a list, or text that is cut at spaces. Never given to a shell. */
+/** A list, or text split at spaces; no shell. */
 export const command = z.codec(
   z.union([parts, z.string().regex(/^[^\s"'`$|&;<>]+( +[^\s"'`$|&;<>]+)*$/)], {
     error:
@@ -43,7 +43,7 @@ const normalForms = {
   mpim: 'group',
 } as const satisfies Record<string, ChatType>;
 
-/** A chat type; the platforms' own words are read as their normal form (A1). */
+/** Platforms' words become normal forms (A1). */
 export const chatType = z.codec(
   z.enum(Object.keys(normalForms) as (keyof typeof normalForms)[], {
     error: 'write "private", "group" or "channel"',
@@ -56,16 +56,16 @@ type Camel<Key extends string> = Key extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Key;
 
-/** The keys of a table as code writes them: `dm_mode` → `dmMode`. Free names below them are left alone. */
+/** `dm_mode` → `dmMode`; free names below stay. */
 export type CamelKeys<Table> = { [Key in keyof Table as Key extends string ? Camel<Key> : Key]: Table[Key] };
 
 type Table = Readonly<Record<string, unknown>>;
-/** Reports a problem of a table: where in it, and what to write. */
+/** `path` within a table. */
 export type Complain = (path: KeyPath, write: string) => void;
 
 /**
- * A table of the config file: snake_case there, camelCase in code, every key known. `check` looks at keys together;
- * it also runs when single keys are wrong, so it must expect any value. Encoding gives the table back as written.
+ * snake_case in the file, camelCase in code, unknown keys refused. `check` sees all keys, even invalid values. Encoding
+ * restores the table.
  */
 export function section<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -84,12 +84,10 @@ export function section<Shape extends z.ZodRawShape>(
   });
 }
 
-/** `allow_chat_ids` → `allowChatIds`. */
 export function toCamel(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `allowChatIds` → `allow_chat_ids`. */
 export function toSnake(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -103,13 +101,12 @@ function isListenAddress(text: string): boolean {
   return port !== undefined && Number(port) <= 65_535;
 }
 
-/** Where a value stands in the file: keys and list positions from the top. */
+/** Keys and list positions. */
 export type KeyPath = readonly (string | number)[];
 
-/** A place in the file whose value is a variable of the environment. */
 export type FromEnvironment = Readonly<{ path: KeyPath; name: string }>;
 
-/** The path as an operator would write it: `access.chats."slack:C1".dm`, `plugins[0].path`. */
+/** `access.chats."slack:C1".dm`, `plugins[0].path`. */
 export function formatKeyPath(path: KeyPath): string {
   return path
     .map((part, index) => {
@@ -119,7 +116,6 @@ export function formatKeyPath(path: KeyPath): string {
     .join('');
 }
 
-/** The value at a path; undefined if the path leads nowhere. */
 export function valueAt(data: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>(
     (value, part) =>

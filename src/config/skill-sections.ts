@@ -35,7 +35,7 @@ type SkillTable = SkillKeys & { env: Record<string, string> };
 
 const isVariable = (key: string): boolean => /^[A-Z_][A-Z0-9_]*$/.test(key);
 
-/** `[skills.NAME]`: known keys, and the skill's environment in capitals: text only, exactly as written (U3). */
+/** Known keys, and variables in capitals: text, exactly as written (U3). */
 const skill = z.codec(
   z
     .object(skillShape)
@@ -112,17 +112,16 @@ const skillsShape = {
 type SkillsKeys = CamelKeys<z.output<z.ZodObject<typeof skillsShape>>>;
 type SkillsTable = SkillsKeys & { byName: Record<string, SkillTable> };
 
-/** Names no skill may have: they are keys of `[skills]` (G4). */
+/** Keys of `[skills]` itself (G4). */
 export const reservedSkillNames: readonly string[] = Object.keys(skillsShape);
 
-/** `[skills]`: the keys for all of them, `defaults`, `sources`, and a table for each skill. */
 export const skillsSection = z.codec(
   z
     .object(skillsShape)
     .catchall(skill)
     .superRefine(
       (table, context) => {
-        // Read as a skill's name, a slip in this one key would lift a restriction from every skill.
+        // A misspelt `defaults` would lift a restriction from every skill.
         for (const key of Object.keys(table).filter(
           (key) => /^default[s_-]?$/i.test(key) && key !== 'defaults',
         )) {

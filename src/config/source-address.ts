@@ -1,11 +1,10 @@
 import path from 'node:path';
 
-/** Where skills are installed from: a git repository, or a plain folder (D6). */
 export type SourceAddress = Readonly<
   | {
       kind: 'git';
       transport: 'https' | 'http' | 'ssh' | 'file';
-      /** As git takes it, without a password. */
+      /** For git, without a password. */
       url: string;
     }
   | { kind: 'folder'; /** Absolute. */ path: string }
@@ -13,15 +12,15 @@ export type SourceAddress = Readonly<
 
 export type AddressReading = Readonly<{ ok: true; address: SourceAddress } | { ok: false; problem: string }>;
 
-/** `owner/name` of GitHub. */
+/** On GitHub. */
 export const repositoryName = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9_][\w.-]*$/;
 
-/** An address as it is shown, kept and compared. */
+/** Shown, stored and compared. */
 export function addressText(address: SourceAddress): string {
   return address.kind === 'git' ? address.url : address.path;
 }
 
-/** What an operator writes on a command line: `owner/name`, a git URL, or the path of a folder that begins with `.`, `/` or `~`. */
+/** `owner/name`, a git URL, or a folder beginning with `.`, `/` or `~`. */
 export function readAddress(
   text: string,
   { cwd, home }: Readonly<{ cwd: string; home: string }>,
@@ -36,12 +35,11 @@ export function readAddress(
   return repositoryName.test(text) ? { ok: true, address: repositoryAddress(text) } : readGitUrl(text);
 }
 
-/** The repository of a GitHub `owner/name`, over https. */
 export function repositoryAddress(repo: string): SourceAddress {
   return { kind: 'git', transport: 'https', url: `https://github.com/${repo}` };
 }
 
-/** A git URL: https or ssh; `file://`, and http where the host is this machine. What is refused is not repeated in the message, since it may hold a password. */
+/** https, ssh, `file://`, or http on this machine. Refusals don't quote it: it may hold a password. */
 export function readGitUrl(text: string): AddressReading {
   if (text.startsWith('-') || !isShowable(text) || text.length > 2_000) return refused(unshowable);
   if (/^[A-Za-z0-9_][\w.-]*@[A-Za-z0-9][\w.-]*:(?!\/\/)[^-\s][^\s]*$/.test(text))
@@ -69,7 +67,7 @@ export function readGitUrl(text: string): AddressReading {
   return { ok: true, address: { kind: 'git', transport, url: plain } };
 }
 
-/** What is wrong with the name of a branch, tag or commit; nothing when it can be one. */
+/** What is wrong with a branch, tag or commit name. */
 export function refProblem(ref: string): string | undefined {
   const valid =
     /^[A-Za-z0-9][\w./+-]*$/.test(ref) && !/\.\.|\/\/|\.lock$|[./]$/.test(ref) && ref.length <= 250;

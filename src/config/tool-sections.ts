@@ -5,11 +5,11 @@ import { chatType, command, hostPattern, httpUrl, section } from './section.ts';
 
 const action = z.enum(['allow', 'confirm', 'deny']);
 
-/** What a tool defines itself is checked by that tool (X3); here it is plain data. */
+/** Checked later by the tool (X3). */
 const plainData: z.ZodType<unknown, unknown> = z.json();
 const ownTable = z.record(z.string(), plainData);
 
-/** `[policy]`: what happens to a call of each risk before it runs (T8). */
+/** By risk (T8). */
 export const policySection = section({
   safe: action.default('allow'),
   moderate: action.default('allow'),
@@ -35,7 +35,7 @@ export const policySection = section({
     .default([]),
 });
 
-/** `[sandbox]`: where commands and scripts run (T9). Limits are for one command. */
+/** Limits are per command (T9). */
 export const sandboxSection = section({
   mode: z.enum(['auto', 'bubblewrap', 'virtual', 'docker', 'off']).default('auto'),
   memory_mb: z.int().min(16).default(1024),
@@ -48,7 +48,7 @@ export const sandboxSection = section({
   package_hosts: z.array(hostPattern).default(['pypi.org', 'files.pythonhosted.org']),
 });
 
-/** `[capabilities.providers.NAMESPACE]`: the programs behind sensitive systems (C1). */
+/** Programs behind sensitive systems (C1). */
 export const capabilitiesSection = section({
   key_file: z.string().min(1).optional(),
   providers: z
@@ -64,7 +64,6 @@ export const capabilitiesSection = section({
     .default({}),
 });
 
-/** `[[plugins]]`: tools and skills in code (X1). */
 export const plugin = section(
   {
     path: z.string().min(1).optional(),
@@ -82,7 +81,7 @@ export const plugin = section(
   },
 );
 
-/** What people can set of `web_search` (X3), in the file and for each chat. */
+/** Settings of `web_search` (X3). */
 export const webSearchSettings = z.object({
   results: z
     .int()
@@ -115,10 +114,10 @@ export const webSearchSettings = z.object({
 });
 export type WebSearchSettings = z.output<typeof webSearchSettings>;
 
-/** Characters of a page that a model gets at most: together with its label less than callTool lets through (M3). */
+/** Characters; with its label below the limit of any tool (M3). */
 const longestPage = 26_000;
 
-/** What people can set of `web_fetch` (X3). */
+/** Settings of `web_fetch` (X3). */
 export const webFetchSettings = z.object({
   characters: z
     .int()
@@ -133,7 +132,7 @@ export const webFetchSettings = z.object({
     }),
 });
 
-/** The same keys as the file has them: none has to be there, and what is left out stays left out. */
+/** All optional, without defaults. */
 function keysOf(settings: z.ZodObject): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = { ...settings.shape };
   return Object.fromEntries(Object.entries(shape).map(([key, field]) => [key, withoutDefault(field)]));
@@ -144,7 +143,7 @@ function withoutDefault(field: z.ZodType): z.ZodType {
   return z.optional(inner);
 }
 
-/** `[tools.web_search]`: the service that is asked (T2). Without it there is no such tool. */
+/** The tool exists only with a service (T2). */
 const webSearch = section(
   {
     provider: z.enum(['brave', 'searxng']),
@@ -162,7 +161,7 @@ const webSearch = section(
   },
 );
 
-/** `[tools.transcribe]`: the server or the program that turns speech into text (M12). Without it nobody hears voice messages. */
+/** Speech to text (M12). Without it voice messages are not heard. */
 const transcribe = section(
   {
     base_url: httpUrl.optional(),
@@ -180,7 +179,6 @@ const transcribe = section(
   },
 );
 
-/** `[tools.NAME]`: a tool's settings (X3). */
 export const toolsSection = z
   .object({
     web_search: webSearch.optional(),
@@ -191,7 +189,6 @@ export const toolsSection = z
 
 const textTable = z.record(z.string(), z.string({ error: 'write text in quotes' }));
 
-/** `[mcp.NAME]`: a server of further tools (X7). */
 const mcpServer = section(
   {
     command: z.string().min(1).optional(),
@@ -211,7 +208,7 @@ const mcpServer = section(
   },
 );
 
-/** `[mcp]`: names whose tools could get the same name are refused (X7): `x` has `y_z` where `x_y` has `z`. */
+/** Refuses ambiguous tool names (X7): `x` with `y_z`, `x_y` with `z`. */
 export const mcpSection = z.record(z.string(), mcpServer).superRefine((servers, context) => {
   const names = Object.keys(servers);
   for (const [index, name] of names.entries()) {
@@ -224,7 +221,6 @@ export const mcpSection = z.record(z.string(), mcpServer).superRefine((servers, 
   }
 });
 
-/** As it stands in the name of a tool. */
 function plainName(server: string): string {
   return server.replace(/[^a-zA-Z0-9_-]/g, '_');
 }

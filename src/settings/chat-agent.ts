@@ -13,22 +13,21 @@ import { oneLine, inlineCode } from '../lib/text/text.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { storeSetting } from './settings-in-force.ts';
 
-/** The main agent in one chat. */
 export type AgentHere = Readonly<{
-  /** Alias of its model. */
+  /** An alias. */
   model: string;
-  /** The alias that was set here but is no longer in config: `model` is that of config instead. */
+  /** Set here but gone from config, so `model` is config's. */
   gone?: string;
-  /** Empty if there is none. */
+  /** May be empty. */
   persona: string;
 }>;
 
-/** The main agent's model and persona in a chat, which owners set by commands. */
+/** Set by owners. */
 export type ChatAgent = Readonly<{
   of(conversation: Conversation): Promise<AgentHere>;
-  /** The answer to `/model` and `/model NAME`. */
+  /** `/model`, `/model NAME`. */
   model(message: Message, name: string, write: Write): Promise<Answer>;
-  /** The answer to `/persona` and `/persona TEXT`. */
+  /** `/persona`, `/persona TEXT`. */
   persona(message: Message, text: string, write: Write): Promise<Answer>;
 }>;
 
@@ -115,7 +114,7 @@ export function goneWords({ gone }: AgentHere, say: ReturnType<typeof sayIn>): r
 
 const schema = z.object({ model: z.string().optional(), persona: z.string().optional() });
 
-/** A model as people read it: its id, and the alias that is set to it. */
+/** Its id and alias. */
 export function nameModel(models: Config['models'], alias: string): string {
   const id = resolveModel(models, alias)?.model ?? alias;
   return alias.endsWith(id) ? inlineCode(alias) : `${inlineCode(id)} (${alias})`;

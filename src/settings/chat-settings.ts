@@ -10,11 +10,11 @@ import type { Secret } from '../lib/redaction/redact.ts';
 import type { Store } from '../store/store.ts';
 import { isEntryOf, settingEntries } from './setting-entries.ts';
 
-/** What people set in their chats (X3). A chat's threads share its settings. */
+/** A chat's threads share its settings (X3). */
 export type ChatSettings = Readonly<{
-  /** By key, unchecked: the tool may have changed since. */
+  /** Unchecked: the tool may have changed. */
   of(conversation: Conversation, tool: Pick<Tool, 'name' | 'settings'>): Promise<SettingValues>;
-  /** Without a value it is unset. `person`: whose direct messages these are. */
+  /** No value: unset. `person`: owner of a direct message. */
   set(
     conversation: Conversation,
     tool: string,
@@ -22,17 +22,17 @@ export type ChatSettings = Readonly<{
     value: SettingValue | undefined,
     person?: string,
   ): Promise<void>;
-  /** Removes what is set in a person's direct messages, and in `places` (keys of conversations), and values they were asked for (Q12). */
+  /** A person's direct messages, `places` (conversation keys), and open questions (Q12). */
   forget(sender: string, places: readonly string[]): Promise<void>;
-  /** Every secret set in any chat since this process started, or before; the same list until one is added. */
+  /** Secrets set in any chat; the same list until one is added. */
   secrets(): readonly Secret[];
-  /** Adds a secret that is set elsewhere, before it is used. */
+  /** Registers a secret before it is used. */
   know(tool: string, key: string, value: SettingValue): void;
-  /** Call it before anything is said. */
+  /** Before anything is said. */
   load(): Promise<void>;
 }>;
 
-/** One row for each setting of a chat, so that two processes don't overwrite each other's. */
+/** A row a setting: processes don't overwrite each other. */
 export function createChatSettings(options: {
   store: Pick<Store, 'keyed' | 'signals'>;
   migrations: Pick<ChatMigrations, 'original'>;
@@ -71,7 +71,7 @@ export function createChatSettings(options: {
         const row = storedRow.safeParse(found[index]).data;
         if (row === undefined) return;
         values[key] = row.value;
-        // Another process may have stored it a moment ago.
+        // Perhaps another process just stored it.
         if (secret || row.secret === true) know(name, key, row.value);
       });
       return values;
@@ -79,7 +79,7 @@ export function createChatSettings(options: {
     async set(conversation, tool, { key, secret }, value, person) {
       const id = idOf(chatIdOf(await migrations.original(conversation)), tool, key);
       if (value === undefined) return void (await stored.delete(id));
-      // Before it is stored: from now on it is redacted everywhere.
+      // First, so that it is redacted from now on.
       if (secret) know(tool, key, value);
       await stored.set(id, { value, secret: secret || undefined, person } satisfies StoredRow);
       if (secret) await store.signals.send('set', secretSign);
@@ -99,7 +99,7 @@ export function createChatSettings(options: {
   };
 }
 
-/** The signal to other processes that a secret was set. */
+/** Signal: a secret was set. */
 const secretSign = 'secret';
 
 const storedRow = z.object({
@@ -127,7 +127,7 @@ async function* rowsOf(stored: Keyv): AsyncGenerator<Row> {
   }
 }
 
-/** As the keys of its conversations begin. */
+/** The prefix of its conversation keys. */
 function placeOfChat(chat: string): string {
   const [, channel = '', room = ''] = /^([^:]*):(.*)$/s.exec(chat) ?? [];
   return `${encodeURIComponent(channel)}:${encodeURIComponent(room)}`;

@@ -5,32 +5,33 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** A setting whose value somebody was asked to write as their next message, in time (`until`). */
+/** The next message until `until` is the value. */
 export type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;
 
 type From = Readonly<{ conversation: Message['conversation']; sender: string }>;
 
-/** Values that people were asked to write: none of these messages may reach a model. */
+/** These messages never reach a model. */
 export type SettingEntries = Readonly<{
   begin(from: From, of: Pick<SettingEntry, 'tool' | 'key' | 'secret'>): Promise<void>;
-  /** The setting that this message is a value of; `again` if it was taken before. The message's time counts, so a redelivery changes nothing. */
+  /**
+   * Which setting a message sets; `again` if taken before. Judged by the message's time, so a redelivery changes
+   * nothing.
+   */
   meant(message: Message): Promise<SettingEntry | 'again' | undefined>;
-  /** `over`: no further value is expected. */
+  /** `over`: no more values. */
   took(message: Message, over: boolean): Promise<void>;
   end(from: From): Promise<void>;
-  /** Call it before messages arrive. */
+  /** Before messages arrive. */
   load(): Promise<void>;
 }>;
 
-/** Namespace of the store. */
 export const settingEntries = 'setting-entries';
 
-/** How long the next message counts as a value. */
 export const entryMs = 10 * 60_000;
-/** Longer than a message that was sent in time takes to arrive. */
+/** Longer than delivery takes. */
 const keptMs = 24 * 3_600_000;
 
-/** `stored`: of the namespace `settingEntries`. The keys are in memory, so most messages cost no read of the store. */
+/** Keys are in memory: most messages cost no read. */
 export function createSettingEntries(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
@@ -68,7 +69,7 @@ export function createSettingEntries(options: {
       if (entry === undefined) return void waited.delete(key);
       if (entry.took.includes(message.id)) return 'again';
       if (sentAt > entry.until) return undefined;
-      // In a group only what is said to the bot; but no secret may slip by.
+      // In groups only when addressed; secrets always.
       return chatType === 'private' || addressed || entry.secret ? entry : undefined;
     },
     async took({ conversation, sender, id }, over) {
@@ -86,10 +87,10 @@ export function createSettingEntries(options: {
   };
 }
 
-/** The signal to other processes that a key is waited for. */
+/** Signal: a key is open. */
 const entrySign = 'entry ';
 
-/** Ids of taken messages that are kept, in case they are delivered again. */
+/** Ids, in case of redelivery. */
 const mostTaken = 20;
 
 const storedEntry = z.object({
@@ -101,12 +102,12 @@ const storedEntry = z.object({
 });
 type Stored = z.output<typeof storedEntry>;
 
-/** Whether a key of the namespace belongs to this person (Q12). */
+/** For deletion (Q12). */
 export function isEntryOf(key: string, sender: string): boolean {
   return key.endsWith(` ${sender}`);
 }
 
-/** Without the thread: an answer need not be in the thread of the question. */
+/** Without the thread: the answer may come elsewhere. */
 function keyOf({ conversation: { channel, chat }, sender }: From): string {
   return `${conversationKey({ channel, chat })} ${sender}`;
 }

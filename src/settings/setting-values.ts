@@ -4,10 +4,10 @@ import { whatToEnter } from '../core/tool-settings.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { LayeredSettings } from './settings-in-force.ts';
 
-/** A value may not be shown, whatever its field says: a secret is in it (S2). */
+/** It holds a secret (S2). */
 export type HoldsSecret = (value: unknown) => boolean;
 
-/** The value that holds: what is set, else the default. */
+/** Set, else default. */
 export function valueOf(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
   return (values[field.key] ?? field.default) as SettingValue | undefined;
 }
@@ -17,7 +17,7 @@ const booleanWords: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'off', 'no'].map((word) => [word, false] as const),
 ]);
 
-/** What a person typed as a value; the tool's check judges it. */
+/** The tool's check decides. */
 export function readSetting(field: SettingField, typed: string, say: Say): SettingValue {
   const text = typed.trim();
   const word = text.toLowerCase();
@@ -48,7 +48,7 @@ function onOrOff(word: string, say: Say): boolean | undefined {
   return word === say`off`.toLowerCase() ? false : undefined;
 }
 
-/** By its value or its label, in any case. */
+/** By value or label, any case. */
 function choiceOf({ options }: SettingField, text: string, say: Say): string {
   const word = text.toLowerCase();
   const found = options.find(({ value, label }) =>
@@ -57,7 +57,7 @@ function choiceOf({ options }: SettingField, text: string, say: Say): string {
   return found?.value ?? text;
 }
 
-/** A value as one line of Markdown; only whether a secret is set. */
+/** One line of Markdown; of a secret only whether it is set. */
 export function showSetting(field: SettingField, value: unknown, say: Say): string {
   if (value === undefined) return field.required ? `**${say`not set, has to be`}**` : say`not set`;
   if (field.secret) return say`set, not shown`;
@@ -72,14 +72,13 @@ export function showSetting(field: SettingField, value: unknown, say: Say): stri
   return text === '' ? say`empty` : inlineCode(labels.get(text) ?? text);
 }
 
-/** A problem as a tool's check words it in English, in the reader's language. */
+/** Translated. */
 export function sayProblem(field: SettingField | undefined, problem: string, say: Say): string {
   return field !== undefined && problem === whatToEnter(field, sayIn(undefined))
     ? whatToEnter(field, say)
     : say(problem);
 }
 
-/** What buttons offer. */
 export function optionsOf(
   field: SettingField,
 ): readonly Readonly<{ value: string | boolean; label: string }>[] {
@@ -90,7 +89,7 @@ export function optionsOf(
   ];
 }
 
-/** The value after an option was pressed: of several choices, that one is switched. */
+/** Toggles one of several choices. */
 export function withOption(
   field: SettingField,
   value: SettingValue | undefined,
@@ -102,14 +101,14 @@ export function withOption(
   return without.length < chosen.length ? without : [...chosen, String(option)];
 }
 
-/** The number one step further, within its bounds; undefined if there is none. */
+/** Within bounds; undefined if none. */
 export function stepped(
   { kind, step, min = -Infinity, max = Infinity }: SettingField,
   value: SettingValue | undefined,
   way: 'up' | 'down',
 ): number | undefined {
   if (kind !== 'number' || step === undefined || typeof value !== 'number') return undefined;
-  // Steps of 0.1 would leave tails of binary fractions.
+  // Steps of 0.1 leave binary tails.
   const next = Number((way === 'up' ? value + step : value - step).toFixed(6));
   const to = Math.min(max, Math.max(min, next));
   return to === value ? undefined : to;

@@ -10,10 +10,9 @@ import { toolTitle } from '../tools/tool-title.ts';
 import { optionsOf, sayProblem, showSetting, stepped, valueOf, type HoldsSecret } from './setting-values.ts';
 import type { LayeredSettings, Who } from './settings-in-force.ts';
 
-/** A message and the buttons under it. */
 export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>;
 
-/** What a button does. Tool, field and option are `nameOf` names, which survive a restart. */
+/** Tool, field and option are `nameOf` names, stable across restarts. */
 export type SettingAction = Readonly<{
   view: keyof typeof layouts;
   tool?: string;
@@ -22,7 +21,7 @@ export type SettingAction = Readonly<{
   page?: number;
 }>;
 
-/** What stands in a button: the letter of its view, then these parts. */
+/** A button: the view's letter, then these parts. */
 const layouts = {
   tools: ['m', 'page'],
   tool: ['t', 'tool', 'page'],
@@ -34,7 +33,6 @@ const layouts = {
   done: ['x'],
 } as const;
 
-/** First part of every such action. */
 export const settingPrefix = 'set';
 
 /** At most 44 bytes. */
@@ -43,7 +41,7 @@ export function writeAction(menu: string, action: SettingAction): string {
   return [settingPrefix, menu, letter, ...parts.map((part) => action[part] ?? 0)].join(':');
 }
 
-/** Undefined if a button is no such action. Anybody may have written it. */
+/** Undefined for other buttons; untrusted. */
 export function readAction(action: string): Readonly<{ menu: string; does: SettingAction }> | undefined {
   const [prefix, menu, letter, ...rest] = action.split(':');
   const views = Object.keys(layouts) as readonly SettingAction['view'][];
@@ -55,17 +53,17 @@ export function readAction(action: string): Readonly<{ menu: string; does: Setti
   return { menu, does: { view, ...Object.fromEntries(does) } };
 }
 
-/** A short name of a tool, key or option: an action has room for 64 bytes, and so may have a tool's own name. */
+/** Short, as an action has only 64 bytes. */
 export function nameOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-/** The menu of this person in this chat. It grants nothing: each press is judged. */
+/** This person's menu here. Presses are still checked. */
 export function menuOf(conversation: Conversation, sender: string): string {
   return nameOf(JSON.stringify([chatIdOf(conversation), sender]));
 }
 
-/** The answer to somebody who uses another person's menu, or one of another chat; undefined if it is their own. */
+/** Refuses another person's or chat's menu; undefined if it is theirs. */
 export function othersMenu(
   menu: string | undefined,
   { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
@@ -75,12 +73,11 @@ export function othersMenu(
     : fixed`Somebody else opened this. Open the settings yourself to change them.`;
 }
 
-/** Who reads a view. */
 export type Reader = Readonly<{
   menu: string;
   say: Say;
   conversation: Conversation;
-  /** How a command is written in the chat. */
+  /** How to write a command here. */
   write: (name: string, args?: string) => string;
 }>;
 
@@ -93,7 +90,6 @@ export function readerOf({ conversation, sender, language }: Who, writeCommand: 
   };
 }
 
-/** The tools that have settings. */
 export function toolsView(tools: readonly Tool[], reader: Reader, page = 0): SettingView {
   const { say, write } = reader;
   if (tools.length === 0) return { text: say`No tool here has settings.`, buttons: [] };
@@ -116,7 +112,6 @@ export function toolsView(tools: readonly Tool[], reader: Reader, page = 0): Set
   };
 }
 
-/** One tool and its settings here. */
 export function toolView(tool: Tool, layered: LayeredSettings, reader: Reader, page = 0): SettingView {
   const { say, write } = reader;
   const fields = tool.settings?.fields ?? [];
@@ -161,7 +156,7 @@ function problemOf(
     : say`${table} in the config can't be used for ${inlineCode(key)}: ${why}.`;
 }
 
-/** One setting. `typing`: how a value is sent as a message. */
+/** `typing`: how to send a value. */
 export function fieldView(
   tool: Tool,
   field: SettingField,
@@ -202,7 +197,7 @@ export function fieldView(
   };
 }
 
-/** A value and who set it: `on (this chat)`. */
+/** `on (this chat)`. */
 function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): string {
   const value = valueOf(field, layered);
   const shown = showSetting(field, value, say);
@@ -211,7 +206,7 @@ function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): str
   return `${shown} (${from === undefined ? say`default` : from === 'chat' ? say`this chat` : say`config`})`;
 }
 
-/** All settings of a tool as a form, for channels that have forms (X3). It holds no secret. */
+/** Never contains secrets (X3). */
 export function settingsForm(
   tool: Tool,
   layered: LayeredSettings,
@@ -252,14 +247,12 @@ function button({ menu }: Reader, label: string, action: SettingAction): Button 
   return { label: oneLine(label, 60), action: writeAction(menu, action) };
 }
 
-/** How many things a page offers. */
 const pageSize = 20;
 
 function pageOf<Item>(items: readonly Item[], page: number): readonly Item[] {
   return items.slice(page * pageSize, (page + 1) * pageSize);
 }
 
-/** Buttons to the pages before and behind this one. */
 function turning(reader: Reader, count: number, here: SettingAction & { page: number }): readonly Button[] {
   const { page } = here;
   const { say } = reader;

@@ -10,19 +10,17 @@ import type { ChatSettings } from './chat-settings.ts';
 
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
 
-/** What sets a value; without one the default holds (X3). */
+/** Otherwise the default (X3). */
 export type SettingLayer = 'config' | 'chat';
 
-/** A tool's settings as they hold in one chat. */
 export type LayeredSettings = Readonly<{
-  /** By key, as they were written, without defaults. */
+  /** As written, without defaults. */
   values: SettingValues;
   from: ReadonlyMap<string, SettingLayer>;
-  /** Unusable values: the layer below holds instead. They name no value. */
+  /** Bad values, which the layer below replaces; never quoted. */
   problems: readonly Readonly<SettingProblem & { layer: SettingLayer }>[];
 }>;
 
-/** A person in a chat. */
 export type Who = Readonly<{
   conversation: Conversation;
   chatType: SeenChatType;
@@ -30,12 +28,12 @@ export type Who = Readonly<{
   language?: string | undefined;
 }>;
 
-/** A tool's settings in a chat: defaults, over them `[tools.NAME]`, over that what the chat sets (X3). */
+/** Defaults, `[tools.NAME]`, the chat (X3). */
 export type SettingsInForce = Readonly<{
   of(conversation: Conversation, tool: NamedTool): Promise<LayeredSettings>;
-  /** For a call of a tool. An unusable value is logged, once. */
+  /** Logs an unusable value once. */
   forCall(conversation: Conversation): (tool: NamedTool) => Promise<SettingValues>;
-  /** Sets a value in a chat, or unsets it; returns what is wrong with it instead. The audit gets no value. */
+  /** No value: unset. Returns what is wrong. The audit gets no value. */
   change(
     who: Who,
     tool: NamedTool,
@@ -57,7 +55,7 @@ export function createSettingsInForce(options: {
     if (tool.settings === undefined) return nothing;
     const { settings, name } = tool;
     const layered = layerSettings(settings, tableOf(config(), name), await chats.of(conversation, tool));
-    // A secret in config may have a harmless name: only its tool tells.
+    // Only the tool knows that it is secret.
     for (const { key, secret } of settings.fields)
       if (secret && layered.from.get(key) === 'config') chats.know(name, key, String(layered.values[key]));
     return layered;
@@ -103,7 +101,7 @@ export function createSettingsInForce(options: {
   }
 }
 
-/** Stores a value that was checked. */
+/** Already checked. */
 export async function storeSetting(
   { chats, audit }: Readonly<{ chats: Pick<ChatSettings, 'set'>; audit: Pick<Audit, 'record'> }>,
   { conversation, chatType, sender }: Who,
@@ -124,7 +122,7 @@ function tableOf({ tools }: Pick<Config, 'tools'>, name: string): SettingValues 
   return Object.hasOwn(tools, name) ? { ...tools[name] } : {};
 }
 
-/** Lays what a chat sets over what config sets (X3). A value that its tool refuses is left out. */
+/** Config, then chat (X3); leaves out values the tool refuses. */
 export function layerSettings(
   settings: ToolSettings,
   config: SettingValues,
@@ -133,14 +131,14 @@ export function layerSettings(
   const below = lay(settings, 'config', config, nothing);
   const above = lay(settings, 'chat', chat, below);
   if (settings.resolve(above.values).ok) return above;
-  // Each value is fine, but not together: the chat's give way first, then those of config.
+  // Invalid only together: drop the chat's first, then config's.
   const without = (given: LayeredSettings, layer: SettingLayer): LayeredSettings => ({
     ...given,
     problems: [...above.problems, { layer, problem: fixed`its values can’t be combined` }],
   });
   if (settings.resolve(below.values).ok) return without(below, 'chat');
   if (settings.resolve({}).ok) return without(nothing, 'config');
-  // A required one is missing: the tool says which when it is called.
+  // A required one is missing: a call says which.
   return above;
 }
 

@@ -35,25 +35,24 @@ import {
   type ShowDeps,
 } from './show-settings.ts';
 
-/** `/settings` (I3, X3), by text and by buttons, the same on every channel. Owners and approvers only. */
+/** `/settings` for owners and approvers (I3, X3), by text or buttons. */
 export type SettingsTalk = Readonly<{
-  /** Whether words after a mention mean this command: they begin with a tool that has settings. */
+  /** After a mention: they begin with such a tool. */
   isMeant(args: string): boolean;
   answer(message: Message, args: string, openForm?: OpenForm): Promise<SettingView>;
-  /** For a page of the person's own; undefined if they may not change settings. */
+  /** Undefined if they may not. */
   menu(who: Who): Promise<SettingView | undefined>;
   press(press: Press, openForm?: OpenForm): ReturnType<typeof pressSettings>;
-  /** Sets what a form says and tells the chat; else returns problems by key. */
+  /** Tells the chat, or returns problems by key. */
   takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Takes a message that is a value the bot asked for, and answers it: it must go no further (X3). False for any other. */
+  /** A value the bot asked for goes no further (X3). False for others. */
   takeValue(message: Message): Promise<boolean>;
 }>;
 
-/** Settings of tools in one bot: what holds for calls, and how people change it. */
 export type Settings = SettingsTalk &
   Pick<SettingsInForce, 'forCall'> &
   Readonly<{
-    /** Call it before anything is said or heard. */
+    /** Before anything is said or heard. */
     load(): Promise<void>;
   }>;
 
@@ -115,7 +114,7 @@ export function createSettings(
   };
 }
 
-/** A misspelt name counts: the words behind it must not reach a model. */
+/** Misspelt names count: what follows must not reach a model. */
 function isToolName(word: string, { tools }: TalkDeps): boolean {
   const names = tools().map(({ name }) => name);
   return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
@@ -141,7 +140,7 @@ async function answerSettings(
   const { tool, field } = findSetting(deps.tools(), name, key);
   const say = sayIn(who.language);
   if (!(await deps.mayChange(who.sender))) {
-    // No matter who wrote it, a secret must not stay in the chat.
+    // Whoever wrote it.
     if (field?.secret === true && typed !== '') await removeSecret(message, deps);
     return { text: say(mayNotChange), buttons: [] };
   }
@@ -193,7 +192,7 @@ async function setTyped(
 ): Promise<SettingView & Readonly<{ taken: boolean }>> {
   const { inForce } = deps;
   const who = whoOf(message);
-  // Before anything is said: afterwards the message may not be found.
+  // Afterwards it may not be found.
   const removed = field.secret ? await removeSecret(message, deps) : '';
   const say = sayIn(who.language);
   const withRemoved = (text: string): string => `${text} ${say(removed)}`.trimEnd();
@@ -217,7 +216,7 @@ async function setTyped(
   };
 }
 
-/** Deletes a message that holds a secret and says what came of it; nothing if there is no message to delete (a slash command, a terminal). */
+/** Returns what to say; nothing if there is no message (slash command, terminal). */
 async function removeSecret(
   { conversation, platformId }: Pick<Message, 'conversation' | 'platformId'>,
   { channels, log }: Pick<TalkDeps, 'channels' | 'log'>,

@@ -33,7 +33,7 @@ import {
 import type { LayeredSettings, SettingsInForce, Who } from './settings-in-force.ts';
 
 export type ShowDeps = Readonly<{
-  /** Every tool that has settings, sorted by name. */
+  /** With settings, by name. */
   tools: () => readonly Tool[];
   inForce: Pick<SettingsInForce, 'of' | 'change'>;
   entries: SettingEntries;
@@ -54,7 +54,7 @@ export function whoOf({
   return { conversation, chatType, sender: sender.id, language: sender.language };
 }
 
-/** A tool and a field of it, by name or by the short name that buttons carry. */
+/** By name or short name. */
 export function findSetting(
   tools: readonly Tool[],
   tool: string,
@@ -74,7 +74,7 @@ export async function showTool(who: Who, tool: Tool, deps: ShowDeps, page = 0): 
   return toolView(tool, layered, readerOf(who, deps.writeCommand), page);
 }
 
-/** A value that has to be written is expected from here on. */
+/** Now a value is expected. */
 export async function showField(
   who: Who,
   { tool, field }: Readonly<{ tool: Tool; field: SettingField }>,
@@ -88,7 +88,7 @@ export async function showField(
   return fieldView(tool, field, layered, readerOf(who, writeCommand), { page, typing });
 }
 
-/** False if no form could be opened: there are still buttons and text. */
+/** False: use buttons and text. */
 export async function openedForm(
   who: Who,
   tool: Tool,
@@ -124,7 +124,7 @@ const askings = {
   },
 };
 
-/** Whether a message replies to one that asked for a value, in any language: it is a value, however late. */
+/** In any language, however late. */
 export function answersAsking({ replyTo }: Message): boolean {
   if (replyTo?.own !== true) return false;
   const lines = replyTo.text.split('\n');
@@ -137,7 +137,7 @@ export function answersAsking({ replyTo }: Message): boolean {
     });
 }
 
-/** A button of settings: what its message shows from now on, or why not; undefined if a form was opened instead. */
+/** The new view, or why not; undefined if a form opened. */
 export async function pressSettings(
   pressed: Press,
   openForm: OpenForm | undefined,
@@ -176,7 +176,7 @@ async function act(who: Who, does: SettingAction, deps: ShowDeps): Promise<Setti
   return { ...shown, text: `${shown.text}\n\n${why}` };
 }
 
-/** The value after a press; undefined if there is none (any more). */
+/** Undefined if there is none. */
 function nextValue(
   field: SettingField,
   layered: LayeredSettings,
@@ -189,7 +189,7 @@ function nextValue(
   return chosen === undefined ? undefined : withOption(field, value, chosen.value);
 }
 
-/** Sets what a form says and tells the chat; else returns problems by key. If one value is wrong by itself, none is set. */
+/** Returns problems by key; one invalid value sets none. */
 export async function takeForm(
   filled: Filled,
   deps: ShowDeps,
@@ -228,7 +228,7 @@ export async function takeForm(
   return undefined;
 }
 
-/** The fields that a form changes, without a value where it was emptied. A hidden value that is left empty stays. */
+/** Emptied fields have no value; an empty hidden one stays. */
 function formChanges(
   { settings }: Tool,
   layered: LayeredSettings,
