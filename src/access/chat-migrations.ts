@@ -3,25 +3,25 @@ import { chatIdOf, type Conversation } from '../core/conversation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** Chats that got a new id keep their rules and memory (A6). Ids are qualified. */
+/** Chats with a new id keep rules and memory (A6). Qualified ids. */
 export type ChatMigrations = Readonly<{
-  /** False if this move was known. */
+  /** False if known. */
   remember(from: string, to: string): Promise<boolean>;
   /** Nearest first. */
   formerIds(conversation: Conversation): Promise<readonly string[]>;
-  /** Under its chat's newest id. */
+  /** With the chat's newest id. */
   current(conversation: Conversation): Promise<Conversation>;
-  /** Under its chat's first id, which its memory is kept under. */
+  /** With its first id, the key of its memory. */
   original(conversation: Conversation): Promise<Conversation>;
 }>;
 
-/** A longer chain is a fault or an attack. */
+/** Longer: a fault or an attack. */
 const longestChain = 4;
 
-/** In case a signal was missed. */
+/** In case of a lost signal. */
 const rereadMs = 30_000;
 
-/** Kept in memory, as every message asks; other processes are told of a new move (Q9). */
+/** In memory, as every message asks; signals other processes (Q9). */
 export function createChatMigrations(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
@@ -35,7 +35,7 @@ export function createChatMigrations(options: {
     if (known === undefined || Math.abs(clock.now() - known.at) > rereadMs) {
       const reading = read();
       known = { moves: reading, at: clock.now() };
-      // A fault is not remembered.
+      // A failure is not cached.
       reading.catch(() => (known = undefined));
     }
     return known.moves;
@@ -79,10 +79,7 @@ export function createChatMigrations(options: {
   };
 }
 
-/**
- * Whether a config entry, bare (`-100123`) or qualified (`telegram:-100123`), means this qualified id. Exact: no
- * names, no case folding (A4, A9).
- */
+/** `-100123` or `telegram:-100123`. Exact: no names, no case folding (A4, A9). */
 export function meansId(entry: string, id: string): boolean {
   return entry === id || (!entry.includes(':') && entry === id.slice(id.indexOf(':') + 1));
 }

@@ -3,23 +3,23 @@ import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Message, Sender } from '../core/message.ts';
 
-/** `NOT_ADDRESSED`: somebody admitted spoke, but not to the bot. `STRANGER`: may ask for pairing. */
+/** `NOT_ADDRESSED`: admitted, but not speaking to the bot. `STRANGER`: may pair. */
 export type MessageDenial =
   'STRANGER' | 'NOT_ALLOWED' | 'NOT_ADDRESSED' | 'CHAT_NOT_ALLOWED' | 'OUTSIDER' | 'BOT';
 
 export type Speaker = Pick<Message, 'conversation' | 'chatType' | 'addressed'> &
   Readonly<{ sender: Pick<Sender, 'id' | 'kind'> }>;
 
-/** A bot, or an unknown kind, has to be listed by its id. */
+/** Bots and unknown kinds must be listed. */
 const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
 
-/** Who may talk at all (A9). Closed by default; decided again when the turn starts and at delivery. */
+/** Closed by default; decided again at turn and delivery (A9). */
 export function decideMessage(
   message: Speaker,
   settings: AccessSettings,
   known: Readonly<{
     paired: boolean;
-    /** An owner allowed the chat under one of its ids (H13). */ groupAllowed: boolean;
+    /** Allowed by an owner under any id (H13). */ groupAllowed: boolean;
     formerChatIds: readonly string[];
   }>,
 ): Decision<MessageDenial> {
@@ -63,7 +63,7 @@ function maySpeakInGroup(level: AccessLevel, sender: string, isUser: boolean, is
   return isOwner || level.groupUsers.includes('*') || listsId(level.groupUsers, sender);
 }
 
-/** General rules, overridden key by key by the channel's, then by the chat's. */
+/** The chat's keys override the channel's, those the general ones. */
 function effectiveLevel(settings: AccessSettings, channel: string, chatIds: readonly string[]): AccessLevel {
   const levels = [settings.channels.get(channel), levelOfChat(settings, chatIds)];
   return levels
@@ -71,7 +71,7 @@ function effectiveLevel(settings: AccessSettings, channel: string, chatIds: read
     .reduce((above, level) => ({ ...above, ...withoutAbsent(level) }), settings.general);
 }
 
-/** Present id before former ids, qualified before bare (A6). */
+/** Newest id first, qualified before bare (A6). */
 function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): AccessLevel | undefined {
   for (const id of chatIds) {
     const entry = chats.has(id) ? id : [...chats.keys()].find((key) => meansId(key, id));
@@ -88,6 +88,6 @@ function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
   return { allowed: false, code, reason };
 }
 
-/** `reason` is for the operator, `hint` for the person. */
+/** `reason`: operator; `hint`: person. */
 export type Decision<Code extends string = string> =
   Readonly<{ allowed: true }> | Readonly<{ allowed: false; code: Code; reason: string; hint?: string }>;

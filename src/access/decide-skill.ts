@@ -11,9 +11,8 @@ export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
 export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
 /**
- * Who may use which skill where: the only function that decides it (A8). Everything missing or unknown denies. The
- * order of denials is that of U1. Only a person who may use the skill in a direct message gets a hint (A11); `{0}` in
- * it is the skill's name.
+ * The only decision on skills (A8). Anything missing or unknown denies; order as in U1. A hint only for people who may
+ * use it in private (A11); `{0}` is its name.
  */
 export function decideSkill(
   skill: Pick<Skill, 'name' | 'access'>,
@@ -22,7 +21,7 @@ export function decideSkill(
 ): Decision<SkillDenial> {
   const decision = decideHere(skill, rules, use);
   if (decision.allowed || use.by !== 'person' || use.chatType === 'private') return decision;
-  // A direct message has the sender's id on Telegram; elsewhere no list can name it yet.
+  // On Telegram a direct message has the sender's id.
   const direct: SkillUse = { ...use, chatType: 'private', external: false, chatIds: [use.sender] };
   if (!decideHere(skill, rules, direct).allowed) return decision;
   const only = allowedChatTypes(skill, rules).length === 1;
@@ -47,7 +46,7 @@ function decideHere(
   };
   const kept = whyNoAccess(name, place, use);
   if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
-  // Not `rules.enabled` alone: rules that lost the field must not pass.
+  // `undefined` must not pass.
   if (rules.enabled !== true) {
     return deny('SKILL_DISABLED', 'skills are switched off: set [skills] enabled = true');
   }
@@ -55,11 +54,11 @@ function decideHere(
     const why = settings.enabled === false ? 'switched off' : 'off until switched on';
     return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);
   }
-  // Not `!access.approved`: what lost the field must not pass.
+  // `undefined` must not pass.
   if (access.approved !== true) {
     return deny('SKILL_DISABLED', `the bot wrote ${name}: run skillet skill enable ${name} to approve it`);
   }
-  // A use by neither passes only if both may.
+  // If `by` is neither, both must be allowed.
   if (use.by !== 'person' && access.disableModelInvocation) {
     return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);
   }
@@ -69,12 +68,12 @@ function decideHere(
   return { allowed: true };
 }
 
-/** Whether the skill's results are private (A2, S7). */
+/** Private results (A2, S7). */
 export function isSensitive(skill: Pick<Skill, 'name' | 'access'>, rules: SkillRules): boolean {
   return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;
 }
 
-/** The definition's types, which config can only narrow (A2, D3). */
+/** Config can only narrow them (A2, D3). */
 export function allowedChatTypes(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
@@ -86,7 +85,7 @@ export function allowedChatTypes(
     : skill.access.chatTypes.filter((type) => byConfig.includes(type));
 }
 
-/** The skill's own list replaces the default; `[]` lifts it. Undefined: every chat (A4). */
+/** Its own list replaces the default, `[]` lifts it. Undefined: every chat (A4). */
 export function allowedChats(name: string, { defaults, skills }: SkillRules): readonly string[] | undefined {
   const own = skills.get(name)?.allowChatIds;
   if (own !== undefined) return own.length === 0 ? undefined : own;
@@ -99,7 +98,7 @@ function deny(code: SkillDenial, reason: string): Extract<Decision<SkillDenial>,
 
 type Use = Readonly<{
   chatType: SeenChatType;
-  /** Qualified; the newest id first (A6). */
+  /** Qualified, newest first (A6). */
   chatIds: readonly string[];
   external: boolean;
   sender: string;
@@ -107,21 +106,21 @@ type Use = Readonly<{
 
 type AccessRules = Readonly<{
   chatTypes: readonly SeenChatType[];
-  /** Not where people of other workspaces read along. */
+  /** Not with other workspaces. */
   sensitive: boolean;
-  /** Absent: every chat of these types. Empty: none. */
+  /** Absent: all. Empty: none. */
   chats?: readonly string[] | undefined;
-  /** Absent: everybody. Empty: nobody. */
+  /** Absent: all. Empty: none. */
   users?: readonly string[] | undefined;
 }>;
 
-/** Why these rules keep somebody from using `name` here; undefined if they don't (A2, A4, A7, X7). */
+/** Undefined if allowed (A2, A4, A7, X7). */
 export function whyNoAccess(name: string, rules: AccessRules, use: Use): string | undefined {
   if (!rules.chatTypes.includes(use.chatType)) {
     const those = rules.chatTypes.join(', ') || 'no';
     return `${name} is for ${those} chats; this one is ${use.chatType}`;
   }
-  // Not `use.external` alone: a use that lost the field must not pass.
+  // `undefined` must not pass.
   if (rules.sensitive && use.external !== false)
     return `${name} is sensitive and this chat is shared with others`;
   const { chats, users } = rules;
@@ -137,7 +136,6 @@ export type AccessContext = (
     Readonly<{ sender: Pick<Message['sender'], 'id'> }>,
 ) => Promise<SkillUse>;
 
-/** A message's sender and place, as `decideSkill` judges them. */
 export function createAccessContext(migrations: ChatMigrations): AccessContext {
   return async ({ conversation, chatType, external, sender }) => ({
     chatType,

@@ -26,19 +26,19 @@ export type PairingRequest = Readonly<{
 }>;
 
 export type Pairing = Readonly<{
-  /** A code, once an hour; undefined if nothing is to be answered. */
+  /** Hourly; undefined: say nothing. */
   request(message: Message): Promise<PairingRequest | undefined>;
-  /** At most once an hour for each sender, and 30 times for all. */
+  /** Hourly for a sender, 30 times for all. */
   mayAnswer(sender: string): Promise<boolean>;
   pending(): Promise<readonly PairingRequest[]>;
-  /** Undefined if no such code is valid. `by`: the owner who pressed. */
+  /** Undefined: no valid code. `by`: an owner. */
   approve(code: string, by?: string): Promise<PairingRequest | undefined>;
   deny(code: string, by?: string): Promise<PairingRequest | undefined>;
-  /** False if they were not paired. */
+  /** False if not paired. */
   revoke(sender: string): Promise<boolean>;
   /** False if they had not asked. */
   forget(sender: string): Promise<boolean>;
-  /** 128 bits, once, ten minutes. */
+  /** 128 bits, one use, ten minutes. */
   newOwnerToken(): Promise<string>;
   claim(token: string, sender: string): Promise<boolean>;
 }>;
@@ -47,10 +47,10 @@ const codeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const hourMs = 3_600_000;
 const ownerTokenMs = 600_000;
 const mostPending = 3;
-/** Together, because each leaves a key. */
+/** In all, as each leaves a key. */
 const mostAnswered = 30;
 
-/** Pairing by code, and the claim of the first owner. Of strangers only id and name are kept (A10). */
+/** Pairing, and the first owner's claim. Keeps only ids and names of strangers (A10). */
 export function createPairing(options: {
   stored: Keyv;
   users: Users;
@@ -61,7 +61,7 @@ export function createPairing(options: {
   const inTurn = createMutex();
   let answeredAt: readonly number[] = [];
 
-  // A key for each, so that only one process takes it (Q9).
+  // One key each: one process takes it (Q9).
   async function pending(): Promise<readonly PairingRequest[]> {
     const all: PairingRequest[] = [];
     for await (const [key, value] of stored.iterator()) {
@@ -156,7 +156,7 @@ function requestKey(code: string): string {
   return `request:${code}`;
 }
 
-/** Hashed: the time of a look-up tells nothing of the token. */
+/** Hashed, so lookup time reveals nothing. */
 function claimKey(token: string): string {
   return `claim:${createHash('sha256').update(token).digest('hex')}`;
 }
@@ -166,19 +166,19 @@ function newCode(): string {
 }
 
 /**
- * The token of `/start claim_…` (A10), or of `/skill start claim_…`, `!start claim_…` and `start claim_…` where that
- * is no command.
+ * From `/start claim_…` (A10), or `/skill start claim_…`, `!start claim_…`, `start claim_…` where `/start` is no
+ * command.
  */
 export function claimedToken({ command, text }: Pick<Message, 'command' | 'text'>): string | undefined {
   const asked = command === undefined ? text : `/${command.name} ${command.args}`;
   return claim.exec(asked.trim())?.[1]?.toLowerCase();
 }
 
-/** How the bot meets strangers: nothing they wrote reaches a model (A10). */
+/** Their text never reaches a model (A10). */
 export type Strangers = Readonly<{
-  /** True if the message claimed ownership. */
+  /** True: it claimed ownership. */
   claims(message: Message): Promise<boolean>;
-  /** Answers if an answer is due. */
+  /** If due. */
   meet(message: Message, code: MessageDenial): Promise<void>;
 }>;
 
@@ -241,7 +241,7 @@ export function createStrangers(options: {
   }
 }
 
-/** Tells a person that they were approved, as soon as a bot runs. */
+/** Sent once a bot runs. */
 export function createWelcome(store: Pick<Store, 'commit'>): (request: PairingRequest) => Promise<void> {
   return ({ code, conversation, language }) => {
     const markdown = sayIn(language)`You’re approved. Write to me, or ask me for help.`;

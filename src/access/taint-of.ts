@@ -11,7 +11,7 @@ export async function taintOf(transcripts: Reads, id: string): Promise<Taint | u
   );
 }
 
-/** Of a run with all that it is inside of, and what was started in the conversation. */
+/** With outer runs and what the conversation started. */
 export async function taintAround(transcripts: Reads, id: string): Promise<Taint | undefined> {
   const own = await taintOf(transcripts, id);
   const parent = parentOf(id);
@@ -19,17 +19,17 @@ export async function taintAround(transcripts: Reads, id: string): Promise<Taint
   return joinTaint(own, await outer);
 }
 
-/** The journal of what was started in a conversation; `/new` ends it. */
+/** Ends with `/new`. */
 export function startedIn(id: string): string {
   return `${conversationOf(id)}#marks`;
 }
 
-/** The journal of a conversation's folder; `/new` does not end it. */
+/** A folder's journal; outlives `/new`. */
 export function roomOf(id: string): string {
   return `${id.split(/[@#]/)[0]}#room`;
 }
 
-/** Repeated once a day, so that it is kept while it is used. */
+/** Daily, to keep it alive. */
 export async function recordTaint(
   store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
   journal: string,
@@ -60,14 +60,12 @@ export async function wroteAddress(
   );
 }
 
-/** The transcript that began this run. */
 function parentOf(id: string): string {
   return id.replace(runEnd, '');
 }
 
 const runEnd = /#run:[0-9a-f]{16}$/;
 
-/** The transcript of a run's conversation. */
 function conversationOf(id: string): string {
   const parent = parentOf(id);
   return parent === id ? id : conversationOf(parent);

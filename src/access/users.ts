@@ -5,18 +5,18 @@ import { decideMessage, type MessageDenial, type Speaker, type Decision } from '
 import { chatIdOf } from '../core/conversation.ts';
 import type { ChatMigrations } from './chat-migrations.ts';
 
-/** A person whom an owner approved (A10). */
+/** By an owner (A10). */
 export type Paired = Readonly<{ sender: string; name: string; since: number }>;
 
-/** A group that an owner allowed (H13). `id` is qualified. */
+/** By an owner (H13). Qualified `id`. */
 export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;
 
-/** Configured, paired, or the owner by claim. */
+/** From config, pairing or claim. */
 export type Users = Readonly<{
   owners(): Promise<readonly string[]>;
   isOwner(sender: string): Promise<boolean>;
   addOwner(sender: string): Promise<void>;
-  /** Owners are written to in their client's language (H14). */
+  /** To write to owners in their language (H14). */
   heard(sender: Pick<Sender, 'id' | 'language'>): Promise<void>;
   languageOf(sender: string): Promise<string | undefined>;
   pair(person: Paired): Promise<void>;
@@ -25,21 +25,21 @@ export type Users = Readonly<{
   allowGroup(group: AllowedGroup): Promise<void>;
   disallowGroup(id: string): Promise<boolean>;
   allowedGroups(): Promise<readonly AllowedGroup[]>;
-  /** False if they were neither paired nor an owner by claim. */
+  /** False if neither paired nor owner by claim. */
   forget(sender: string): Promise<boolean>;
   decide(message: Speaker): Promise<Decision<MessageDenial>>;
-  /** Judged again whenever something is done for them (S11). */
+  /** Before every action for them (S11). */
   mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
 
-/** `stored` has a key for each person, so that processes don't collide (Q9). */
+/** One key a person (Q9). */
 export function createUsers(options: {
   stored: Keyv;
   access: () => AccessSettings;
-  /** `auto`, or one language for everybody. */
+  /** `auto`, or one for all. */
   language?: () => string;
   migrations: ChatMigrations;
-  /** Whether an owner can be told things now. */
+  /** Reachable now. */
   isHere?: (owner: string) => boolean;
 }): Users {
   const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;

@@ -5,7 +5,7 @@ import type { Model } from '../core/model.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Users } from './users.ts';
 
-/** Whether the person that something is done for may still use the bot (S11). */
+/** Still admitted (S11). */
 export type StillAdmitted = (requester: Requester) => Promise<Decision<'TOOL_POLICY_DENIED'>>;
 
 export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted {
@@ -18,7 +18,7 @@ export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted
 
 const noLonger = fixed`This person no longer has access to the bot.`;
 
-/** A model that is asked only while its requester is admitted (S11). */
+/** Asks only while the requester is admitted (S11). */
 export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {
   return {
     ...model,

@@ -7,10 +7,10 @@ import type { PendingRequest, JsonValue } from '../store/pending-requests.ts';
 
 const wholeFile = 'what-is-asked.txt';
 
-/** Characters of a field that are shown whole, and of a longer one. */
+/** Characters shown. */
 const shortField = { whole: 400, beginning: 200 };
 
-/** Fits every platform's message. */
+/** On every platform. */
 const shortEnough = 2_500;
 
 export type ApprovalRequest = Readonly<{
@@ -18,13 +18,13 @@ export type ApprovalRequest = Readonly<{
   /** See `Tool`. */
   edition?: string;
   input: unknown;
-  /** Absent for the main agent. */
+  /** Absent: main agent. */
   skill?: string;
-  /** Hash of that skill's files. */
+  /** Hash of its files. */
   files?: string;
-  /** What "Always" would allow; absent if it may not. */
+  /** For "Always"; absent if not offered. */
   standing?: StandingRule;
-  /** Why it is asked, if that is not obvious. */
+  /** If not obvious. */
   because?: string;
   requester: Requester;
   transcript: string;
@@ -34,10 +34,10 @@ export type ApprovalRequest = Readonly<{
 
 type Rows = ReturnType<Replies['rows']>;
 
-/** `input` stays visible after the answer; absent if other messages show it. */
+/** `input` stays visible; absent if other messages show it. */
 export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 
-/** The question before a call (T8), as one message. What is too long goes whole as a file, or in several messages. */
+/** One message (T8). Too long: a file or several messages, never cut. */
 export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   return async (
     id: string,
@@ -48,7 +48,7 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
     const whole = describeCall(call.tool, call.input, call.skill, say);
     const rows = rowsOn(id, call, whole);
     const { requester, toolUseId } = call;
-    /** Without secrets (S2). */
+    /** Redacted (S2). */
     const inView = (input: string): string | undefined =>
       replies.rows(requester.conversation, '', input)[0]?.part.markdown;
     if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
@@ -80,7 +80,7 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   }
 }
 
-/** A call as a person judges it (T8): every field whole, invisible and control characters written out. */
+/** Every field whole, hidden characters escaped (T8). */
 export function describeCall(tool: string, input: unknown, skill: string | undefined, say: Say): string {
   return `${whoWants(tool, skill, say)}\n\n${describeInput(input)}`;
 }
@@ -95,7 +95,7 @@ export function describeInShort(tool: string, input: unknown, skill: string | un
   return `${whoWants(tool, skill, say)}\n\n${describeInputInShort(input, say)}`;
 }
 
-/** Lengths and beginnings of fields; of many fields only their number. */
+/** Or only the number of fields. */
 function describeInputInShort(input: unknown, say: Say): string {
   const fields = fieldsOf(input).map(([name, value]) => {
     const text = shown(value);
@@ -124,7 +124,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '');
 }
 
-/** Unlike `inlineCode` never cut. */
+/** Unlike `inlineCode`, never cut. */
 function code(text: string): string {
   return `\`${printable(text).replaceAll('`', "'")}\``;
 }

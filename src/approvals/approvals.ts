@@ -28,44 +28,41 @@ export type Approval =
   | Readonly<{ kind: 'denied' | 'expired' | 'stopped' }>
   /** Only with `patienceMs`. */
   | Readonly<{ kind: 'unanswered' }>
-  /** Nobody could be asked (T8). */
+  /** Nobody to ask (T8). */
   | Readonly<{ kind: 'nobody' }>;
 
 export type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
-/** `always`: also for later calls of this kind. */
+/** `always`: and later calls like it. */
 export const askAnswers = ['approve', 'deny', 'always'] as const;
 export type AskAnswer = (typeof askAnswers)[number];
 
 export type Approvals = Readonly<{
-  /**
-   * Asks in the call's conversation, once for the same call, and waits. A long question is never cut: it goes as a
-   * file or in several messages.
-   */
+  /** Asks once a call, in its conversation, and waits. */
   request(
     call: ApprovalRequest,
     signal: AbortSignal,
     how?: Readonly<{ patienceMs?: number; deliverArtifacts?: DeliverArtifacts }>,
   ): Promise<Approval>;
-  /** Counts once, and only from the requester or an approver. */
+  /** Once, from the requester or an approver. */
   answer(
     id: string,
     from: Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>,
     value: AskAnswer,
   ): Promise<Answered>;
-  /** Shows how it ended, and wakes those who wait. */
+  /** Shows the outcome and wakes waiters. */
   settled(id: string): Promise<void>;
-  /** Until the bot stops: expires questions, and finishes those whose process died. */
+  /** Until shutdown: expires questions, finishes crashed ones. */
   attend(): Promise<void>;
 }>;
 
-/** Then it counts as denied (T8). */
+/** Then denied (T8). */
 const answerWithinMs = 5 * 60_000;
-/** Signals are hints: without one the answer is looked up this often. */
+/** In case a signal is lost. */
 const lookEveryMs = 5_000;
 const attendEveryMs = 60_000;
 
-/** Asks people before risky calls (T8). Questions are in the store, so any process takes the answer. */
+/** Stored questions, so any process takes the answer (T8). */
 export function createApprovals(options: {
   store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
   replies: Pick<Replies, 'rows'>;
@@ -89,7 +86,6 @@ export function createApprovals(options: {
     return wait(id, signal, until);
   };
 
-  /** Whether a repeated call has nothing to ask. */
   async function isAsked(id: string): Promise<boolean> {
     const known = await store.asks.find(id);
     if (known?.state !== 'open') return known !== undefined;
@@ -113,7 +109,7 @@ export function createApprovals(options: {
       toolUseId,
       payload: {
         tool,
-        // Its buttons go when it is settled.
+        // Gets its buttons removed.
         message: outbox.at(-1)?.key ?? '',
         skill,
         language: requester.language,
@@ -123,7 +119,7 @@ export function createApprovals(options: {
       askedAt: now,
       expiresAt: now + answerWithinMs,
     });
-    // It may have been stopped or asked meanwhile.
+    // Stopped or asked meanwhile?
     if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
   }
 
@@ -153,7 +149,7 @@ export function createApprovals(options: {
     }
   }
 
-  /** Expired if its time is over. */
+  /** Expires it if due. */
   async function look(id: string): Promise<PendingRequest | undefined> {
     const ask = await store.asks.find(id);
     if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
@@ -161,13 +157,10 @@ export function createApprovals(options: {
     return store.asks.find(id);
   }
 
-  /**
-   * Stores "Always", wakes those who wait, audits, and shows the outcome without buttons. That comes last: after a
-   * kill `finishCutOff` repeats it.
-   */
+  /** Shows the outcome last: `finishCutOff` repeats it after a kill. */
   async function settled(id: string, isCutOff = false): Promise<void> {
     const ask = await store.asks.find(id);
-    // The main agent asks a run's question in words (U14).
+    // The main agent asks it in words (U14).
     if (ask?.kind !== 'approval') return store.signals.send('answer', id);
     const rule = storedRule.safeParse(ask.answer?.value === 'always' ? ask.payload['standing'] : undefined);
     if (rule.success && !(await rules.covers(rule.data)))
@@ -280,7 +273,7 @@ const storedRule = z.object({
   sender: z.string(),
 });
 
-/** The same for the same call, without characters that look alike. */
+/** Stable; no look-alike characters. */
 function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: ApprovalRequest): string {
   const place = chatIdOf(requester.conversation);
   const of = edition === undefined ? [] : [edition];

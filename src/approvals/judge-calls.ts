@@ -19,19 +19,19 @@ import type { StillAdmitted } from '../access/while-admitted.ts';
 import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
 
 export type JudgedLoop = Readonly<{
-  /** Absent for the main agent. */
+  /** Absent: main agent. */
   skill?: Skill;
   run?: string;
   transcript: string;
-  /** Judged for each call, and again after a person's answer (D7). */
+  /** Checked again after an answer (D7). */
   mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
-  /** Without counting against a time limit. */
+  /** Pauses time limits. */
   waiting<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** After 10 s without an answer the call continues by itself (U9). Absent: it is waited for. */
+  /** Continues alone after 10 s (U9). Absent: waits. */
   later?(call: JudgedCall): Promise<Envelope>;
 }>;
 
-/** `eachTime`: standing rules don't count. */
+/** `eachTime`: ignores standing rules. */
 type Confirm = Readonly<{ confirm: true; eachTime: boolean; marked: boolean }>;
 
 type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
@@ -43,7 +43,7 @@ const patienceMs = 10_000;
 
 export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 
-/** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
+/** `[policy]`, then a person for `confirm` (T8). */
 export function createJudgeCalls(options: {
   runtime: () => RuntimeConfig;
   approvals: Pick<Approvals, 'request'>;
@@ -58,15 +58,15 @@ export function createJudgeCalls(options: {
   const { store, clock } = options;
   const { transcripts } = store;
 
-  /** Whether a call could carry private data outside (S7). */
+  /** It could carry private data outside (S7). */
   async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
     const { tool, input, requester, outward = false } = call;
-    // Nobody can see what an MCP server does with its input.
+    // An MCP server may send its input anywhere.
     if (!outward && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
     const around = await taintAround(transcripts, of.transcript);
     const known = joinTaint(around, await markInFolder(tool, of.transcript));
     if (known === undefined) return false;
-    // A skill's accounts and hosts may get back what they gave.
+    // A skill's accounts and hosts may get their own data.
     const belongs =
       outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, runtime().rules));
     if (belongs && of.skill?.name === known) return false;
@@ -75,13 +75,13 @@ export function createJudgeCalls(options: {
     return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
   }
 
-  /** What this call can reach in the conversation's folder. */
+  /** Taint of the folder it can reach. */
   async function markInFolder(tool: Tool, transcript: string): Promise<Taint | undefined> {
     if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
     return taintOf(transcripts, roomOf(transcript));
   }
 
-  /** Noted before the call: what the conversation and its folder may hold from then on. */
+  /** Before the call. */
   async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
     const found = await markInFolder(tool, transcript);
     const begun = joinTaint(marks, found);
@@ -118,7 +118,7 @@ export function createJudgeCalls(options: {
         const { action, eachTime } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
-        // Changes behind a capability are asked for each time (C5).
+        // Capability changes ask each time (C5).
         return { confirm: true, eachTime: eachTime || call.shown !== undefined, marked };
       };
       const first = await judged();
@@ -164,7 +164,7 @@ export function createJudgeCalls(options: {
   }
 }
 
-/** Somebody else can change what it does: a tool of an MCP server. */
+/** Others can change an MCP tool. */
 function isForeign({ edition }: Tool): boolean {
   return edition !== undefined;
 }

@@ -4,34 +4,34 @@ import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** Allowed for good by "Always" (T8): calls of this very tool and these very files, for this person in this chat. */
+/** "Always" (T8): this tool and files, this person, this chat. */
 export type StandingRule = Readonly<{
   tool: string;
-  /** Of a tool that somebody else can change (X7). */
+  /** If others can change the tool (X7). */
   edition?: string;
-  /** Absent for the main agent. */
+  /** Absent: main agent. */
   skill?: string;
-  /** Hash of the skill's files. */
+  /** Hash of its files. */
   files?: string;
-  /** A thread belongs to its chat. */
+  /** Threads share it. */
   chat: string;
   sender: string;
 }>;
 
 export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 
-/** A yes to one command line says nothing of the next. */
+/** Each command line is different. */
 export function mayStand(tool: string): boolean {
   return tool !== 'bash';
 }
 
-/** They replace what `[policy]` says of a risk, never a rule of its own, and never for `critical` calls. */
+/** Override a risk's action; never a rule, never `critical`. */
 export type StandingRules = Readonly<{
   covers(rule: StandingRule): Promise<boolean>;
   add(rule: StandingRule, by: string, at: number): Promise<void>;
   list(): Promise<readonly KeptRule[]>;
   revoke(id: string): Promise<KeptRule | undefined>;
-  /** Rules for, and by, this person (Q12). */
+  /** For and by them (Q12). */
   forget(sender: string): Promise<void>;
 }>;
 
@@ -49,7 +49,7 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
     covers: async (rule) => mayStand(rule.tool) && (await stored.has(idOf(rule))),
     async add(rule, by, at) {
       const kept: KeptRule = { ...rule, id: idOf(rule), by, since: at };
-      // First: a death in between may leave a line too many, but never an unknown rule.
+      // First: a crash may leave an extra line, never an unknown rule.
       await audit.record(auditOf(kept, 'added'));
       await stored.set(kept.id, kept);
     },
@@ -76,13 +76,10 @@ function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revo
   return { event: 'standing_rule', verdict, tool, skill, sender, by };
 }
 
-/** `counts`: the tool is still the same. */
+/** `counts`: same tool. */
 export type ListedRule = KeptRule & Readonly<{ counts: boolean }>;
 
-/**
- * Standing rules with whether they still count (T8): not if an MCP tool changed or is gone, and never for `bash`.
- * `editions`: of present tools, by name.
- */
+/** Not for `bash`, nor if an MCP tool changed (T8). `editions`: current tools, by name. */
 export function listRules(
   rules: readonly KeptRule[],
   editions: ReadonlyMap<string, string>,

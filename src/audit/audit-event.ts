@@ -4,21 +4,17 @@ import type { Skill } from '../core/skill.ts';
 import type { AuditedCall } from '../core/tool-call.ts';
 import type { Requester } from '../core/tool.ts';
 
-/** Where something happened and for whom. */
 export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
 
-/**
- * Something that an operator may have to account for (L6). Ids, names and codes; nothing that a person said. In the files
- * people and conversations have names of their own (`AuditNames`).
- */
+/** Ids, names and codes, never a person's words (L6). Files have pseudonyms (`AuditNames`). */
 export type AuditEvent = Readonly<
   | (AuditPlace &
       Omit<AuditedCall, 'id' | 'input' | 'requester'> & {
         call: string;
-        /** The run that called, and its skill; absent for the main agent. */
+        /** Absent: main agent. */
         skill?: string;
         run?: string;
-        /** SHA-256 of the arguments' JSON in hex, unless `[audit] arguments` keeps the redacted JSON itself. */
+        /** Hex SHA-256 of the JSON, unless `[audit] arguments` keeps the redacted JSON. */
         argumentsHash?: string;
         arguments?: string;
       })
@@ -49,7 +45,7 @@ export type AuditEvent = Readonly<
       sender: string;
       by: string;
     }
-  /** Of a tool, in a chat; the value is nobody's business here. */
+  /** Without the value. */
   | {
       event: 'setting_changed';
       verdict: 'set' | 'unset';
@@ -58,7 +54,7 @@ export type AuditEvent = Readonly<
       conversation: string;
       by: string;
     }
-  /** A use of a capability by a run (C5). `outcome`: `ok`, `replayed` or a code of C7. */
+  /** `outcome`: `ok`, `replayed` or a code of C7 (C5). */
   | (AuditPlace & {
       event: 'capability_call';
       skill: string;
@@ -67,7 +63,7 @@ export type AuditEvent = Readonly<
       operation: string;
       outcome: string;
     })
-  /** A step of linking an account (C6): the link was sent, an answer was pasted, a provider failed, the person had their say. */
+  /** A step of linking (C6). */
   | (AuditPlace & {
       event: 'capability_sign_in';
       capability?: string;
@@ -75,20 +71,20 @@ export type AuditEvent = Readonly<
       outcome: string;
     })
   | { event: 'capability_revoked'; sender: string; capability: string }
-  /** A question was answered once more (`/retry`). */
+  /** `/retry`. */
   | (AuditPlace & { event: 'asked_again' })
-  /** Said once an hour of each sender and code. */
+  /** Hourly per sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
   | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
-  /** What was decided in chat over a group that the config does not list. */
+  /** For a group not in config. */
   | {
       event: 'group';
       verdict: 'allowed' | 'ignored' | 'revoked' | 'left';
       conversation: string;
       by?: string;
     }
-  /** The operator switched tools of an MCP server on that had changed, or come later than it. */
+  /** Changed or new tools enabled. */
   | { event: 'mcp_agreed'; server: string; tools: readonly string[] }
   | { event: 'config_changed'; keys: readonly string[] }
   | {
@@ -105,20 +101,19 @@ export type AuditEvent = Readonly<
     }
   | {
       event: 'forgotten';
-      /** SHA-256 of the person's id, in hex. */
+      /** Hex SHA-256 of the id. */
       subject: string;
       counts: Readonly<Record<string, number>>;
     }
-  /** Lines that the store knows of were gone when the audit was opened: `before` seals the last of them. */
+  /** Lines gone at opening; `before`: seal of the last. */
   | { event: 'lines_missing'; from: number; to: number; before: string }
 >;
 
-/** Where and for whom, as the audit has it. */
 export function placeOf({ sender, conversation, chatType }: Requester): AuditPlace {
   return { sender, conversation: conversationKey(conversation), chatType };
 }
 
-/** A tool call as the audit has it: of its arguments a hash, or with `whole` what is left of them after redaction (L6). */
+/** A hash of arguments, or redacted with `whole` (L6). */
 export function auditOfCall(
   { id, input, requester, ...call }: AuditedCall,
   of: Readonly<{ skill?: string; run?: string }>,
@@ -134,7 +129,7 @@ export function auditOfCall(
   };
 }
 
-/** How the definitions in force differ from those before; undefined if they do not. */
+/** Undefined if equal. */
 export function skillChanges(before: readonly Skill[], now: readonly Skill[]): AuditEvent | undefined {
   const then = new Map(before.map((skill) => [skill.name, JSON.stringify(skill)]));
   const names = new Set(now.map(({ name }) => name));

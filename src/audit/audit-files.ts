@@ -3,10 +3,9 @@ import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/pro
 import { hostname } from 'node:os';
 import path from 'node:path';
 
-/** What seals the audit of one data directory. */
 export type AuditKey = Readonly<{
   key: Buffer;
-  /** Names the chain in the store: of another key there is another head. */
+  /** Differs by key. */
   chain: string;
 }>;
 
@@ -16,12 +15,12 @@ export function auditFolder(dataDir: string): string {
   return path.join(dataDir, 'audit');
 }
 
-/** Names the data directory where processes with other ones share the store; empty where the store has one owner. */
+/** The data directory on a shared store; empty for SQLite. */
 export function auditPlace(storeUrl: string, dataDir: string): string {
   return storeUrl.startsWith('sqlite:') ? '' : `${hostname()}:${path.resolve(dataDir)}`;
 }
 
-/** The key (32 random bytes in `<data_dir>/audit.key`, 0600), made where there is none. */
+/** 32 random bytes in `<data_dir>/audit.key` (0600); created if missing. */
 export async function openAuditKey(dataDir: string): Promise<AuditKey> {
   const file = path.join(dataDir, 'audit.key');
   await mkdir(auditFolder(dataDir), { recursive: true, mode: 0o700 });
@@ -40,7 +39,7 @@ export async function openAuditKey(dataDir: string): Promise<AuditKey> {
   return { key, chain: createHash('sha256').update(key).digest('hex').slice(0, 16) };
 }
 
-/** Files of the audit, oldest first. */
+/** Oldest first. */
 export async function auditFiles(dataDir: string): Promise<readonly string[]> {
   const folder = auditFolder(dataDir);
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -53,7 +52,7 @@ export async function auditFiles(dataDir: string): Promise<readonly string[]> {
     .map((name) => path.join(folder, name));
 }
 
-/** The last whole line of a file, or nothing. What stands behind it, of a write that was cut off, is taken away. */
+/** Cuts off an incomplete line. */
 export async function lastLine(file: string): Promise<string | undefined> {
   const handle = await open(file, 'r');
   let tail = Buffer.alloc(0);

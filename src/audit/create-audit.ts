@@ -10,28 +10,25 @@ import type { Values } from '../store/patient-keyed.ts';
 
 const fields: ReadonlySet<string> = new Set(['sender', 'conversation', 'requester', 'by', 'approvedBy']);
 
-/** The record of what was done, for the operator (L6). */
+/** The operator's record (L6). */
 export type Audit = Readonly<{
-  /** Resolves when the line is written; never rejects: what can't be recorded is an error in the log. */
+  /** After writing; never rejects, errors are logged. */
   record(event: AuditEvent): Promise<void>;
-  /** Whether an event with this id was recorded since then. */
   holds(id: string, since: number): Promise<boolean>;
-  /** Checks every line that was written until now. */
   verify(): Promise<AuditReport>;
-  /** The newest lines, oldest first, with the ids of people and conversations that are still known. */
+  /** Oldest first; known ids restored. */
   tail(lines: number): Promise<readonly string[]>;
-  /** Makes the lines of these people and conversations nobody's (Q12). */
+  /** Makes their lines anonymous (Q12). */
   forget(ids: readonly string[]): Promise<void>;
-  /** Resolves when nothing is left to be written. */
+  /** After all writes. */
   settled(): Promise<void>;
 }>;
 
 type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
 
 /**
- * Appends to `<data_dir>/audit/YYYY-MM-DD.jsonl` (0600, UTC), each line sealed behind the one before, over days and
- * restarts. The head is kept in the store: lines cut from the end are missed. Lines that come together are one write.
- * One process writes: the one that holds the data directory.
+ * Appends to `<data_dir>/audit/YYYY-MM-DD.jsonl` (0600, UTC), each line sealed to the one before. The store keeps the
+ * head, so a cut end is noticed. One writer a data directory.
  */
 export function createAudit(options: {
   dataDir: string;
@@ -57,7 +54,7 @@ export function createAudit(options: {
     if (last === undefined)
       log.error({ file }, 'the last line of the audit is none of ours: run `skillet audit verify`');
     const day = file === undefined ? '' : path.basename(file, '.jsonl');
-    // A line is written before the head is: one may be ahead after a crash.
+    // After a crash a line may be ahead of the head.
     if (last !== undefined && last.seq >= kept.seq)
       return { key, name, head: { seq: last.seq, mac: last.mac }, day };
     const from = (last?.seq ?? 0) + 1;
@@ -69,13 +66,13 @@ export function createAudit(options: {
     return append({ key, name, head: kept, day }, [{ event: gap, at: clock.now() }]);
   }
 
-  /** Writes to the files, then to the store. A write that fails leaves the files as they were. */
+  /** Files first; a failed write leaves them unchanged. */
   async function append(from: Chain, events: readonly Pick<Waiting, 'event' | 'at'>[]): Promise<Chain> {
     let { head, day } = from;
     const texts = new Map<string, string>();
     for (const { event, at } of events) {
       const today = new Date(at).toISOString().slice(0, 10);
-      // A clock that was set back does not bring the files out of order.
+      // The clock may be set back.
       if (today > day) day = today;
       const sealed = seal(from.key, head, at, await names.hide(from.key, event));
       head = sealed.head;
@@ -86,7 +83,7 @@ export function createAudit(options: {
     return { ...from, head, day };
   }
 
-  /** How many lines this data directory had under keys that it has no more. */
+  /** Under lost keys. */
   async function linesOfOtherKeys(name: string): Promise<number> {
     let lines = 0;
     for await (const [key, value] of stored.iterator()) {
@@ -103,14 +100,14 @@ export function createAudit(options: {
         chain = append(await (chain ??= openChain()), batch);
         await chain;
       } catch (error) {
-        // The chain is read again: what of this batch stands in the files counts.
+        // Read again: part of the batch may be written.
         chain = undefined;
         const events = batch.map(({ event }) => event.event);
         log.error({ err: error, events }, 'what was done could not be recorded in the audit');
       }
       for (const { written } of batch) written();
     }
-    // At once: what is recorded from here on needs a writer of its own.
+    // At once: later events need a new writer.
     writing = undefined;
   }
 
@@ -153,7 +150,7 @@ export function createAudit(options: {
   };
 }
 
-/** Where the chain stands; `day` is that of the newest file. */
+/** `day`: the newest file's. */
 type Chain = Readonly<{ key: Buffer; name: string; head: Head; day: string }>;
 
 async function write(file: string, text: string): Promise<void> {
@@ -167,19 +164,18 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 /**
- * People and conversations stand in the audit under names that tell nothing (`#` and 16 hex digits, the same for the same
- * id): a line is never changed, so what a person's id is stands in the store alone, where it can be forgotten (Q12).
+ * Pseudonyms: `#` and 16 hex digits, stable. Lines never change, so only the store knows the ids and can forget them
+ * (Q12).
  */
 type AuditNames = Readonly<{
-  /** The event with names for ids; each is kept, so that it can be read again. */
+  /** Keeps each name. */
   hide(key: Buffer, event: AuditEvent): Promise<AuditEvent>;
-  /** A line with the ids that are still known. */
+  /** Known ids only. */
   reveal(line: string): Promise<string>;
-  /** From now on nobody can tell who these were. */
   forget(key: Buffer, ids: readonly string[]): Promise<void>;
 }>;
 
-/** `stored`: of the namespace `audit-names`. */
+/** `stored`: namespace `audit-names`. */
 function createAuditNames(stored: Values): AuditNames {
   const kept = new Set<string>();
 

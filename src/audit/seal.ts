@@ -7,13 +7,12 @@ import type { AuditEvent } from './audit-event.ts';
 
 const mostProblems = 20;
 
-/** The end of the chain: number and seal of its last line. */
+/** The last line. */
 export type Head = Readonly<{ seq: number; mac: string }>;
 
-/** Before the first line. */
 export const beginning: Head = { seq: 0, mac: '' };
 
-/** One line of the audit, without its line end, and the head that it makes. */
+/** Without its line end. */
 export type Sealed = Readonly<{ line: string; head: Head }>;
 
 const numbered = z.object({ seq: z.int().positive() });
@@ -25,7 +24,7 @@ const missing = z.object({
 });
 const macLength = 64;
 
-/** Seals an event behind a head: HMAC-SHA256 over the seal before and the line, so that no line can be changed, moved or taken away alone. */
+/** HMAC-SHA256 over the seal before and the line: no line can be changed, moved or removed alone. */
 export function seal(key: Buffer, before: Head, at: number, event: AuditEvent): Sealed {
   const seq = before.seq + 1;
   const body = JSON.stringify({ seq, at: new Date(at).toISOString(), ...event });
@@ -35,10 +34,9 @@ export function seal(key: Buffer, before: Head, at: number, event: AuditEvent): 
 
 export type Unsealed =
   | Readonly<{ ok: true; head: Head }>
-  /** `head`: where the chain continues from this line, if it can be told. */
+  /** `head`: to continue from, if known. */
   | Readonly<{ ok: false; problem: string; head?: Head }>;
 
-/** Whether a line is what was sealed behind this head. */
 export function unseal(key: Buffer, before: Head, line: string): Unsealed {
   const read = readLine(line);
   if (read === undefined) return { ok: false, problem: 'is no line of the audit' };
@@ -59,7 +57,7 @@ export function unseal(key: Buffer, before: Head, line: string): Unsealed {
   return { ok: true, head };
 }
 
-/** Number and seal that a line claims to have; undefined if it is no line of an audit. */
+/** Unchecked; undefined if malformed. */
 export function readLine(line: string): (Head & Readonly<{ body: string }>) | undefined {
   const [, open, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/s.exec(line) ?? [];
   if (open === undefined || mac?.length !== macLength) return undefined;
@@ -68,7 +66,7 @@ export function readLine(line: string): (Head & Readonly<{ body: string }>) | un
     const parsed = numbered.safeParse(JSON.parse(body));
     return parsed.success ? { seq: parsed.data.seq, mac, body } : undefined;
   } catch {
-    // What does not parse was written by nobody here.
+    // Not ours.
     return undefined;
   }
 }
@@ -85,7 +83,7 @@ function macOf(key: Buffer, before: string, body: string): string {
   return createHmac('sha256', key).update(`${before}\n${body}`).digest('hex');
 }
 
-/** What is wrong at a place of the audit; without a file, with all of it. */
+/** Without a file: all of it. */
 type AuditProblem = Readonly<{ file: string; line: number; problem: string }>;
 
 export type AuditReport = Readonly<{
@@ -95,15 +93,12 @@ export type AuditReport = Readonly<{
   problems: readonly AuditProblem[];
 }>;
 
-/**
- * Reads the whole audit, oldest file first: finds lines that were changed, moved, added or taken away, the last ones too,
- * for the store kept how far it went (L6). What it can't find: who has the key and the store can rewrite both.
- */
+/** Finds changed, moved, added or removed lines, also at the end (L6). Can't find a rewrite with both key and store. */
 export async function verifyAudit(options: {
   files: readonly string[];
   key: Buffer;
   kept: Head | undefined;
-  /** Lines that were sealed with a key that is gone. */
+  /** Under lost keys. */
   lost: number;
 }): Promise<AuditReport> {
   const { files, key, kept, lost } = options;

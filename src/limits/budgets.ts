@@ -9,30 +9,28 @@ import type { Clock } from '../lib/clock.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Store, UsageRow } from '../store/store.ts';
 
-/** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
+/** `[limits]` per sender, chat, skill and in total (U10). */
 export type Budgets = Readonly<{
-  /** Why a message of theirs is not answered now, as a sentence for them; undefined if it may be. */
+  /** A sentence for the person; undefined if allowed. */
   ofMessage(requester: Requester): Promise<string | undefined>;
-  /** Why a run may not begin now, for a model to tell. What may begin is counted, once for its `id`. */
+  /** For a model; undefined if allowed. Counts an allowed run once an `id`. */
   ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
-  /** Why a run may not begin beside these. To be asked in the step that adds it. */
+  /** Ask in the step that adds it. */
   atOnce(requester: Requester, skill: string): (underWay: readonly ListedItem[]) => string | undefined;
-  /** Why a tool may not ask a model for this person now, as a sentence for them; undefined if it may. */
+  /** A sentence for the person; undefined if allowed. */
   ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
-  /** What a person used today. */
   today(sender: string): Promise<Spent>;
 }>;
 
-/** `usd`: as far as models have prices. */
+/** `usd`: where prices are known. */
 export type Spent = Readonly<{ tokens: number; usd: number }>;
 
 type Limits = Config['limits']['chat'];
 type Scope = Readonly<{
   key: string;
-  /** Whose it is, at the beginning of a sentence. */
+  /** Begins a sentence. */
   whose: string;
   limits: Limits;
-  /** What of a day counts for it. */
   sum: SumKey;
   isFor(task: Readonly<{ sender: string; chat: string; skill: string }>): boolean;
 }>;
@@ -41,7 +39,7 @@ type SumKey = `sender ${string}` | `room ${string}` | `skill ${string}` | 'all';
 type Sums = ReadonlyMap<SumKey, Spent>;
 
 const hourMs = 3_600_000;
-/** For messages the sums of a day are read so rarely: what an answer uses is known only after it anyway. Runs are judged by the sums as they are. */
+/** Messages may use sums this old, as usage is known only later; runs read them fresh. */
 const staleMs = 1_000;
 
 export function createBudgets(options: {
@@ -94,7 +92,7 @@ export function createBudgets(options: {
     ];
   }
 
-  /** The first day's budget that is used up. */
+  /** The first one exceeded. */
   async function spentUp(
     scopes: readonly Scope[],
     mayBeStale: boolean,
@@ -148,14 +146,14 @@ export function createBudgets(options: {
     return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now(), sayIn(undefined))}.`;
   }
 
-  /** One pass for everybody: there may be a row for each person, and a budget to look at for each message. */
+  /** One pass: many rows, read for each message. */
   function sumsOf(rows: readonly UsageRow[]): Sums {
     const sums = new Map<SumKey, Spent>();
     for (const row of rows) {
       const { sender, conversation, skill, model } = row;
       const tokens = count(row.tokens);
       const usd = costOf(config(), model, row.tokens) ?? 0;
-      // A thread is of its room; a room's own key holds no "/".
+      // Threads belong to their room; its key has no "/".
       const [room = ''] = conversation.split('/', 1);
       for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
         const before = sums.get(key) ?? nothing;
@@ -189,7 +187,7 @@ function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
   return input + output + cacheRead + cacheWrite;
 }
 
-/** Keys of what was counted tell nothing of people, so that there is nothing to forget. */
+/** Hashed: nothing to forget. */
 function hashed(key: string): string {
   return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
 }
@@ -214,7 +212,7 @@ function spentText(
       return say`This chat’s budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
     case 'all':
       return say`My budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
-    // Told by a model, in its words.
+    // A model says it in its words.
     default:
       return `${whose} budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
   }
@@ -228,7 +226,7 @@ function waitText(ms: number, say: Say): string {
   return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
 }
 
-/** US dollars for these tokens, by the prices set for the alias or the list price of its model; undefined if none is known. */
+/** By the alias's prices or the list price; undefined if unknown. */
 export function costOf({ models }: Config, alias: string, tokens: Tokens): number | undefined {
   const settings = resolveModel(models, alias);
   const prices = settings && pricesOf(settings);

@@ -10,19 +10,19 @@ import { byteSize, oneLine, withoutEnd } from '../lib/text/text.ts';
 import { partKey, type Replies } from './replies.ts';
 import type { Store } from '../store/store.ts';
 
-/** Bytes of one file, on any platform. */
+/** Bytes. */
 const largestOutgoing = 100_000_000;
 
 /**
- * Sends a tool's file (T12): first the bytes are kept, then the outbox row is written. Both are named by the call, so
- * that a repeated call sends nothing twice (Q6). It goes to the conversation of the work alone (A12).
+ * Stores bytes, then the outbox row, both named by the call: a repeat sends nothing twice (T12, Q6). Only to the work's
+ * conversation (A12).
  */
 export function createDeliverArtifacts(options: {
   store: Pick<Store, 'commit'>;
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
   replies: Pick<Replies, 'rows'>;
-  /** For name, caption and bytes (S2). */
+  /** Of name, caption and bytes (S2). */
   clean(): Redaction;
 }): DeliverArtifacts {
   const { store, outgoing, channels, replies, clean } = options;
@@ -95,7 +95,7 @@ export function createDeliverArtifacts(options: {
 
 type Refused = Exclude<DeliveredArtifacts, { ok: true }>;
 
-/** Telegram's and Slack's limit. */
+/** Telegram's and Slack's. */
 const mostInAlbum = 10;
 
 function albumsOf<One extends Readonly<{ file: PartFile }>>(
@@ -113,17 +113,14 @@ function albumsOf<One extends Readonly<{ file: PartFile }>>(
   return albums;
 }
 
-/** Secrets are found wherever the pieces are cut. */
+/** Finds secrets across pieces. */
 async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): AsyncGenerator<Uint8Array> {
   const pieces = typeof data === 'string' || data instanceof Uint8Array ? [Buffer.from(data)] : data;
   for await (const piece of pieces) yield parts.push(Buffer.from(piece));
   yield parts.end();
 }
 
-/**
- * A name for every platform and disk: no path, no control characters, no device of Windows, at most 180 bytes with
- * its ending.
- */
+/** Safe everywhere: no path, no control characters, no Windows device, 180 bytes. */
 export function fileName(name: string): string {
   const last = path.posix.basename(name.toWellFormed().replaceAll('\\', '/'));
   const flat = oneLine(last, last.length + 1).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}"';:*?<>|/`]/gu, '_');
@@ -132,7 +129,7 @@ export function fileName(name: string): string {
   return shorten(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(safe) ? `_${safe}` : safe);
 }
 
-/** Disks take 255 bytes. */
+/** Bytes; disks allow 255. */
 const longestName = 180;
 const longestEnding = 20;
 
@@ -151,12 +148,9 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Bytes of files on their way, out of reach of sandboxes (Q6, T12). */
+/** Out of reach of sandboxes (Q6, T12). */
 export type OutgoingFiles = Readonly<{
-  /**
-   * Keeps the bytes (0600), whole or not at all. An id that exists is the same file again. At most `largest` bytes;
-   * `full` if 2 GB wait already.
-   */
+  /** Atomic, 0600. The same id is the same file. `largest`: bytes; `full`: 2 GB wait already. */
   keep(
     id: string,
     data: Artifact['data'],
@@ -165,7 +159,7 @@ export type OutgoingFiles = Readonly<{
   ): Promise<Kept | 'too large' | 'full'>;
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
-  /** Removes what was kept before and never sent. */
+  /** Removes old unsent files. */
   tidy(before: number): Promise<void>;
 }>;
 

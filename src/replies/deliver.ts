@@ -17,16 +17,15 @@ import type { Serving } from '../store/store.ts';
 
 export type Delivery = Readonly<{
   start(): void;
-  /** Resolves when nothing is being sent or due. */
   idle(): Promise<void>;
-  /** Starts no more sends; resolves when those under way end, after `graceMs` at most. */
+  /** Waits `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 }>;
 
 export type DeliveryDeps = Readonly<{
   outbox: Outbox;
   channels: ReadonlyMap<string, Channel>;
-  /** Its chat may have moved (A6). */
+  /** It may have moved (A6). */
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
   outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
@@ -34,17 +33,17 @@ export type DeliveryDeps = Readonly<{
   log: Log;
 }>;
 
-/** About a minute: the answer waits behind the file, but if nothing gets through, the file comes first. */
+/** About a minute: the answer waits behind the file. */
 const mostFileTries = 6;
 /** Another process may have the bytes. */
 const mostSearches = 6;
-/** About a day, with the longest wait. */
+/** About a day. */
 const mostTries = 300;
 const longestWaitMs = 5 * 60_000;
-/** The platform's pace is the true limit. */
+/** The platform sets the pace. */
 const concurrency = 256;
 
-/** Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). */
+/** Ordered in a conversation, parallel across (Q6, H8). */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { outbox, channels, clock } = deps;
   const stopping = new AbortController();
@@ -70,15 +69,14 @@ type Sending = Readonly<{
   channel: Channel;
   row: NewRow;
   place: Conversation;
-  /** The queue is no longer ours. */
+  /** Another process has it. */
   lost: AbortSignal;
   stopping: AbortSignal;
 }>;
 
 /**
- * Sends the next part of a conversation. A part whose words are shown already becomes an edit of that. A send whose
- * outcome is unknown is looked up where the platform allows, twice, else repeated and counted. After a fault of the
- * store, a part without an outcome stays `sending`.
+ * Edits the shown message if there is one. An unknown outcome is looked up twice, else repeated and counted. After a
+ * store failure the part stays `sending`.
  */
 export async function deliverNext(
   lane: string,
@@ -93,7 +91,7 @@ export async function deliverNext(
   const sending = { channel, row, place: await deps.currentPlace(row.conversation), ...signals };
   if (shown !== undefined && (await takeOver(sending, shown, deps))) return;
   if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
-  // A busy platform may show it only after the first look.
+  // A busy platform shows it late.
   if (row.status === 'sending' || row.repeats > 0) {
     const found = await lookUp(sending, deps);
     if (found !== undefined) return sent(row, found, deps);
@@ -108,7 +106,7 @@ export async function deliverNext(
   await outbox.retry(row.key, 'the bytes of the file are not here', clock.now() + wait);
 }
 
-/** A file that can't be sent gives way to a sentence that says so. */
+/** A sentence replaces a file that can't be sent. */
 async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): Promise<void> {
   const { channel, row, place } = sending;
   const refusals: unknown[] = [];
@@ -122,7 +120,7 @@ async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): P
     (receipt) => ({ receipt }),
     (error: unknown) => ({ error }),
   );
-  // The queue was lost, or the store is away: nothing was sent.
+  // Nothing was sent.
   if (refusals.length > 0) throw refusals[0];
   if ('receipt' in outcome) return sent(row, outcome.receipt, deps);
   const why = whyNotSent(part, outcome.error, row.tries);
@@ -140,10 +138,10 @@ async function sent(
   for (const { id } of filesOf(part)) await outgoing.remove(id);
 }
 
-/** Takes the place of what is shown; false if that can't be. */
+/** False if not possible. */
 async function takeOver(sending: Sending, shown: Receipt, deps: DeliveryDeps): Promise<boolean> {
   const { row, place } = sending;
-  // Old ids mean nothing in a moved chat.
+  // A moved chat has new ids.
   const isHere = place.chat === row.conversation.chat;
   const outcome = isHere ? await replace(sending, shown, deps) : 'send';
   if (outcome === 'done') await deps.outbox.sent(row.key, shown);
@@ -159,7 +157,7 @@ async function replace(
 ): Promise<'done' | 'later' | 'send'> {
   const { channel, row } = sending;
   const { conversation, part } = row;
-  // A line only showed work: the answer is a message that rings (U13).
+  // The answer must notify (U13).
   const goes = isNothing(row) || shown.silent === true;
   try {
     if (goes) await channel.remove(conversation, shown);
@@ -171,7 +169,7 @@ async function replace(
       return 'later';
     }
     deps.log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
-    // Else it would stay beside the answer.
+    // Else it stays beside the answer.
     if (!goes)
       await channel.remove(conversation, shown).catch((reason: unknown) => {
         deps.log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
@@ -180,7 +178,7 @@ async function replace(
   }
 }
 
-/** Whether the platform has the part. Repeated while the look itself fails. */
+/** Repeats failed lookups. */
 async function lookUp(
   { channel, row: { key }, place, lost, stopping }: Sending,
   { clock, log }: DeliveryDeps,
@@ -218,7 +216,7 @@ async function settle(
     for (const { id } of filesOf(row.part)) await deps.outgoing.remove(id);
     return;
   }
-  // A repeated edit changes nothing.
+  // Repeated edits are harmless.
   if (known?.outcome === 'unknown' && what === 'send') {
     const found = await lookUp({ ...sending, place: row.conversation }, deps);
     if (found !== undefined) return sent(row, found, deps);
@@ -233,12 +231,12 @@ function isRefused(error: unknown): error is SendError {
   return error instanceof SendError && error.outcome === 'refused';
 }
 
-/** No answer comes: what is shown goes. */
+/** No answer: remove what is shown. */
 function isNothing({ part }: NewRow): boolean {
   return part.markdown === '' && part.file === undefined;
 }
 
-/** `later` if the bytes are not here now; a text in their place if they never will be. */
+/** `later`: bytes are elsewhere; text if they never come. */
 async function readyPart(
   part: Part,
   tries: number,
@@ -256,7 +254,7 @@ async function readyPart(
   return file === undefined ? text : { ...text, file, more: more.length === 0 ? undefined : more };
 }
 
-/** Why a file will never arrive; undefined if it still may. */
+/** Undefined if it still may. */
 function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | undefined {
   if (part.file === undefined) return undefined;
   const refused = isRefused(error) && error.movedTo === undefined;

@@ -11,23 +11,20 @@ export function partKey(answer: string, index: number): string {
   return `${answer}#${index}`;
 }
 
-/** How the bot itself speaks: always through the outbox (Q6). */
+/** Always through the outbox (Q6). */
 export type Replies = Readonly<{
-  /** Cut to the channel's size; buttons go on the last row. `key` makes them one answer. */
+  /** Split to the channel's size, buttons last. One answer a `key`. */
   rows(
     conversation: Conversation,
     key: string,
     markdown: string,
     more?: ReplyOptions,
   ): NonNullable<Step['outbox']>;
-  /** Answers and finishes a message in one step. */
+  /** And finishes it, in one step. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
-  /** Once for a key. */
+  /** Once a key. */
   say(conversation: Conversation, key: string, markdown: string): Promise<void>;
-  /**
-   * To every owner, and these people, in their languages and in direct messages; if nobody can be reached, to the
-   * log.
-   */
+  /** In private and their languages; to the log if nobody is reachable. */
   tellOwners(
     key: string,
     words: Words,
@@ -39,7 +36,6 @@ export type AnswerOptions = ReplyOptions &
   Readonly<{
     done?: string;
     entries?: Step['entries'];
-    /** For what is not the answer itself. */
     key?: string;
   }>;
 
@@ -63,7 +59,7 @@ export function createReplies(options: {
   ): NonNullable<Step['outbox']> {
     const clean = redact()(markdown);
     const channel = channels.get(conversation.channel);
-    // Uncut it could be too long, and lost.
+    // Unsplit, it might be too long and lost.
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
     const pieces = channel.split(clean);
     return pieces.map((piece, index) => ({
@@ -108,7 +104,7 @@ export function createReplies(options: {
   };
 }
 
-/** A message that only its sender saw is answered to them alone (H12). */
+/** Ephemeral messages get private answers (H12). */
 export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): ReplyOptions {
   return ephemeral === true ? { onlyTo: sender.id } : {};
 }
@@ -125,17 +121,14 @@ export type LargeTableDeps = Readonly<{
   redact(): (text: string) => string;
 }>;
 
-/**
- * Sends tables that are too long as CSV files, ahead of the answer, which keeps a preview of each (H2). Repeatable.
- * If a file is not accepted, the answer stays whole.
- */
+/** As CSV files before the answer, which keeps previews (H2). Repeatable. If refused, the answer stays whole. */
 export async function sendLargeTables(
   message: Message,
   answer: string,
   { channels, deliverArtifacts, redact }: LargeTableDeps,
 ): Promise<string> {
   const most = channels.get(message.conversation.channel)?.tableRows;
-  // One person of a group can't get a file.
+  // Files can't go to one person in a group.
   if (most === undefined || message.ephemeral === true) return answer;
   const say = sayIn(message.sender.language);
   const { markdown, tables } = shortenTables(redact()(answer), most, (shown, table, index) => {
@@ -156,7 +149,7 @@ function tableName(index: number): string {
   return index === 1 ? 'table.csv' : `table-${index}.csv`;
 }
 
-/** RFC 4180, with the UTF-8 mark for spreadsheets. No cell is a formula. */
+/** RFC 4180 with BOM; no formulas. */
 function asCsv(rows: LargeTable): string {
   return '\ufeff' + rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
