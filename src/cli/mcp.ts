@@ -1,8 +1,7 @@
-import type { ListedServer } from '../mcp/mcp-operations.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { oneLine, printable } from '../lib/text/text.ts';
-import { isOn, type ToolAgreement } from '../mcp/server-agreement.ts';
+import { isOn, type ListedServer, type ToolAgreement } from '../mcp/server-agreement.ts';
 import { mcpToolName, riskOfHints } from '../mcp/mcp-tool.ts';
 import type { McpDefinition } from '../mcp/read-definition.ts';
 import { askBot } from './ask-bot.ts';

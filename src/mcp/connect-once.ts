@@ -11,10 +11,9 @@ import { redactDeep } from '../lib/redaction/redact.ts';
 import { raceTimeout } from '../lib/async/deadline.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
-import { mostTools, type McpSettings } from './mcp-settings.ts';
+import { mostTools, serverEnvironment, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';
 import { nestingLimit, tooDeep } from './read-definition.ts';
-import { serverEnvironment } from './server-environment.ts';
 
 /** `result` is not redacted; `unreached`: can be retried; `lost`: its effect is unknown. */
 export type Called =

@@ -5,9 +5,13 @@ import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import { createAgreements, type Disagreement } from './server-agreement.ts';
+import {
+  createAgreements,
+  createMcpOperations,
+  type Disagreement,
+  type McpOperations,
+} from './server-agreement.ts';
 import { createConfiguredServers, type ConfiguredServers } from './create-configured-servers.ts';
-import { createMcpOperations, type McpOperations } from './mcp-operations.ts';
 import { mcpToolName } from './mcp-tool.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';

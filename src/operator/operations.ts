@@ -10,7 +10,7 @@ import type { AnswerOperation, OnProgress } from '../channels/terminal/control.t
 import type { Groups } from '../conversations/intake/groups.ts';
 import { removePlaceholder } from '../conversations/progress.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { McpOperations } from '../mcp/mcp-operations.ts';
+import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 
