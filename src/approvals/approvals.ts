@@ -63,18 +63,23 @@ const lookEveryMs = 5_000;
 const attendEveryMs = 60_000;
 
 /** Stored questions, so any process takes the answer (T8). */
-export function createApprovals(options: {
-  store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
-  replies: Pick<Replies, 'rows'>;
-  approvers(): readonly string[];
-  rules: Pick<StandingRules, 'add' | 'covers'>;
-  audit: Pick<Audit, 'record' | 'holds'>;
-  canAsk(conversation: Conversation): boolean;
-  stopping: AbortSignal;
-  clock: Clock;
-  log: Log;
-}): Approvals {
-  const { store, replies, approvers, rules, audit, canAsk, stopping, clock, log } = options;
+export function createApprovals(
+  options: Readonly<{
+    replies: Pick<Replies, 'rows'>;
+    approvers(): readonly string[];
+    rules: Pick<StandingRules, 'add' | 'covers'>;
+    canAsk(conversation: Conversation): boolean;
+    stopping: AbortSignal;
+  }>,
+  host: Readonly<{
+    store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
+    audit: Pick<Audit, 'record' | 'holds'>;
+    clock: Clock;
+    log: Log;
+  }>,
+): Approvals {
+  const { replies, approvers, rules, canAsk, stopping } = options;
+  const { store, audit, clock, log } = host;
   const question = createApprovalQuestion(replies);
 
   const request: Approvals['request'] = async (call, signal, { patienceMs, deliverArtifacts } = {}) => {

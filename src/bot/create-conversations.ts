@@ -17,7 +17,7 @@ export type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
 
 export function createConversations(base: Base, features: Features, parts: BotParts): Conversations {
   const { host, people, chat } = base;
-  const { store, clock, log } = host;
+  const { store, clock } = host;
   const { users, accessOf } = people;
   const { authoring, approvals, capabilities, chatAgent, budgets, tools, files } = features;
   const { library, plugins } = parts;
@@ -46,21 +46,20 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     capabilities,
     onFailed: (key) => parts.terminals?.onFailed(key),
   };
-  const worker = createInboxWorker({
-    inbox: store.inbox,
-    signals: store.signals,
-    clock,
-    log,
-    handle: measureTurns((taken, signal) => handleItem(taken, signal, item), parts.host.meter, clock),
-    progressed: (of, at) => hasProgressed(of, at, host),
-    async onDead(dead, error) {
-      await giveUp(dead, error, item);
-      parts.terminals?.onDead(dead.key);
+  const worker = createInboxWorker(
+    {
+      handle: measureTurns((taken, signal) => handleItem(taken, signal, item), parts.host.meter, clock),
+      progressed: (of, at) => hasProgressed(of, at, host),
+      async onDead(dead, error) {
+        await giveUp(dead, error, item);
+        parts.terminals?.onDead(dead.key);
+      },
+      channels: [...chat.channels.keys()],
+      concurrency: parts.config.agent.concurrency,
+      mostTries: parts.terminals?.mostTries,
     },
-    channels: [...chat.channels.keys()],
-    concurrency: parts.config.agent.concurrency,
-    mostTries: parts.terminals?.mostTries,
-  });
+    host,
+  );
   const onEvent = createReceiveEvent({
     host,
     people,

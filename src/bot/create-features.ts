@@ -39,7 +39,7 @@ type Toolbox = Readonly<{
 
 export function createFeatures(base: Base, parts: BotParts): Features {
   const { host, people, chat } = base;
-  const { runtime, store, audit, clock, log } = host;
+  const { runtime, store, audit, clock } = host;
   const { library, plugins } = parts;
   const { users } = people;
   const { env, stopping } = base.process;
@@ -61,16 +61,18 @@ export function createFeatures(base: Base, parts: BotParts): Features {
       replies: chat.replies,
       otherTools: tools.outside.names,
     }),
-    approvals: createApprovals({
-      ...host,
-      rules,
-      replies: chat.replies,
-      approvers: () => runtime().config.policy.approvers,
-      canAsk: parts.terminals?.canAsk ?? (() => true),
-      stopping: stopping.signal,
-    }),
+    approvals: createApprovals(
+      {
+        rules,
+        replies: chat.replies,
+        approvers: () => runtime().config.policy.approvers,
+        canAsk: parts.terminals?.canAsk ?? (() => true),
+        stopping: stopping.signal,
+      },
+      host,
+    ),
     rules,
-    capabilities: createCapabilities({ ...host, ...chat, plugins, env, log }),
+    capabilities: createCapabilities({ ...chat, plugins, env }, host),
     budgets,
     tools,
     chatAgent: createChatAgent({ ...host, users, chats: chat.settings }),
@@ -85,7 +87,7 @@ function createToolbox({ host, people, chat, process }: Base, parts: BotParts, b
   const config = () => host.runtime().config;
   const web = createWebTools({ ...host, config });
   const mcp = createMcp({ ...host, replies: chat.replies, env: process.env });
-  const calls = createPluginCalls({ ...host, library, sandbox, users, budgets });
+  const calls = createPluginCalls({ library, sandbox, users, budgets }, host);
   const outside = createOutsideTools({
     sources: [plugins.source(config, calls), mcp.tools],
     isOwner: users.isOwner,

@@ -44,19 +44,24 @@ export type Capabilities = Readonly<{
   report(): void;
 }>;
 
-export function createCapabilities(options: {
-  runtime: () => Readonly<{ config: Config }>;
-  plugins: Readonly<{ providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[] }>;
-  store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
-  channels: ReadonlyMap<string, Channel>;
-  writeCommand: WriteCommand;
-  replies: Replies;
-  audit: Pick<Audit, 'record'>;
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  log: Log;
-}): Capabilities {
-  const { runtime, store, channels, writeCommand, replies, audit, env, clock, log } = options;
+export function createCapabilities(
+  options: Readonly<{
+    plugins: Readonly<{ providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[] }>;
+    channels: ReadonlyMap<string, Channel>;
+    writeCommand: WriteCommand;
+    replies: Replies;
+    env: Readonly<Record<string, string | undefined>>;
+  }>,
+  host: Readonly<{
+    runtime: () => Readonly<{ config: Config }>;
+    store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
+    audit: Pick<Audit, 'record'>;
+    clock: Clock;
+    log: Log;
+  }>,
+): Capabilities {
+  const { channels, writeCommand, replies, env } = options;
+  const { runtime, store, audit, clock, log } = host;
   const base = createCapabilityBase({
     config: () => runtime().config,
     ofPlugins: options.plugins.providers,

@@ -34,32 +34,22 @@ const aloneWaitMs = 1_000;
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
 /** Ordered in a queue; up to `concurrency` queues in parallel (Q3). `handle` may repeat (Q5). */
-export function createInboxWorker(options: {
-  inbox: Inbox;
-  signals: Signals;
-  handle: Handle;
-  /** A try that journalled anything since `at` is not counted (Q3). */
-  progressed(item: InboxItem, at: number): Promise<boolean>;
-  /** Repeated after a crash. */
-  onDead(item: InboxItem, error: unknown): Promise<void>;
-  channels: readonly string[];
-  concurrency: number;
-  mostTries?: (key: string) => number;
-  clock: Clock;
-  log: Log;
-}): InboxWorker {
-  const {
-    inbox,
-    signals,
-    handle,
-    progressed,
-    onDead,
-    channels,
-    concurrency,
-    mostTries = () => 3,
-    clock,
-    log,
-  } = options;
+export function createInboxWorker(
+  options: Readonly<{
+    handle: Handle;
+    /** A try that journalled anything since `at` is not counted (Q3). */
+    progressed(item: InboxItem, at: number): Promise<boolean>;
+    /** Repeated after a crash. */
+    onDead(item: InboxItem, error: unknown): Promise<void>;
+    channels: readonly string[];
+    concurrency: number;
+    mostTries?: (key: string) => number;
+  }>,
+  host: Readonly<{ store: Readonly<{ inbox: Inbox; signals: Signals }>; clock: Clock; log: Log }>,
+): InboxWorker {
+  const { handle, progressed, onDead, channels, concurrency, mostTries = () => 3 } = options;
+  const { inbox, signals } = host.store;
+  const { clock, log } = host;
   const running = new Map<string, AbortController>();
   const early = new Set<string>();
   const alone = new Set<'run' | 'message'>();

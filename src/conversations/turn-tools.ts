@@ -79,19 +79,21 @@ function turnBash(
   { sandbox, workspace }: Readonly<{ sandbox: Sandbox; workspace: string }>,
 ): Tool {
   return bashTool({
-    sandbox,
-    folders: [
-      'the working directory (empty, gone when the command ends)',
-      `${sandbox.seen('chat', chat)} (kept for this conversation)`,
-    ],
-    async within(work) {
-      const folders = { scratch: path.join(scratchFolders(workspace), randomUUID()), chat };
-      await makeRunFolders(folders);
-      try {
-        return await work(folders);
-      } finally {
-        await removeFolder(folders.scratch);
-      }
+    place: {
+      sandbox,
+      folders: [
+        'the working directory (empty, gone when the command ends)',
+        `${sandbox.seen('chat', chat)} (kept for this conversation)`,
+      ],
+      async within(work) {
+        const folders = { scratch: path.join(scratchFolders(workspace), randomUUID()), chat };
+        await makeRunFolders(folders);
+        try {
+          return await work(folders);
+        } finally {
+          await removeFolder(folders.scratch);
+        }
+      },
     },
     env: {},
     simple: () => restriction.commands !== undefined,

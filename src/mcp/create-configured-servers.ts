@@ -49,15 +49,14 @@ export function createConfiguredServers(options: {
   agreements: Agreements;
   /** Called with tools that are off after a listing. */
   onOff(server: string, off: readonly Disagreement[]): Promise<void>;
-  env: Readonly<Record<string, string | undefined>>;
-  /** Servers start here. */
-  cwd: string;
+  /** For servers' processes. */
+  process: Readonly<{ env: Readonly<Record<string, string | undefined>>; cwd: string }>;
   redact(text: string): string;
   connect?: ConnectOnce;
   clock: Clock;
   log: Log;
 }): ConfiguredServers {
-  const { settings, agreements, onOff, env, cwd, redact, clock, log } = options;
+  const { settings, agreements, onOff, process, redact, clock, log } = options;
   const running = new Map<string, Running>();
   const closing = new Set<Promise<void>>();
   let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
@@ -74,7 +73,7 @@ export function createConfiguredServers(options: {
     const identity = identityOf(config);
     const link = createLastingLink({
       connect: (signal, onListChanged) =>
-        connect(config, { env, cwd, signal, redact, onListChanged, endWithUs, clock }),
+        connect(config, { ...process, signal, redact, onListChanged, endWithUs, clock }),
       take: (raw) => take(server, identity, raw),
       onState(state, before) {
         if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');

@@ -40,9 +40,8 @@ export function createMcp(options: {
       const { key, words } = mcpNotice(server, off, clock.now());
       await replies.tellOwners(key, words);
     },
-    env,
+    process: { env, cwd: file === undefined ? process.cwd() : path.dirname(file) },
     redact,
-    cwd: file === undefined ? process.cwd() : path.dirname(file),
     clock,
     log,
   });

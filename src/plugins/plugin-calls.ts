@@ -43,18 +43,23 @@ const largest = 20_000_000;
 const longestMs = 15 * 60_000;
 
 /** A plugin's tool sees only what concerns its call (X4). */
-export function createPluginCalls(options: {
-  runtime: () => Pick<RuntimeConfig, 'config' | 'models'>;
-  library: Pick<SkillLibrary, 'current'>;
-  sandbox: Sandbox;
-  migrations: Pick<ChatMigrations, 'original'>;
-  users: Pick<Users, 'mayAct'>;
-  budgets: Pick<Budgets, 'ofModel'>;
-  store: Pick<Store, 'commit'>;
-  clock: Clock;
-  log: Log;
-}): (plugin: string) => OpenCall {
-  const { runtime, library, sandbox, migrations, users, budgets, store, clock, log } = options;
+export function createPluginCalls(
+  options: Readonly<{
+    library: Pick<SkillLibrary, 'current'>;
+    sandbox: Sandbox;
+    users: Pick<Users, 'mayAct'>;
+    budgets: Pick<Budgets, 'ofModel'>;
+  }>,
+  host: Readonly<{
+    runtime: () => Pick<RuntimeConfig, 'config' | 'models'>;
+    migrations: Pick<ChatMigrations, 'original'>;
+    store: Pick<Store, 'commit'>;
+    clock: Clock;
+    log: Log;
+  }>,
+): (plugin: string) => OpenCall {
+  const { library, sandbox, users, budgets } = options;
+  const { runtime, migrations, store, clock, log } = host;
   const stillAdmitted = createStillAdmitted(users);
 
   function modelOf(alias: string | undefined, { requester, run, signal }: HostContext): ToolModel {

@@ -160,16 +160,15 @@ async function loopOver(
   const prompt = runPrompt({
     skill,
     profile: granted.profile,
-    body: granted.body.text,
-    filled: granted.body.filled,
-    files: granted.files,
-    cut: granted.filesCut,
+    instructions: { ...granted.body, files: granted.files, cut: granted.filesCut },
     today: localTime(began, requester.timezone ?? zone()),
     person: requester.name,
-    message: request.message,
-    context: request.context,
-    isLabelled: isHostCall(context.toolUseId),
-    args: request.args ?? request.message,
+    request: {
+      message: request.message,
+      context: request.context,
+      isLabelled: isHostCall(context.toolUseId),
+      args: request.args ?? request.message,
+    },
   });
   const { entries: stored } = await store.transcripts.read(transcript);
   const entries = stored.map(({ entry }) => entry);

@@ -76,18 +76,21 @@ export function commandTools({
   const { skill, sandbox, folders, scripts } = ground;
   const { simple } = bashInList(allowed);
   const knowsEnv = bashKnowsEnv(skill.allowedTools, envInBash);
-  const start = { skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000, cap };
-  const ofScript = { ...start, env, packages };
+  const start = { skill, timeoutMs: skill.timeoutSeconds * 1_000, cap };
+  const ofScript = { ...start, sandbox, ...folders, env, packages };
   const bash = bashTool({
     ...start,
-    folders: [
-      `${sandbox.seen('scratch', folders.scratch)} (of this run, the working directory)`,
-      `${sandbox.seen('chat', folders.chat)} (kept for this conversation)`,
-      ...(skill.directory === undefined
-        ? []
-        : [`${sandbox.seen('skill', skill.directory)} (this skill, read-only)`]),
-    ],
-    within: (work) => work(folders),
+    place: {
+      sandbox,
+      folders: [
+        `${sandbox.seen('scratch', folders.scratch)} (of this run, the working directory)`,
+        `${sandbox.seen('chat', folders.chat)} (kept for this conversation)`,
+        ...(skill.directory === undefined
+          ? []
+          : [`${sandbox.seen('skill', skill.directory)} (this skill, read-only)`]),
+      ],
+      within: (work) => work(folders),
+    },
     simple: () => simple,
     env: knowsEnv ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),

@@ -144,13 +144,8 @@ test('M1 offline, a skill without scripts is answered from its reference files: 
   const ask = async (message: string, read: (path: string) => string, listed = files) => {
     const { system, firstMessage } = runPrompt({
       skill: { name: 'skillet-help' },
-      body: 'Help.',
-      filled: false,
-      files: listed,
-      cut: false,
-      message,
-      context: undefined,
-      args: message,
+      instructions: { text: 'Help.', filled: false, files: listed, cut: false },
+      request: { message, context: undefined, args: message },
     });
     return converse([said(firstMessage)], system, [readFile], ({ input }) =>
       read(String((input as { path: string }).path)),
@@ -193,13 +188,13 @@ test("M1 offline, only the requester's own words choose", async () => {
 test('M1 offline, a run starts the script of its skill and answers with what it printed', async () => {
   const { system, firstMessage } = runPrompt({
     skill: { name: 'dice' },
-    body: 'Run the script.',
-    filled: false,
-    files: ['references/odds.md', 'scripts/check.py', 'scripts/roll.py'],
-    cut: false,
-    message: 'Please roll 2d6, and d20!',
-    context: undefined,
-    args: '',
+    instructions: {
+      text: 'Run the script.',
+      filled: false,
+      files: ['references/odds.md', 'scripts/check.py', 'scripts/roll.py'],
+      cut: false,
+    },
+    request: { message: 'Please roll 2d6, and d20!', context: undefined, args: '' },
   });
   const { ended, calls, streamed } = await converse(
     [said(firstMessage)],
@@ -215,13 +210,8 @@ test('M1 offline, a run starts the script of its skill and answers with what it 
 test('M1 offline, a script that fails is answered with what it said, in a sentence', async () => {
   const { system, firstMessage } = runPrompt({
     skill: { name: 'dice' },
-    body: 'Run the script.',
-    filled: false,
-    files: ['scripts/roll.py'],
-    cut: false,
-    message: 'abc',
-    context: undefined,
-    args: '',
+    instructions: { text: 'Run the script.', filled: false, files: ['scripts/roll.py'], cut: false },
+    request: { message: 'abc', context: undefined, args: '' },
   });
   for (const [told, answer] of [
     [
@@ -236,15 +226,10 @@ test('M1 offline, a script that fails is answered with what it said, in a senten
 });
 
 test('M1 offline, a run of a skill without scripts says what it lacks', async () => {
-  const files = { files: ['SKILL.md'], cut: false };
   const { system, firstMessage } = runPrompt({
     skill: { name: 'poet' },
-    body: 'Write a poem.',
-    filled: false,
-    ...files,
-    message: 'A poem!',
-    context: undefined,
-    args: '',
+    instructions: { text: 'Write a poem.', filled: false, files: ['SKILL.md'], cut: false },
+    request: { message: 'A poem!', context: undefined, args: '' },
   });
   const { ended } = await converse([said(firstMessage)], system, [readFile]);
   assert.match(ended.text, /no script.*none is connected/);
@@ -254,13 +239,8 @@ test('M1 offline, a very long message starts its script once, and what that prin
   const words = 'x'.repeat(200_000);
   const { system, firstMessage } = runPrompt({
     skill: { name: 'dice' },
-    body: 'Run the script.',
-    filled: false,
-    files: ['scripts/roll.py'],
-    cut: false,
-    message: words,
-    context: undefined,
-    args: words,
+    instructions: { text: 'Run the script.', filled: false, files: ['scripts/roll.py'], cut: false },
+    request: { message: words, context: undefined, args: words },
   });
   const printed = 'y'.repeat(30_000);
   const { ended, calls } = await converse([said(firstMessage)], system, [readFile, runScript], printed);

@@ -52,13 +52,8 @@ test('P3 without a visible skill the prompt has no section for skills', () => {
 
 const run = {
   skill: { name: 'research' },
-  body: 'Look it up.',
-  filled: false,
-  files: ['references/a.md'],
-  cut: false,
-  message: 'what is new in Paris',
-  context: undefined,
-  args: '',
+  instructions: { text: 'Look it up.', filled: false, files: ['references/a.md'], cut: false },
+  request: { message: 'what is new in Paris', context: undefined, args: '' },
 };
 
 test('U2 the system prompt holds the body and the files, the message stands in the first user message', () => {
@@ -72,10 +67,8 @@ test('U2 the system prompt holds the body and the files, the message stands in t
 test('U2 a body that took arguments moves to the first user message, context is labelled', () => {
   const { system, firstMessage } = runPrompt({
     ...run,
-    body: 'Look up: Paris.',
-    filled: true,
-    args: 'Paris',
-    context: 'they live </context> there',
+    instructions: { ...run.instructions, text: 'Look up: Paris.', filled: true },
+    request: { ...run.request, args: 'Paris', context: 'they live </context> there' },
   });
   assert.doesNotMatch(system[0]?.text ?? '', /Paris|Look up/);
   assert.match(firstMessage, /^# research\n\nLook up: Paris\./);
@@ -89,7 +82,7 @@ test('U2 a body that took arguments moves to the first user message, context is 
 
 test('M11 context that the host put into labels keeps them, and nothing in them ends the context', () => {
   const context = labelled('quote', 'the news </context>', { from: 'Ann' });
-  const { firstMessage } = runPrompt({ ...run, context, isLabelled: true });
+  const { firstMessage } = runPrompt({ ...run, request: { ...run.request, context, isLabelled: true } });
   assert.match(
     firstMessage,
     /<context>\n<quote from="Ann">\nthe news &lt;\/context>\n<\/quote>\n<\/context>$/,
@@ -98,10 +91,13 @@ test('M11 context that the host put into labels keeps them, and nothing in them 
 
 test('I5 arguments that were not filled in stand in the first message unless it says the same', () => {
   assert.match(
-    runPrompt({ ...run, args: '--deep' }).firstMessage,
+    runPrompt({ ...run, request: { ...run.request, args: '--deep' } }).firstMessage,
     /<arguments>\nARGUMENTS: --deep\n<\/arguments>/,
   );
-  assert.doesNotMatch(runPrompt({ ...run, args: run.message }).firstMessage, /arguments/);
+  assert.doesNotMatch(
+    runPrompt({ ...run, request: { ...run.request, args: run.request.message } }).firstMessage,
+    /arguments/,
+  );
 });
 
 const group = { chatType: 'group', conversation: { channel: 'telegram', chat: '-5' } } as const;

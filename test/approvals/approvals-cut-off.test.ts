@@ -49,21 +49,21 @@ async function stage(t: TestContext, name: StoreName) {
   /** A process; what it calls after its death is never answered. */
   const process = (dies: Readonly<{ audit?: Partial<Audit>; commit?: Store['commit'] }> = {}): Approvals => {
     const itsAudit = { ...audit, ...dies.audit };
-    return createApprovals({
-      store: { ...store, ...(dies.commit === undefined ? {} : { commit: dies.commit }) },
-      replies: {
-        rows: (to, key, markdown, more) => [
-          { key: `${key}#0`, conversation: to, part: { markdown, buttons: more?.buttons ?? [] } },
-        ],
+    const itsStore = { ...store, ...(dies.commit === undefined ? {} : { commit: dies.commit }) };
+    return createApprovals(
+      {
+        replies: {
+          rows: (to, key, markdown, more) => [
+            { key: `${key}#0`, conversation: to, part: { markdown, buttons: more?.buttons ?? [] } },
+          ],
+        },
+        approvers: () => [],
+        rules: createStandingRules({ stored: store.keyed('standing-rules'), audit: itsAudit }),
+        canAsk: () => true,
+        stopping: over.signal,
       },
-      approvers: () => [],
-      rules: createStandingRules({ stored: store.keyed('standing-rules'), audit: itsAudit }),
-      audit: itsAudit,
-      canAsk: () => true,
-      stopping: over.signal,
-      clock,
-      log,
-    });
+      { store: itsStore, audit: itsAudit, clock, log },
+    );
   };
   const signal = new AbortController().signal;
   assert.deepEqual(await process().request(call, signal, { patienceMs: 0 }), { kind: 'unanswered' });

@@ -19,21 +19,21 @@ const call: ApprovalRequest = {
 async function setUp(add: () => Promise<void> = async () => undefined) {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const approvals = createApprovals({
-    store,
-    replies: {
-      rows: (place, key, markdown, more) => [
-        { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
-      ],
+  const audit = { record: async () => undefined, holds: async () => false };
+  const approvals = createApprovals(
+    {
+      replies: {
+        rows: (place, key, markdown, more) => [
+          { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
+        ],
+      },
+      approvers: () => ['telegram:9'],
+      rules: { add, covers: async () => false },
+      canAsk: ({ chat }) => chat !== 'nobody',
+      stopping: new AbortController().signal,
     },
-    approvers: () => ['telegram:9'],
-    rules: { add, covers: async () => false },
-    audit: { record: async () => undefined, holds: async () => false },
-    canAsk: ({ chat }) => chat !== 'nobody',
-    stopping: new AbortController().signal,
-    clock,
-    log: quietLog(),
-  });
+    { store, audit, clock, log: quietLog() },
+  );
   return { clock, store, approvals };
 }
 

@@ -21,21 +21,20 @@ async function setUp(
   const dead: string[] = [];
   const log = quietLog();
   const make = () =>
-    createInboxWorker({
-      inbox: store.inbox,
-      signals: store.signals,
-      handle: async (item, signal) => {
-        await handle(item, signal);
-        await store.commit({ done: item.key });
+    createInboxWorker(
+      {
+        handle: async (item, signal) => {
+          await handle(item, signal);
+          await store.commit({ done: item.key });
+        },
+        progressed: async () =>
+          typeof more.progressed === 'function' ? more.progressed() : (more.progressed ?? false),
+        onDead: async (item) => void dead.push(item.key),
+        channels: ['telegram'],
+        concurrency: more.concurrency ?? 8,
       },
-      progressed: async () =>
-        typeof more.progressed === 'function' ? more.progressed() : (more.progressed ?? false),
-      onDead: async (item) => void dead.push(item.key),
-      channels: ['telegram'],
-      concurrency: more.concurrency ?? 8,
-      clock,
-      log,
-    });
+      { store, clock, log },
+    );
   const lanes = make();
   lanes.start();
   const say = (chat: string, n: number) =>
@@ -193,18 +192,17 @@ test('Q3 a message under which the process dies three times is set aside, and ea
   await say('1', 0);
   await store.inbox.take('telegram:1', clock.now());
   for (let life = 1; life <= 3; life++) {
-    const next = createInboxWorker({
-      inbox: store.inbox,
-      signals: store.signals,
-      // The process dies while it handles: nothing is finished, nothing fails.
-      handle: () => new Promise(() => undefined),
-      progressed: async () => false,
-      onDead: async (item) => void dead.push(item.key),
-      channels: ['telegram'],
-      concurrency: 8,
-      clock,
-      log: quietLog(),
-    });
+    const next = createInboxWorker(
+      {
+        // The process dies while it handles: nothing is finished, nothing fails.
+        handle: () => new Promise(() => undefined),
+        progressed: async () => false,
+        onDead: async (item) => void dead.push(item.key),
+        channels: ['telegram'],
+        concurrency: 8,
+      },
+      { store, clock, log: quietLog() },
+    );
     next.start();
     await clock.advance(100);
   }
@@ -241,25 +239,24 @@ for (const [what, afterMs] of [
     async function live(first: boolean): Promise<boolean> {
       const store = await openStore(`sqlite:${folder}/store.db`, { clock });
       const over = Promise.withResolvers<boolean>();
-      const lanes = createInboxWorker({
-        inbox: store.inbox,
-        signals: store.signals,
-        async handle({ key }) {
-          await clock.sleep(poison.includes(key) ? afterMs : 5_000);
-          if (poison.includes(key)) {
-            over.resolve(false);
-            return new Promise(() => undefined);
-          }
-          await store.commit({ done: key });
-          answered.push(key);
+      const lanes = createInboxWorker(
+        {
+          async handle({ key }) {
+            await clock.sleep(poison.includes(key) ? afterMs : 5_000);
+            if (poison.includes(key)) {
+              over.resolve(false);
+              return new Promise(() => undefined);
+            }
+            await store.commit({ done: key });
+            answered.push(key);
+          },
+          progressed: async () => false,
+          onDead: async ({ key }) => void dead.push(key),
+          channels: ['telegram'],
+          concurrency: 8,
         },
-        progressed: async () => false,
-        onDead: async ({ key }) => void dead.push(key),
-        channels: ['telegram'],
-        concurrency: 8,
-        clock,
-        log: quietLog(),
-      });
+        { store, clock, log: quietLog() },
+      );
       for (let chat = 0; first && chat < 8; chat++)
         await store.inbox.accept(
           makeMessage({

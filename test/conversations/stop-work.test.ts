@@ -25,23 +25,22 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     began.set(id, one);
     return one;
   };
-  const lanes = createInboxWorker({
-    inbox: store.inbox,
-    signals: store.signals,
-    handle: async (item, signal) => {
-      begins(item.key).resolve();
-      if (work === 'fails') throw new Error('no answer this time');
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-      cancelled.push(item.key);
-      await store.commit({ done: item.key });
+  const lanes = createInboxWorker(
+    {
+      handle: async (item, signal) => {
+        begins(item.key).resolve();
+        if (work === 'fails') throw new Error('no answer this time');
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        cancelled.push(item.key);
+        await store.commit({ done: item.key });
+      },
+      progressed: async () => false,
+      onDead: async () => undefined,
+      channels: ['slack'],
+      concurrency: 8,
     },
-    progressed: async () => false,
-    onDead: async () => undefined,
-    channels: ['slack'],
-    concurrency: 8,
-    clock,
-    log: quietLog(),
-  });
+    { store, clock, log: quietLog() },
+  );
   t.after(async () => {
     const items = (await store.inbox.list('waiting')).map(({ key }) => key);
     await cancelWork(store, { items });

@@ -25,20 +25,24 @@ async function setUp(t: TestContext) {
   const model = scriptedModel(['first', 'second']);
   const models = { check: () => undefined, get: () => model, offline: false };
   const admitted = { now: true };
-  const open = createPluginCalls({
-    runtime: () => ({ config, models }),
-    library: { current: () => createRegistry([]) },
-    sandbox: createOffSandbox({ limits: sandboxLimits }),
-    migrations: { original: async (conversation) => conversation },
-    users: {
-      mayAct: async () =>
-        admitted.now ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'not paired' },
+  const open = createPluginCalls(
+    {
+      library: { current: () => createRegistry([]) },
+      sandbox: createOffSandbox({ limits: sandboxLimits }),
+      users: {
+        mayAct: async () =>
+          admitted.now ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'not paired' },
+      },
+      budgets: { ofModel: async () => undefined },
     },
-    budgets: { ofModel: async () => undefined },
-    store: { commit: async () => undefined },
-    clock,
-    log: quietLog(),
-  })('one');
+    {
+      runtime: () => ({ config, models }),
+      migrations: { original: async (conversation) => conversation },
+      store: { commit: async () => undefined },
+      clock,
+      log: quietLog(),
+    },
+  )('one');
   return { open, clock, model, admitted };
 }
 

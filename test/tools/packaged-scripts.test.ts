@@ -208,14 +208,13 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
     hosts: () => ['pypi.example'],
     searchPath: searchPath ?? programs,
   });
-  const run = { skill, sandbox, env: { TOKEN: 'secret-of-skill' }, timeoutMs: 20_000 };
-  const tool = skillsRunScriptTool({ ...run, scratch, packages });
+  const run = { skill, env: { TOKEN: 'secret-of-skill' }, timeoutMs: 20_000 };
+  const tool = skillsRunScriptTool({ ...run, sandbox, scratch, packages });
   const chat = path.join(root, 'chat');
   mkdirSync(chat);
   const bash = bashTool({
     ...run,
-    folders: [],
-    within: (work) => work({ scratch, chat }),
+    place: { sandbox, folders: [], within: (work) => work({ scratch, chat }) },
     simple: () => false,
     packages: toolPackages({ skill, sandbox, packages }),
   });

@@ -22,9 +22,13 @@ const commandLimit = 100_000;
 export function bashTool(options: {
   /** Absent for the main agent: no network. */
   skill?: Pick<Skill, 'name' | 'directory' | 'network'>;
-  sandbox: Sandbox;
-  folders: readonly string[];
-  within<Outcome>(work: (folders: RunFolders) => Promise<Outcome>): Promise<Outcome>;
+  place: Readonly<{
+    sandbox: Sandbox;
+    /** For the model. */
+    folders: readonly string[];
+    /** Runs a command in its folders, which exist. */
+    within<Outcome>(work: (folders: RunFolders) => Promise<Outcome>): Promise<Outcome>;
+  }>;
   env: Readonly<Record<string, string>>;
   simple(): boolean;
   timeoutMs: number;
@@ -37,7 +41,8 @@ export function bashTool(options: {
     mayRun(requester: Requester): boolean;
   }>;
 }): Tool {
-  const { skill, sandbox, folders, within, env, simple, timeoutMs, cap, packages, script } = options;
+  const { skill, env, simple, timeoutMs, cap, packages, script } = options;
+  const { sandbox, folders, within } = options.place;
   const network = skill?.network ?? [];
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && network.length > 0 };
   return defineTool({

@@ -42,8 +42,10 @@ export async function openServers(
       agreements,
       onOff: async (server, tools) =>
         void off.push([server, ...tools.map(({ tool, why }) => `${tool} ${why}`)]),
-      env: { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'secret-of-the-bot', HOME: '/home/me' },
-      cwd: import.meta.dirname,
+      process: {
+        env: { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'secret-of-the-bot', HOME: '/home/me' },
+        cwd: import.meta.dirname,
+      },
       ...options,
       clock,
       log,
