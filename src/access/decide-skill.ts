@@ -8,7 +8,7 @@ import { fixed } from '../core/texts/say.ts';
 
 export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
 
-export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
+type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
 /**
  * The only decision on skills (A8). Anything missing or unknown denies; order as in U1. A hint only for people who may

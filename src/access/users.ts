@@ -6,7 +6,7 @@ import { chatIdOf } from '../core/conversation.ts';
 import type { ChatMigrations } from './chat-migrations.ts';
 
 /** By an owner (A10). */
-export type Paired = Readonly<{ sender: string; name: string; since: number }>;
+type Paired = Readonly<{ sender: string; name: string; since: number }>;
 
 /** By an owner (H13). Qualified `id`. */
 export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;

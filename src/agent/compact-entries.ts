@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
 /** Common for local servers. A server that silently cuts prompts needs `context_window`. */
-export const unknownWindow = 32_000;
+const unknownWindow = 32_000;
 
 /**
  * Shares of the window: compact at (M9), nearly over, kept verbatim, longest whole turn, least worth it, summary, input

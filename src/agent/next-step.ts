@@ -5,7 +5,7 @@ import { fixed, sayIn } from '../core/texts/say.ts';
 import type { DeliveredFile } from '../core/tool.ts';
 
 /** `notice`: for the model, stored first. */
-export type Step =
+type Step =
   | Readonly<{ kind: 'ask' } & Asking>
   /** No tools, not counted (U5). */
   | Readonly<{ kind: 'sum_up' } & Asking>
@@ -105,7 +105,7 @@ export type LoopResult = LoopWork & LoopEnd;
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
 /** From entries alone, so a restart finds the same (Q5). */
-export type TurnState = Readonly<{
+type TurnState = Readonly<{
   /** Without those cut by the window. */
   answers: readonly Answer[];
   /** Undefined if a person spoke since. */

@@ -189,7 +189,7 @@ export function requestsAmong(entries: readonly Entry[], from: number, to: numbe
 const most = { pictures: 20, bytes: 20_000_000 };
 
 /** When one more is too much, all earlier become words: requests rarely change (M13). */
-export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
+function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   const shown = new Set<Entry>();
   const held = { pictures: 0, bytes: 0 };
   for (const entry of entries) {
@@ -208,10 +208,7 @@ export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
 }
 
 /** `withFiles` adds bytes. */
-export function fileBlocks(
-  { files = [] }: Extract<Entry, { kind: 'user' }>,
-  shown: boolean,
-): readonly Block[] {
+function fileBlocks({ files = [] }: Extract<Entry, { kind: 'user' }>, shown: boolean): readonly Block[] {
   return files.map((file) => (shown ? toBlock(file) : asWords(file, 'is not shown any more')));
 }
 

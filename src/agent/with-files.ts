@@ -10,7 +10,7 @@ import type { ShownFile } from '../core/received.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Until the process ends. */
-export type RefusedFiles = Readonly<{
+type RefusedFiles = Readonly<{
   has(alias: string, file: ShownFile): boolean;
   add(alias: string, file: ShownFile): void;
 }>;

@@ -35,7 +35,7 @@ export type ApprovalRequest = Readonly<{
 type Rows = ReturnType<Replies['rows']>;
 
 /** `input` stays visible; absent if other messages show it. */
-export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
+type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 
 /** One message (T8). Too long: a file or several messages, never cut. */
 export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {

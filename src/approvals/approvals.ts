@@ -31,7 +31,7 @@ export type Approval =
   /** Nobody to ask (T8). */
   | Readonly<{ kind: 'nobody' }>;
 
-export type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
+type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
 /** `always`: and later calls like it. */
 export const askAnswers = ['approve', 'deny', 'always'] as const;

@@ -18,7 +18,7 @@ import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { StillAdmitted } from '../access/while-admitted.ts';
 import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
 
-export type JudgedLoop = Readonly<{
+type JudgedLoop = Readonly<{
   /** Absent: main agent. */
   skill?: Skill;
   run?: string;

@@ -18,7 +18,7 @@ export type StandingRule = Readonly<{
   sender: string;
 }>;
 
-export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
+type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 
 /** Each command line is different. */
 export function mayStand(tool: string): boolean {
@@ -77,7 +77,7 @@ function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revo
 }
 
 /** `counts`: same tool. */
-export type ListedRule = KeptRule & Readonly<{ counts: boolean }>;
+type ListedRule = KeptRule & Readonly<{ counts: boolean }>;
 
 /** Not for `bash`, nor if an MCP tool changed (T8). `editions`: current tools, by name. */
 export function listRules(

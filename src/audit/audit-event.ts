@@ -4,7 +4,7 @@ import type { Skill } from '../core/skill.ts';
 import type { AuditedCall } from '../core/tool-call.ts';
 import type { Requester } from '../core/tool.ts';
 
-export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
+type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
 
 /** Ids, names and codes, never a person's words (L6). Files have pseudonyms (`AuditNames`). */
 export type AuditEvent = Readonly<

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/pro
 import { hostname } from 'node:os';
 import path from 'node:path';
 
-export type AuditKey = Readonly<{
+type AuditKey = Readonly<{
   key: Buffer;
   /** Differs by key. */
   chain: string;

@@ -13,7 +13,7 @@ export type Head = Readonly<{ seq: number; mac: string }>;
 export const beginning: Head = { seq: 0, mac: '' };
 
 /** Without its line end. */
-export type Sealed = Readonly<{ line: string; head: Head }>;
+type Sealed = Readonly<{ line: string; head: Head }>;
 
 const numbered = z.object({ seq: z.int().positive() });
 const missing = z.object({
@@ -32,12 +32,12 @@ export function seal(key: Buffer, before: Head, at: number, event: AuditEvent): 
   return { line: `${body.slice(0, -1)},"mac":"${mac}"}`, head: { seq, mac } };
 }
 
-export type Unsealed =
+type Unsealed =
   | Readonly<{ ok: true; head: Head }>
   /** `head`: to continue from, if known. */
   | Readonly<{ ok: false; problem: string; head?: Head }>;
 
-export function unseal(key: Buffer, before: Head, line: string): Unsealed {
+function unseal(key: Buffer, before: Head, line: string): Unsealed {
   const read = readLine(line);
   if (read === undefined) return { ok: false, problem: 'is no line of the audit' };
   const { seq, mac, body } = read;

@@ -12,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 
 /** For the model: no address, code or state. */
-export type FlowView = Readonly<{
+type FlowView = Readonly<{
   flow: string;
   capability: string;
   status: 'pending' | 'completing' | 'waiting for confirmation';

@@ -12,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, KeptAccount } from '../store/capability-records.ts';
 
-export type CapabilityBase = Readonly<{
+type CapabilityBase = Readonly<{
   records: CapabilityRecords;
   /** Opens when first needed. */
   key: () => Promise<CapabilityKey>;

@@ -7,7 +7,7 @@ import type { CapabilityFailure } from './call-bridge.ts';
 import type { CapabilityCaller } from './capability-checks.ts';
 import { shownCall, type InvokeCapability } from './invoke-capability.ts';
 
-export type CapabilityGround = Readonly<{
+type CapabilityGround = Readonly<{
   invoke: InvokeCapability;
   flows: AuthFlows;
   accounts: Pick<Accounts, 'list'>;

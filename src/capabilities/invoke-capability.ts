@@ -24,7 +24,7 @@ export type CapabilityRequest = Readonly<{
   account?: string | undefined;
 }>;
 
-export type PreparedCall = Readonly<{
+type PreparedCall = Readonly<{
   capability: string;
   operation: string;
   input: Readonly<Record<string, unknown>>;
@@ -36,14 +36,14 @@ export type PreparedCall = Readonly<{
 }>;
 
 /** Exactly what a person confirms and we send. */
-export type ShownCall = Readonly<{
+type ShownCall = Readonly<{
   capability: string;
   operation: string;
   account: string;
   input: Readonly<Record<string, unknown>>;
 }>;
 
-export type InvokedCall = Readonly<{ output: unknown; replayed: boolean }>;
+type InvokedCall = Readonly<{ output: unknown; replayed: boolean }>;
 
 export type InvokeCapability = Readonly<{
   /** Checks up to the account (C5). */

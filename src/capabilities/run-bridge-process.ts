@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { killOne, killTree } from '../lib/processes/kill-processes.ts';
 
-export type BridgeProcess =
+type BridgeProcess =
   | Readonly<{ ended: 'exit'; code: number; output: Buffer; complaint: string }>
   /** `held`: it ended, but a child kept its output open. */
   | Readonly<{ ended: 'absent' | 'signal' | 'timeout' | 'held' | 'too much'; complaint: string }>;

@@ -21,7 +21,7 @@ const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 type Signed = Exclude<BridgeMethod, 'definitions'>;
 
-export type CallSubject = Readonly<{
+type CallSubject = Readonly<{
   requester: Requester;
   skill?: string;
   run?: string;

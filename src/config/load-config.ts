@@ -14,7 +14,7 @@ const settleMs = 80;
 const emptied = 'emptied';
 
 /** `flag`: `--config`. */
-export type ConfigSearch = Readonly<{
+type ConfigSearch = Readonly<{
   flag?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string;

@@ -19,10 +19,7 @@ export function isBuiltInAlias(name: string): boolean {
   return Object.hasOwn(builtIn, name);
 }
 
-export function modelOfAlias(
-  name: string,
-  given: Readonly<{ model?: string | undefined }> | undefined,
-): string {
+function modelOfAlias(name: string, given: Readonly<{ model?: string | undefined }> | undefined): string {
   return given?.model ?? (isBuiltInAlias(name) ? builtIn[name] : undefined) ?? defaultModel;
 }
 

@@ -11,7 +11,7 @@ import {
 } from './config-problem.ts';
 import { valueAt, type KeyPath } from './section.ts';
 
-export type CheckedPluginConfig = Readonly<
+type CheckedPluginConfig = Readonly<
   | { ok: true; value: unknown }
   /** Place, key, found, fix; no secrets. */
   | { ok: false; messages: readonly string[] }
@@ -53,7 +53,7 @@ function keysOf(schema: z.ZodType): readonly string[] | undefined {
   return Object.keys(def.shape);
 }
 
-export type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;
+type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;
 
 /** Problems of `[tools.NAME]`, without secrets (X3, G2). A bad value falls back to the default. */
 export function checkToolTables(

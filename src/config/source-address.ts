@@ -10,7 +10,7 @@ export type SourceAddress = Readonly<
   | { kind: 'folder'; /** Absolute. */ path: string }
 >;
 
-export type AddressReading = Readonly<{ ok: true; address: SourceAddress } | { ok: false; problem: string }>;
+type AddressReading = Readonly<{ ok: true; address: SourceAddress } | { ok: false; problem: string }>;
 
 /** On GitHub. */
 export const repositoryName = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9_][\w.-]*$/;

@@ -33,7 +33,7 @@ export type Shown = Readonly<{
   end(): Promise<void>;
 }>;
 
-export type ProgressDeps = Readonly<{
+type ProgressDeps = Readonly<{
   channels: ReadonlyMap<string, Channel>;
   outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
   clock: Clock;

@@ -113,7 +113,7 @@ async function receive(wanted: Wanted, say: Say, receiving: Receiving): Promise<
   return { ok: false, reason: sayIn(undefined)(kept), told };
 }
 
-/** A picture too large for a model as a smaller copy, where the platform has one. */
+/** A smaller copy of a too large picture, if the platform has one. */
 async function smaller({ attachment, sender }: Wanted, receiving: Receiving): Promise<KeptFile | undefined> {
   const { channel } = receiving;
   const { ref, name } = attachment;

@@ -33,7 +33,7 @@ const builtIn: readonly MenuEntry[] = [
   { name: 'whoami', description: fixed`Your id and role` },
 ];
 
-export type RefreshMenus = Readonly<{
+type RefreshMenus = Readonly<{
   /** Also logs problems of skills. */
   show(): Promise<void>;
   /** Other processes re-scan (Q9). */

@@ -117,7 +117,7 @@ function maySay(
   return isOwner || chatType === 'private' || item.message?.sender.id === sender.id;
 }
 
-export type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
+type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
 
 /** Outside threads it includes the sender's work in all threads of the chat (I1). */
 export async function workHere(

@@ -17,7 +17,7 @@ export type TranscribeSettings = Readonly<{
 }>;
 
 /** `problem`: for the model, no full stop. */
-export type Transcript = Readonly<{ text: string } | { problem: string }>;
+type Transcript = Readonly<{ text: string } | { problem: string }>;
 
 export type Transcribe = (
   file: Readonly<{ bytes: Uint8Array; name: string; mime: string }>,

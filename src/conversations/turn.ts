@@ -44,7 +44,7 @@ export type TurnContext = Readonly<{
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
 }>;
 
-export type TurnRequest = Readonly<{
+type TurnRequest = Readonly<{
   key: string;
   message: Message;
   transcript: string;
@@ -61,7 +61,7 @@ export type Joining = Readonly<{
 }>;
 
 /** Markdown, never empty. `failed`: for good. */
-export type TurnAnswer = Readonly<{ text: string; failed: boolean }>;
+type TurnAnswer = Readonly<{ text: string; failed: boolean }>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 

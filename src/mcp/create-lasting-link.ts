@@ -6,7 +6,7 @@ export type LinkState =
   Readonly<{ is: 'connecting' }> | Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
 /** `off`: no longer allowed, not made. */
-export type LinkCalled =
+type LinkCalled =
   | Exclude<Called, Readonly<{ kind: 'unreached' }>>
   | Readonly<{ kind: 'unreached' | 'late'; message: string }>
   | Readonly<{ kind: 'off' }>;

@@ -8,7 +8,7 @@ import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { createFlowMeter } from './limited-fetch.ts';
 
-export type ServerProcess = Readonly<{
+type ServerProcess = Readonly<{
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;

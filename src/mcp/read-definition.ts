@@ -21,7 +21,7 @@ export type McpDefinition = Readonly<{
   hash: string;
 }>;
 
-export type ReadDefinition =
+type ReadDefinition =
   | Readonly<{ ok: true; definition: McpDefinition }>
   /** One line; may be empty. */
   | Readonly<{ ok: false; name: string; problem: string }>;

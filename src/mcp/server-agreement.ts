@@ -59,7 +59,7 @@ export function isOn({ agreed, seen }: ToolAgreement): boolean {
 }
 
 /** Tools whose seen hash differs stay as they were. */
-export function agreeTo(
+function agreeTo(
   agreement: ServerAgreement,
   agreed: readonly Readonly<{ name: string; hash: string }>[],
 ): Readonly<{ agreement: ServerAgreement; done: readonly string[] }> {

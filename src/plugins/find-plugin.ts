@@ -8,9 +8,7 @@ import { oneLine } from '../lib/text/text.ts';
 export type PluginAddress = Readonly<{ path?: string | undefined; package?: string | undefined }>;
 
 /** `file` to import; other paths are relative to `folder`. */
-export type FoundPlugin = Readonly<
-  { ok: true; file: string; folder: string } | { ok: false; message: string }
->;
+type FoundPlugin = Readonly<{ ok: true; file: string; folder: string } | { ok: false; message: string }>;
 
 const installation = path.join(import.meta.dirname, '../..');
 

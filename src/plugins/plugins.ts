@@ -116,7 +116,7 @@ const neverCalled: OpenCall = () => {
   throw new Error('this tool belongs to no bot');
 };
 
-export const noPlugins: Plugins = {
+const noPlugins: Plugins = {
   loaded: [],
   skillFolders: [],
   diagnostics: [],

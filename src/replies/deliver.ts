@@ -15,14 +15,14 @@ import type { OutgoingFiles } from './artifacts.ts';
 import type { Outbox, OutboxRow } from '../store/outbox.ts';
 import type { Serving } from '../store/store.ts';
 
-export type Delivery = Readonly<{
+type Delivery = Readonly<{
   start(): void;
   idle(): Promise<void>;
   /** Waits `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 }>;
 
-export type DeliveryDeps = Readonly<{
+type DeliveryDeps = Readonly<{
   outbox: Outbox;
   channels: ReadonlyMap<string, Channel>;
   /** It may have moved (A6). */

@@ -32,7 +32,7 @@ export type Replies = Readonly<{
   ): Promise<void>;
 }>;
 
-export type AnswerOptions = ReplyOptions &
+type AnswerOptions = ReplyOptions &
   Readonly<{
     done?: string;
     entries?: Step['entries'];

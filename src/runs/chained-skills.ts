@@ -11,7 +11,7 @@ import type { Host, SkillSupply } from './work-deps.ts';
 /** Nested skills, the outermost included (U7). */
 const depthLimit = 3;
 
-export type ChainDeps = Readonly<{
+type ChainDeps = Readonly<{
   host: Pick<Host, 'runtime' | 'audit' | 'log' | 'store'>;
   skills: Pick<SkillSupply, 'library' | 'availability' | 'requirements'>;
   accessOf: AccessContext;

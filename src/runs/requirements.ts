@@ -62,7 +62,7 @@ export function createRequirements(options: {
   };
 }
 
-export function missingPackages(
+function missingPackages(
   { packages }: Pick<Skill, 'packages'>,
   available: AvailablePackages,
 ): readonly string[] {
@@ -70,7 +70,7 @@ export function missingPackages(
 }
 
 /** For the sandbox in use (R6). */
-export function installCommand(
+function installCommand(
   mode: SandboxMode,
   missing: readonly string[],
   from: AvailablePackages['from'],
@@ -84,14 +84,14 @@ export function installCommand(
   return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}skillet sandbox build`;
 }
 
-export function missingPrograms(
+function missingPrograms(
   { programs }: Pick<Skill, 'programs'>,
   available: AvailablePackages,
 ): readonly string[] {
   return programs.filter((name) => !available.runs(name));
 }
 
-export function programsFix(
+function programsFix(
   mode: SandboxMode,
   from: AvailablePackages['from'],
   missing: readonly string[],
@@ -108,15 +108,11 @@ export function programsFix(
   ].join('; ');
 }
 
-export function missingPython(skill: Skill, available: AvailablePackages): readonly string[] {
+function missingPython(skill: Skill, available: AvailablePackages): readonly string[] {
   return pythonNeeds(skill).filter((name) => !available.imports(name));
 }
 
-export function pythonFix(
-  mode: SandboxMode,
-  from: AvailablePackages['from'],
-  missing: readonly string[],
-): string {
+function pythonFix(mode: SandboxMode, from: AvailablePackages['from'], missing: readonly string[]): string {
   const names = missing.flatMap((name) => pythonPackageOf(name) ?? []);
   const others = missing.filter((name) => pythonPackageOf(name) === undefined);
   const all = mode === 'virtual' ? ['bubblewrap', 'python3', ...names] : names;

@@ -70,7 +70,7 @@ export type RunSkill = (
   chain?: readonly string[],
 ) => Promise<SkillResult>;
 
-export type RunSkillDeps = Readonly<{
+type RunSkillDeps = Readonly<{
   store: Pick<Store, 'transcripts' | 'commit'>;
   /** For people without one (IANA). */
   zone(): string;

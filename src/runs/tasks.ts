@@ -27,7 +27,7 @@ export function taskKey(id: string): string {
   return `task:${id}`;
 }
 
-export function resultKey(id: string): string {
+function resultKey(id: string): string {
   return `${taskKey(id)}:ended`;
 }
 

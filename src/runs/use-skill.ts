@@ -56,7 +56,7 @@ export type EnqueueSkill = (
   context: ToolContext,
 ) => Promise<Envelope>;
 
-export type UseSkillOptions = Readonly<{
+type UseSkillOptions = Readonly<{
   skills: Readonly<{
     /** For the enum and near misses. */
     visible(): readonly Skill[];

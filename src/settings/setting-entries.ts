@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts';
 import type { Signals } from '../store/signals.ts';
 
 /** The next message until `until` is the value. */
-export type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;
+type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;
 
 type From = Readonly<{ conversation: Message['conversation']; sender: string }>;
 

@@ -73,7 +73,7 @@ export function othersMenu(
     : fixed`Somebody else opened this. Open the settings yourself to change them.`;
 }
 
-export type Reader = Readonly<{
+type Reader = Readonly<{
   menu: string;
   say: Say;
   conversation: Conversation;

@@ -11,7 +11,7 @@ import type { ChatSettings } from './chat-settings.ts';
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
 
 /** Otherwise the default (X3). */
-export type SettingLayer = 'config' | 'chat';
+type SettingLayer = 'config' | 'chat';
 
 export type LayeredSettings = Readonly<{
   /** As written, without defaults. */

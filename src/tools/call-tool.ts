@@ -46,7 +46,7 @@ export type DecideCall = (
   | Readonly<{ allowed: false; instead: Envelope }>
 >;
 
-export type CallScope = Readonly<{
+type CallScope = Readonly<{
   tools: readonly Tool[];
   allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
   requester: Requester;
@@ -54,7 +54,7 @@ export type CallScope = Readonly<{
   run?: Readonly<{ id: string; skill: string }>;
 }>;
 
-export type CallDeps = Readonly<{
+type CallDeps = Readonly<{
   decide: DecideCall;
   settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
   deliverArtifacts: DeliverArtifacts;
@@ -68,7 +68,7 @@ export type CallDeps = Readonly<{
 type Door = CallScope & CallDeps & Readonly<{ running: Set<Attempt> }>;
 
 /** The steps fill in the optional fields. */
-export type Attempt = {
+type Attempt = {
   readonly call: ToolCall;
   readonly signal: AbortSignal;
   readonly begin: () => Promise<void>;
@@ -154,7 +154,7 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
 }
 
 /** Size first: oversized input is not parsed. */
-export function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
+function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
   if (isUnparsed(input))
     return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
   const size = Buffer.byteLength(jsonOf(input));

@@ -18,7 +18,7 @@ export type PolicyRule = Readonly<{
 
 export type Policy = Readonly<Record<Risk, PolicyAction> & { rules: readonly PolicyRule[] }>;
 
-export type PolicyCase = Readonly<{
+type PolicyCase = Readonly<{
   tool: string;
   skill?: string;
   risk: Risk;

@@ -124,7 +124,7 @@ function isList(list: readonly string[] | undefined): list is readonly string[] 
 /** Characters; the longest body and what is around it. */
 export const instructionsLimit = bodyLimit + 40_000;
 
-export type Instructions =
+type Instructions =
   | Readonly<{
       ok: true;
       /** In a closed label. */

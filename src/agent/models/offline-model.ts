@@ -209,10 +209,10 @@ function cut(text: string): string {
   return `${kept}\n${isOpen ? '```\n' : ''}\n…`;
 }
 
-export type SeenSkill = Readonly<{ name: string; description: string }>;
+type SeenSkill = Readonly<{ name: string; description: string }>;
 
 /** From the enum and either catalogue format. */
-export function skillsIn({ system, tools }: ModelRequest): readonly SeenSkill[] {
+function skillsIn({ system, tools }: ModelRequest): readonly SeenSkill[] {
   const properties = tools.find(({ name }) => name === 'use_skill')?.input_schema.properties;
   const names = (properties as { skill?: { enum?: unknown } } | null | undefined)?.skill?.enum;
   const catalogue = system.map(({ text }) => text).join('\n');
@@ -229,19 +229,19 @@ function describedIn(catalogue: string, name: string): string {
 }
 
 /** R2's score, without small words. */
-export function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
+function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
   const tagless = skills.map((skill) => ({ ...skill, tags: [] }));
   return searchSkills(tagless, termsOf(words).join(' '))[0]?.name;
 }
 
-export function pickScript(listing: string, words: string): string | undefined {
+function pickScript(listing: string, words: string): string | undefined {
   const listed = listing.matchAll(/^- (scripts\/\S+\.(?:sh|py|js|mjs|ts))(?=\s|$)/gm);
   const terms = termsOf(words);
   const fit = (path: string): number => terms.filter((term) => path.toLowerCase().includes(term)).length;
   return [...listed].map((match) => match[1] ?? '').toSorted((a, b) => fit(b) - fit(a))[0];
 }
 
-export function referencesIn(listing: string): readonly string[] {
+function referencesIn(listing: string): readonly string[] {
   return [...listing.matchAll(/^- (references\/\S+\.md)$/gm)].map((match) => match[1] ?? '').slice(0, 10);
 }
 
@@ -265,7 +265,7 @@ export function ownWords(text: string): string {
     .trim();
 }
 
-export function lastLabelled(text: string, label: Label): string | undefined {
+function lastLabelled(text: string, label: Label): string | undefined {
   const found = [...text.matchAll(new RegExp(`<${label}(?: [^>]*)?>\\n([^]*?)\\n</${label}>`, 'g'))];
   return found.at(-1)?.[1]?.trim();
 }
@@ -277,7 +277,7 @@ const smallWords = new Set(
 );
 
 /** Lower case, without small words. */
-export function termsOf(words: string): readonly string[] {
+function termsOf(words: string): readonly string[] {
   const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));
 }

@@ -11,7 +11,7 @@ import { fixed, type Say } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import type { Replies } from '../../replies/replies.ts';
 
-export type GroupVerdict = 'allow' | 'ignore';
+type GroupVerdict = 'allow' | 'ignore';
 
 /** Owners' decisions on unlisted groups (H13). */
 export type Groups = Readonly<{

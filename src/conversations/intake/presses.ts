@@ -21,7 +21,7 @@ export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
 export type SayAs = (message: Message) => Promise<void>;
 
-export type PressDeps = Readonly<{
+type PressDeps = Readonly<{
   host: Readonly<{
     store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
     clock: Pick<Clock, 'now'>;

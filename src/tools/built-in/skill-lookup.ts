@@ -14,7 +14,7 @@ const filePath = z.string().describe('relative to the skill, such as references/
 
 const ownFile = z.object({ path: filePath, offset: offsetInput });
 
-export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
+function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   const { name, version, description, tags, authors } = skill;
   return {
     name,
@@ -26,7 +26,7 @@ export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
 }
 
 /** One answer for unknown and hidden skills (A11). */
-export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
+function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   const written = JSON.stringify(oneLine(name, 100));
   const names = visible.map((skill) => skill.name);
   const near = nearest(name.replaceAll('_', '-'), names);

@@ -26,7 +26,7 @@ export type RunScript = (
 ) => Promise<Envelope>;
 
 /** `chat` and `scratch` exist already; `env` comes from `skillEnvironment`. */
-export type RunScriptOptions = Readonly<{
+type RunScriptOptions = Readonly<{
   skill: Skill;
   sandbox: Sandbox;
   scratch: string;

@@ -1,4 +1,4 @@
-export type ReducedHtml = Readonly<{
+type ReducedHtml = Readonly<{
   /** Known elements, at most 10,000; no attributes but absolute `href`s. */
   html: string;
   /** Character references stay. */
