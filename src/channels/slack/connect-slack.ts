@@ -25,7 +25,6 @@ import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Can send at once; takes events when opened. */
 export type SlackConnection = Readonly<{
   me: SlackIdentity;
   sender: Sender;
@@ -36,16 +35,10 @@ export type SlackConnection = Readonly<{
   membersOf: NonNullable<Channel['membersOf']>;
   readEarlier: NonNullable<Channel['readEarlier']>;
   open(): Promise<void>;
-  /** Waits for events that were taken. */
   stop(): Promise<void>;
 }>;
 
-/**
- * Connects by Bolt. Its App acknowledges an event before any listener or middleware runs, so a crash would lose it: the
- * App's `processEvent`, which every Bolt receiver calls, is replaced by one that stores first and acknowledges then
- * (Q1). What was not stored is not acknowledged, and Slack delivers it again. Throws OperatorError for tokens that
- * cannot work.
- */
+/** Bolt's App acknowledges an event before any listener runs: its `processEvent` is replaced by one that stores first (Q1). Slack delivers again what was not acknowledged. Throws OperatorError for tokens that cannot work. */
 export async function connectSlack(
   options: SlackOptions,
   paces: Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>,
@@ -131,7 +124,7 @@ export async function connectSlack(
     },
     async stop() {
       state.stopping = true;
-      // Acknowledged while the sockets still live.
+      // While the sockets still live.
       await Promise.allSettled(running);
       await app.stop();
       await status.clear();
@@ -139,7 +132,6 @@ export async function connectSlack(
   };
 }
 
-/** Telling must not delay work. */
 async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Log): Promise<void> {
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
@@ -169,7 +161,7 @@ function createReceiver(bolt: BoltParts, options: SlackOptions): Bolt.Receiver {
     : createSocketReceiver(bolt, { appToken, clientOptions: clientOptions(options), log, clock });
 }
 
-/** The SDK's retries could post twice and hide limits: the outbox decides (Q6). */
+/** The SDK's retries could post twice: the outbox decides (Q6). */
 function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
   return {
     slackApiUrl: apiUrl,
@@ -179,7 +171,6 @@ function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
   };
 }
 
-/** Plain words for the presser alone. Rejects if Slack does. */
 async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
@@ -192,7 +183,6 @@ async function tellAlone(call: CallSlack, press: Press, words: string): Promise<
   });
 }
 
-/** The receipt reaction (H13). A courtesy: not waited for. */
 function createReact(
   call: CallSlack,
   name: string,

@@ -25,13 +25,11 @@ import type { AgentView } from './create-agent-view.ts';
 import { toEvent, toStanding, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
 
-/** Words for the person alone, with the acknowledgement. */
 export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
-/** By block; the form stays open. */
 export type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
 
-/** Resolves once the payload is stored or rightly ignored; rejects if it must come again (Q1). */
+/** Rejects if the payload must come again (Q1). */
 export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefined>;
 
 type IntakeOptions = Readonly<{
@@ -39,18 +37,14 @@ type IntakeOptions = Readonly<{
   onEvent: OnEvent;
   chats: ChatLookup;
   names: NameLookup;
-  /** Thread partners need no mention (`thread_follow`). */
   threadFollow: boolean;
   partners: ThreadPartners;
   hasAnswered(conversation: Conversation): Promise<boolean>;
   isAtWork(conversation: Conversation): Promise<boolean>;
-  /** A thread for what only its sender has seen. */
   openThread(call: Call, shown: ShownCall): Promise<Conversation>;
   react?(message: Message): void;
-  /** For the presser alone. */
   tell(press: Press, words: string): Promise<void>;
   openForm(form: Form, trigger: string): Promise<void>;
-  /** Undefined without the agent view. */
   agent?: AgentView;
   /** With `hash` only if the tab still shows that. */
   showHome(of: Visit, home: Home, hash?: string): void;
@@ -68,7 +62,7 @@ type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
-/** Completes events, and hands them on in order by conversation. */
+/** In order by conversation. */
 export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, partners, log, clock } = options;
   const inOrder = createQueues<Taken>();
@@ -93,7 +87,7 @@ export function createIntake(options: IntakeOptions): Intake {
     return options.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
   };
 
-  /** Somebody else speaks in the thread: the next words may be for them (H11). */
+  /** The next words may be for somebody else (H11). */
   const notePartner = async ({ conversation, chatType, sender, addressed }: Message): Promise<void> => {
     if (chatType === 'private' || sender.kind === 'bot') return;
     if (addressed) return partners.set(conversation, sender.id);
@@ -130,7 +124,7 @@ export function createIntake(options: IntakeOptions): Intake {
     );
   };
 
-  /** It does not come again, so it is answered here. */
+  /** A slash call does not come again. */
   const withThread = async (
     call: Call,
     handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
@@ -183,7 +177,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const known = await names.of([userOf(bare.visit.sender.id)]);
     const { visit: named, tab, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
     const seen = completed(named, await chats.lookUp(named.conversation.chat));
-    // Slack names no team here: in a shared conversation it is a guest (A9).
+    // Slack names no team here (A9).
     const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
     const { agent } = options;
     if (tab === 'messages')
@@ -231,7 +225,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const { event, slash } = bare;
     if (event.type === 'press') return isNew(event.press.id, async () => take(await withNames()));
     if (slash) return isNew(event.message.id, async () => take(await withNames()));
-    // Names are asked for before an event's turn, so that waiting events ask together.
+    // Before an event's turn: waiting events ask together.
     const named = withNames();
     return inOrder(conversationKey(event.message.conversation), async () => take(await named));
   };
@@ -242,7 +236,7 @@ function invitation(botUser: string): Reply {
   return { response_type: 'ephemeral', text };
 }
 
-/** Tasks of one key run one after another, also after a failure. */
+/** Also after a failure. */
 function createQueues<Result>(): (key: string, task: () => Promise<Result>) => Promise<Result> {
   const tails = new Map<string, Promise<Result>>();
   return async (key, task) => {
@@ -257,10 +251,7 @@ function createQueues<Result>(): (key: string, task: () => Promise<Result>) => P
   };
 }
 
-/**
- * Slash calls and presses count once (S1): unlike messages they have no row yet. A signature is good for 5 minutes on
- * both sides.
- */
+/** Slash calls and presses have no row yet (S1). A signature is good for 5 minutes on both sides. */
 function createOnceGuard(clock: Clock) {
   const seen = new Map<string, number>();
   return async <Result>(id: string, task: () => Promise<Result>): Promise<Result | undefined> => {

@@ -8,7 +8,6 @@ import type { Conversation } from '../../core/conversation.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
-/** Slack over Bolt, by Socket Mode or HTTP (H4). */
 export function createSlack(options: SlackOptions): Channel {
   const { paced, reserve, clock } = options;
   const paceOf = (what: string, count: number, ms: number): RateLimiter => {
@@ -16,16 +15,16 @@ export function createSlack(options: SlackOptions): Channel {
     return createRateLimiter(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
   };
   const posts = paceOf('posts', 1, 1000);
-  // chat.update is tier 3: some 50 a minute over the workspace.
+  // Tier 3: some 50 a minute over the workspace.
   const edits = paceOf('edits', 10, 1200);
-  // A stream's start and stop are tier 2, some 20 a minute over the workspace: each start leaves room for a stop.
+  // Tier 2, some 20: each start leaves room for a stop.
   const starts = paceOf('starts', 3, 4000);
-  // What is added is tier 4: some 100 a minute over the workspace.
+  // Tier 4: some 100.
   const appends = paceOf('appends', 8, 650);
-  // views.publish is tier 4: some 100 a minute over the workspace.
+  // Tier 4.
   const homes = paceOf('homes', 10, 600);
   const state: { connection?: SlackConnection } = {};
-  // What was left from before a restart waits for the connection, without a failed try.
+  // Sends from before a restart wait, without a failed try.
   const begun = Promise.withResolvers<SlackConnection>();
   const connected = begun.promise;
   connected.catch(() => undefined);
@@ -59,7 +58,7 @@ export function createSlack(options: SlackOptions): Channel {
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
     membersOf: async (group) => (await connected).membersOf(group),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
-    // The one registered command covers every skill (I1).
+    // One registered command covers every skill (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {
       const { absent: _, ...facts } = await (await connected).chats.lookUpNamed(chat);
@@ -76,7 +75,6 @@ export function createSlack(options: SlackOptions): Channel {
   };
 }
 
-/** Checked before anything is tried. */
 function checked(options: SlackOptions): SlackOptions {
   const missing =
     options.mode === 'socket'
@@ -89,7 +87,7 @@ function checked(options: SlackOptions): SlackOptions {
   return options;
 }
 
-/** Under the registered name; in threads, which take no command, after a mention. */
+/** Threads take no slash command. */
 export function writeCommand(
   me: Pick<SlackIdentity, 'command' | 'name'> = { command: '/skill' },
   { thread }: Pick<Conversation, 'thread'>,

@@ -7,7 +7,7 @@ import type { SlackIdentity } from './slack-options.ts';
 import { spoken } from './to-event.ts';
 import { toMessage, type Heard } from './to-message.ts';
 
-/** Up to 2,000 replies: the newest are on the last page. */
+/** Up to 2,000 replies: the newest come last. */
 const mostPages = 10;
 const pageSize = 200;
 
@@ -16,10 +16,7 @@ const page = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/**
- * What was said in a thread before a message, or in the channel since `since`: the newest `most`, oldest first, the
- * bot's own marked. Rejects with the SDK's error.
- */
+/** Before a message of a thread, or in the channel since `since`: the newest `most`, oldest first. */
 export async function readEarlier(
   options: Readonly<{ call: CallSlack; me: SlackIdentity; names: NameLookup }>,
   message: Message,
