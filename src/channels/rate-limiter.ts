@@ -1,10 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
 
-/**
- * `of`: the bucket of a key; undefined: no limit. `window`: `count` in any `ms`. `bucket`: `count` at once, then one
- * every `ms`.
- */
+/** `of`: undefined is no limit. `window`: `count` in any `ms`. `bucket`: `count` at once, then one every `ms`. */
 export type RateLimitRule = Readonly<{
   kind: 'window' | 'bucket';
   count: number;
@@ -12,29 +9,26 @@ export type RateLimitRule = Readonly<{
   of: (key: string) => string | undefined;
 }>;
 
-/** Answers go before status and previews (H8). Keys are chats. */
+/** (H8) Keys are chats. */
 export type RateLimiter = Readonly<{
-  /** For answers: resolves when every rule allows one more, and counts it. */
+  /** For answers. */
   wait(key: string): Promise<void>;
-  /**
-   * For status and previews: true, and counted, if it may go at once. Never while an answer waits; a quarter of each
-   * limit is left to answers.
-   */
+  /** For status and previews: counted if it may go at once. A quarter of each limit is left to answers. */
   take(key: string): boolean;
   /** After a 429. */
   pause(key: string, ms: number): void;
 }>;
 
-/** Over all processes: `count` at once, then one every `ms`. */
+/** `count` at once, then one every `ms`. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
-/** Of processes with one name (H8, Q9). */
+/** (H8, Q9) */
 export type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
-/** Counts one use; returns the wait in ms. Never rejects. */
+/** Returns the wait in ms. Never rejects. */
 export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
 
-/** With `shared` all processes count. A wait does not keep the process alive. */
+/** A wait does not keep the process alive. */
 export function createRateLimiter(
   rules: readonly RateLimitRule[],
   clock: Clock,
@@ -68,7 +62,6 @@ export function createRateLimiter(
     if (counters.size > 1000) forgetIdle(counters, now);
   };
 
-  /** Releases all that may go, then sleeps. */
   const release = (): void => {
     const now = time();
     let next = Infinity;
@@ -99,7 +92,6 @@ export function createRateLimiter(
         release();
       },
       (reason: unknown) => {
-        // Only a newer alarm aborts this one.
         if (!signal.aborted) throw reason;
       },
     );
@@ -120,7 +112,6 @@ export function createRateLimiter(
       }
     });
 
-  /** Until then only answers go to this key. */
   const reserve = async (key: string, { name, reserve: ask }: SharedRateLimiter): Promise<number> => {
     const limits = rules.flatMap((rule, index) => {
       const bucket = rule.of(key);
@@ -157,14 +148,13 @@ export function createRateLimiter(
 
 type Counter = Readonly<{
   limit: number;
-  /** When one more may go and `spare` stay free. */
   readyAt(now: number, spare: number): number;
   add(now: number): void;
   idle(now: number): boolean;
 }>;
 
 function createCounter({ kind, count, ms }: RateLimitRule): Counter {
-  // When each place is free again.
+  // Of each place.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
     while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();
@@ -191,7 +181,7 @@ function forgetIdle(counters: Map<string, Counter>, now: number): void {
   for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
 }
 
-/** Never more than the window: a quarter at once, the rest spread. */
+/** Never more than the window. */
 function asShared({ kind, count, ms }: RateLimitRule): Omit<SharedLimit, 'key'> {
   if (kind === 'bucket') return { count, ms };
   const atOnce = Math.max(1, Math.floor(count / 4));

@@ -18,18 +18,18 @@ export type ForgottenPerson = Readonly<{
   forgotten: string;
   /** Paired, an owner by claim, or pending. */
   known: boolean;
-  /** Rows; `files`: folders and outgoing files. */
+  /** Rows; `files`: folders, too. */
   removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
-  /** The config still lets them talk. */
+  /** They may still talk. */
   inConfig: boolean;
 }>;
 
-/** `skillet forget` (Q12). */
+/** (Q12) */
 export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
 
 const lookEveryMs = 50;
 
-/** `waitMs`: for running work to stop; 0 if no bot runs. */
+/** `waitMs`: for running work; 0 if no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
   users: Pick<Users, 'forget'>;
@@ -67,7 +67,7 @@ export function createForgetSomebody(options: {
   }
 
   return async (sender) => {
-    // First: nothing new of them is accepted.
+    // First: nothing new is accepted.
     const paired = await users.forget(sender);
     const asked = await pairing.forget(sender);
     await rules.forget(sender);

@@ -10,11 +10,10 @@ import type { Store } from '../../store/store.ts';
 export type Seated = Readonly<{
   user: string;
   as: ChatType;
-  /** A person watches: messages are retried as on any platform. Otherwise failures are reported at once. */
+  /** A person watches: messages are retried. Else failures are reported at once. */
   patient: boolean;
 }>;
 
-/** Without sender and place: those are not for the terminal to say. */
 export type Told = Readonly<
   | { message: Pick<Message, 'id' | 'text' | 'command' | 'sentAt'> }
   | { press: Pick<Press, 'id' | 'action' | 'receipt'> }
@@ -25,36 +24,32 @@ export type View = Pick<Channel, 'send' | 'edit' | 'remove'> &
 
 export type Unanswered = Readonly<{
   lost: readonly string[];
-  /** Nobody listened to a message, or the model failed for good. */
   unanswered: boolean;
 }>;
 
 export type Seat = Readonly<{
   /** Resolves when it is stored. */
   tell(told: Told): Promise<void>;
-  /** False if nothing ran. */
   cancel(): Promise<boolean>;
-  /** Resolves when everything is answered, or waits for its next try if somebody is patient. */
+  /** All is answered, or waits for a retry if somebody is patient. */
   idle(): Promise<void>;
   leave(): Unanswered;
 }>;
 
-/** All terminals of a process as one channel (H5, Q9). */
+/** (H5, Q9) */
 export type Terminals = Readonly<{
   channel: Channel;
-  /** A second terminal of the same person or room gets its own thread. */
+  /** A second one of the same person or room gets its own thread. */
   sit(who: Seated, view: View): Seat;
   isImpatient(key: string): boolean;
   givenUp(key: string): void;
-  /** The model failed for good. */
   failed(key: string): void;
   isHere(sender: string): boolean;
-  /** By somebody patient. */
   isWatched(conversation: Conversation): boolean;
 }>;
 
 const lookEveryMs = 25;
-/** So that sends are not retried over and over while the bot stops. */
+/** So that stopping does not retry sends. */
 const afterStopMs = 5_000;
 
 type Taken = Readonly<{
@@ -71,7 +66,6 @@ export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
   cancel(lane: string): Promise<boolean>;
-  /** Returns the path. */
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
   /** Undefined if somebody listens. */
   whyUnheard(message: Message): Promise<string | undefined>;
@@ -137,7 +131,7 @@ export function createTerminals(options: {
     }
     const { id, text, command, sentAt } = told.message;
     const named = command === undefined ? {} : { command };
-    // Else it could be the key of another channel's message.
+    // Else it could be another channel's key.
     if (!id.startsWith('terminal:')) throw new Error('a message of a terminal needs an id of its own');
     const message = { ...common, id, text, ...named, addressed: true, attachments: [], sentAt };
     return { type: 'message', message };
