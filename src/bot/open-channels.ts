@@ -53,24 +53,15 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
   }
   if (slack.botToken !== undefined) {
     const { createSlack } = await import('../channels/slack/create-slack.ts');
-    const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow, reaction } =
-      slack;
-    const { agentView } = slack;
+    const { botToken, appToken, signingSecret, mode, apiUrl, command, threadFollow, agentView } = slack;
+    const listen = hostAndPort(slack.listen);
+    const reaction = slack.reaction === '' ? undefined : slack.reaction;
     channels.push(
-      createSlack({
-        botToken,
-        appToken,
-        signingSecret,
-        mode,
-        apiUrl,
-        listen: hostAndPort(listen),
-        command,
-        threadFollow,
-        agentView,
-        reaction: reaction === '' ? undefined : reaction,
-        paced: true,
-        ...needs,
-      }),
+      createSlack(
+        { botToken, appToken, signingSecret, mode, apiUrl, listen },
+        { command, threadFollow, agentView, reaction, paced: true },
+        needs,
+      ),
     );
   }
   return channels;

@@ -32,20 +32,22 @@ const lookEveryMs = 50;
 /** `waitMs`: for running work; 0 if no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
-  users: Pick<Users, 'forget'>;
-  pairing: Pick<Pairing, 'forget'>;
-  rules: Pick<StandingRules, 'forget'>;
-  capabilities: Pick<CapabilityRecords, 'forget'>;
-  settings: Pick<ChatSettings, 'forget'>;
-  files: Pick<KeptFiles, 'forget'>;
+  kept: Readonly<{
+    users: Pick<Users, 'forget'>;
+    pairing: Pick<Pairing, 'forget'>;
+    rules: Pick<StandingRules, 'forget'>;
+    capabilities: Pick<CapabilityRecords, 'forget'>;
+    settings: Pick<ChatSettings, 'forget'>;
+    files: Pick<KeptFiles, 'forget'>;
+  }>;
   access(): AccessSettings;
   audit: Pick<Audit, 'record' | 'forget'>;
   waitMs: number;
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, users, pairing, rules, capabilities, settings, files, access, audit, waitMs, clock, log } =
-    options;
+  const { store, access, audit, waitMs, clock, log } = options;
+  const { users, pairing, rules, capabilities, settings, files } = options.kept;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');

@@ -76,10 +76,7 @@ export function createOperate(
   const { host, people, access, rules, approvals, mcp, capabilities, files } = parts;
   const forget = createForgetSomebody({
     ...host,
-    ...people,
-    rules,
-    capabilities,
-    files,
+    kept: { ...people, rules, capabilities, files },
     access,
     waitMs: isAlone ? 0 : forgetWaitMs,
   });

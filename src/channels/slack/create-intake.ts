@@ -4,7 +4,6 @@ import type {
   OnEvent,
   Press,
   ShownCall,
-  ThreadPartners,
   Home,
   Visit,
   Filled,
@@ -18,7 +17,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
 import type { Call } from './open-thread.ts';
-import { userOf, type SlackIdentity } from './slack-options.ts';
+import { userOf, type SlackDeps, type SlackIdentity, type SlackSettings } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';
@@ -34,13 +33,16 @@ export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefine
 
 type IntakeOptions = Readonly<{
   me: SlackIdentity;
-  onEvent: OnEvent;
   chats: ChatLookup;
   names: NameLookup;
-  threadFollow: boolean;
-  partners: ThreadPartners;
-  hasAnswered(conversation: Conversation): Promise<boolean>;
-  isAtWork(conversation: Conversation): Promise<boolean>;
+  onEvent: OnEvent;
+  threads: Pick<SlackDeps, 'partners' | 'hasAnswered' | 'isAtWork'> & Pick<SlackSettings, 'threadFollow'>;
+  actions: IntakeActions;
+  log: Log;
+  clock: Clock;
+}>;
+
+type IntakeActions = Readonly<{
   openThread(call: Call, shown: ShownCall): Promise<Conversation>;
   react?(message: Message): void;
   tell(press: Press, words: string): Promise<void>;
@@ -48,8 +50,6 @@ type IntakeOptions = Readonly<{
   agent?: AgentView;
   /** With `hash` only if the tab still shows that. */
   showHome(of: Visit, home: Home, hash?: string): void;
-  log: Log;
-  clock: Clock;
 }>;
 
 const missedMessages: ChannelEvent = {
@@ -64,7 +64,8 @@ type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }
 
 /** In order by conversation. */
 export function createIntake(options: IntakeOptions): Intake {
-  const { me, onEvent, chats, names, partners, log, clock } = options;
+  const { me, onEvent, chats, names, threads, actions, log, clock } = options;
+  const { partners } = threads;
   const inOrder = createQueues<Taken>();
   const isNew = createOnceGuard(clock);
   const missesMessages = createMissedMessages();
@@ -82,9 +83,9 @@ export function createIntake(options: IntakeOptions): Intake {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
     // `!stop` must reach the bot before its first answer.
-    if (bang && (await options.isAtWork(message.conversation))) return true;
-    if (bang) return options.hasAnswered(message.conversation);
-    return options.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
+    if (bang && (await threads.isAtWork(message.conversation))) return true;
+    if (bang) return threads.hasAnswered(message.conversation);
+    return threads.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
   };
 
   /** The next words may be for somebody else (H11). */
@@ -103,15 +104,15 @@ export function createIntake(options: IntakeOptions): Intake {
       addressed: await isAddressed(event.message, followable),
     };
     const stored = (): void => {
-      options.react?.(message);
-      options.agent?.title(message);
+      actions.react?.(message);
+      actions.agent?.title(message);
     };
     if (event.type === 'message') await notePartner(message);
     await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
 
   const formsBy = (trigger: string | undefined): Readonly<{ openForm?: OpenForm }> =>
-    trigger === undefined ? {} : { openForm: (form) => options.openForm(form, trigger) };
+    trigger === undefined ? {} : { openForm: (form) => actions.openForm(form, trigger) };
 
   const takeSlash = async (bare: Message, trigger: string | undefined): Promise<Reply | undefined> => {
     const facts = await chats.lookUp(bare.conversation.chat);
@@ -132,7 +133,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const failed: { with?: SendError } = {};
     const openThread = async (shown: ShownCall): Promise<Conversation> => {
       try {
-        const thread = await options.openThread(call, shown);
+        const thread = await actions.openThread(call, shown);
         await partners.set(thread, call.sender.id);
         return thread;
       } catch (error) {
@@ -161,7 +162,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
     const facts = await chats.lookUp(press.conversation.chat);
     const tell = (words: string): void => {
-      options.tell(press, words).catch((error: unknown) => {
+      actions.tell(press, words).catch((error: unknown) => {
         log.warn(
           { err: error, press: press.id },
           'who pressed a button could not be told why nothing happened',
@@ -179,13 +180,13 @@ export function createIntake(options: IntakeOptions): Intake {
     const seen = completed(named, await chats.lookUp(named.conversation.chat));
     // Slack names no team here (A9).
     const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
-    const { agent } = options;
+    const { agent } = actions;
     if (tab === 'messages')
       return onEvent({ type: 'opened', visit, suggest: (prompts) => agent?.suggest(visit, prompts) });
     await onEvent({
       type: 'home',
       visit,
-      showHome: (home) => options.showHome(visit, home, hash),
+      showHome: (home) => actions.showHome(visit, home, hash),
       ...formsBy(trigger),
     });
   };

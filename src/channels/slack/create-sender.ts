@@ -3,12 +3,12 @@ import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toButtonBlocks, type Block } from './buttons.ts';
-import { textOf, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
+import { textOf, formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
-import { userOf, type SlackIdentity } from './slack-options.ts';
+import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
 
 export const updateRateLimit = 'chat.update';
 
@@ -31,10 +31,8 @@ type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 
 /** `posts` by channel, `edits` over the workspace (H8). */
 export function createSender(
-  call: CallSlack,
-  me: SlackIdentity,
-  posts: RateLimiter,
-  edits: RateLimiter,
+  { call, me }: Pick<SlackApi, 'call' | 'me'>,
+  { posts, edits }: Pick<SlackPaces, 'posts' | 'edits'>,
 ): Sender {
   return {
     async send(conversation, part, key, begin) {

@@ -4,6 +4,7 @@ import { toBody, updateRateLimit, type Sender } from './create-sender.ts';
 import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
 import { slackFits } from './from-markdown.ts';
+import type { SlackPaces } from './slack-options.ts';
 import { escapeText } from './plain-text.ts';
 import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
 import type { Placeholder, Status, Receipt } from '../../core/channel.ts';
@@ -35,8 +36,7 @@ type Work = {
 export function createStatus(options: {
   call: CallSlack;
   sender: Sender;
-  posts: RateLimiter;
-  edits: RateLimiter;
+  paces: Pick<SlackPaces, 'posts' | 'edits'>;
   openStream: OpenStream | undefined;
   log: Log;
   clock: Clock;
@@ -154,7 +154,7 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
 function createStatusLine(
   conversation: Conversation,
   placeholder: Placeholder,
-  { call, sender, posts, edits, openStream, clock, log }: Parameters<typeof createStatus>[0],
+  { call, sender, paces: { posts, edits }, openStream, clock, log }: Parameters<typeof createStatus>[0],
 ): PlaceholderLine {
   const { chat, thread } = conversation;
   const stream = openStream?.(conversation, placeholder.key);

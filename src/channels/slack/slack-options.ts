@@ -1,10 +1,13 @@
-import type { Reserve } from '../rate-limiter.ts';
+import type { RateLimiter, Reserve } from '../rate-limiter.ts';
 import type { ThreadPartners } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { ChatLookup, NameLookup } from './look-up.ts';
+import type { CallSlack } from './slack-error.ts';
 
-export type SlackOptions = Readonly<{
+/** How Slack and the app reach each other. */
+export type SlackApp = Readonly<{
   /** `xoxb-…` */
   botToken: string;
   /** `xapp-…` */
@@ -14,23 +17,31 @@ export type SlackOptions = Readonly<{
   /** For test servers. */
   apiUrl?: string;
   listen?: Readonly<{ host: string; port: number }>;
+}>;
+
+export type SlackSettings = Readonly<{
   command: string;
   /** Until somebody else speaks (H11). */
   threadFollow: boolean;
   /** (H4) */
   agentView?: boolean;
-  hasAnswered(conversation: Conversation): Promise<boolean>;
-  partners: ThreadPartners;
-  isAtWork(conversation: Conversation): Promise<boolean>;
   /** An emoji (H13). */
   reaction?: string;
   /** (H8) */
   paced: boolean;
+}>;
+
+export type SlackDeps = Readonly<{
+  hasAnswered(conversation: Conversation): Promise<boolean>;
+  partners: ThreadPartners;
+  isAtWork(conversation: Conversation): Promise<boolean>;
   /** (H8) */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
+
+export type SlackPaces = Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>;
 
 export type SlackIdentity = Readonly<{
   /** `T…`: members of others are guests (A9). */
@@ -52,3 +63,11 @@ export type SlackIdentity = Readonly<{
 export function userOf(sender: string): string {
   return sender.slice(sender.indexOf(':') + 1);
 }
+
+/** The Web API, who the bot is there, and what was looked up. */
+export type SlackApi = Readonly<{
+  call: CallSlack;
+  me: SlackIdentity;
+  chats: ChatLookup;
+  names: NameLookup;
+}>;
