@@ -59,33 +59,14 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
   const parts = createSendPart({ api, uploads, pace });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
-  const stopping = new AbortController();
-  const waiting = { clock, log, signal: stopping.signal };
-  let me: UserFromGetMe | undefined;
   let commands: ReadonlySet<string> | undefined;
-  let intake: Intake | undefined;
+  const connection = createConnection(settings, deps, { api, commands: () => commands });
 
   return {
     name: 'telegram',
-    async start(onEvent) {
-      webhookOf(settings);
-      const self = await connect(api, waiting);
-      me = self;
-      const updates = createTakeUpdates({
-        me: () => ({ id: self.id, username: self.username, commands }),
-        onEvent,
-        stored: (message) => react(message, settings.reaction, { api, log }),
-        pressed: (press, words) => answerPress(press, words, { api, log }),
-        log,
-      });
-      const lead = (until: AbortSignal) => deps.lead(`telegram:${self.id} updates`, until);
-      intake = await openIntake(settings, { api, updates, lead, ...waiting });
-      if (!self.can_read_all_group_messages) await tellPrivacy(onEvent, log);
-      log.info({ bot: self.username, mode: settings.mode }, 'Telegram is connected');
-    },
+    start: connection.start,
     async stop() {
-      stopping.abort();
-      await intake?.stop();
+      await connection.stop();
       await statuses.stop();
     },
     split: (markdown) => splitMarkdown(markdown, telegramFits),
@@ -103,6 +84,42 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
     },
     lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
     command: (_, name, args) => writeCommand(name, args),
+    directLink: (skill) => connection.directLink(skill),
+  };
+}
+
+function createConnection(
+  settings: TelegramSettings,
+  deps: TelegramDeps,
+  { api, commands }: Readonly<{ api: TelegramApi; commands: () => ReadonlySet<string> | undefined }>,
+): Pick<Channel, 'start' | 'stop' | 'directLink'> {
+  const { log, clock } = deps;
+  const stopping = new AbortController();
+  const waiting = { clock, log, signal: stopping.signal };
+  let me: UserFromGetMe | undefined;
+  let intake: Intake | undefined;
+
+  return {
+    async start(onEvent) {
+      webhookOf(settings);
+      const self = await connect(api, waiting);
+      me = self;
+      const updates = createTakeUpdates({
+        me: () => ({ id: self.id, username: self.username, commands: commands() }),
+        onEvent,
+        stored: (message) => react(message, settings.reaction, { api, log }),
+        pressed: (press, words) => answerPress(press, words, { api, log }),
+        log,
+      });
+      const lead = (until: AbortSignal) => deps.lead(`telegram:${self.id} updates`, until);
+      intake = await openIntake(settings, { api, updates, lead, ...waiting });
+      if (!self.can_read_all_group_messages) await tellPrivacy(onEvent, log);
+      log.info({ bot: self.username, mode: settings.mode }, 'Telegram is connected');
+    },
+    async stop() {
+      stopping.abort();
+      await intake?.stop();
+    },
     directLink: (skill) => me && directLink(me.username, skill),
   };
 }

@@ -17,7 +17,7 @@ const longestLine = 300;
 const typingMs = 4000;
 
 /** U13, H7 */
-export type ShowStatus = Readonly<{
+type ShowStatus = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   stop(): Promise<void>;
 }>;

@@ -34,19 +34,7 @@ export function createTakeUpdates(options: {
 }): TakeUpdates {
   const { me, onEvent, stored, pressed, log } = options;
   const parts = createJoinParts();
-
-  const read = (update: Update): ChannelEvent | undefined => {
-    try {
-      const outcome = toEvent(update, me());
-      if ('event' in outcome) return outcome.event;
-      const level = update.my_chat_member === undefined ? 'debug' : 'info';
-      log[level]({ update: update.update_id, reason: outcome.ignored }, 'Telegram update ignored');
-    } catch (error) {
-      log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');
-    }
-    return undefined;
-  };
-
+  const read = (update: Update): ChannelEvent | undefined => readUpdate(update, me(), log);
   return {
     foresee(updates) {
       parts.foresee(updates.map(read).filter((event) => event !== undefined));
@@ -62,6 +50,18 @@ export function createTakeUpdates(options: {
       pressed(joined.press, told.words);
     },
   };
+}
+
+function readUpdate(update: Update, me: Me, log: Log): ChannelEvent | undefined {
+  try {
+    const outcome = toEvent(update, me);
+    if ('event' in outcome) return outcome.event;
+    const level = update.my_chat_member === undefined ? 'debug' : 'info';
+    log[level]({ update: update.update_id, reason: outcome.ignored }, 'Telegram update ignored');
+  } catch (error) {
+    log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');
+  }
+  return undefined;
 }
 
 type Said = Extract<ChannelEvent, { type: 'message' }>;
