@@ -11,7 +11,7 @@ import { storedReceipt } from '../../store/stored-message.ts';
 
 export const terminalOwner = 'owner';
 
-export const terminalRequest = z.object({
+const terminalRequest = z.object({
   user: z.string().min(1).max(200),
   as: z.enum(chatTypes),
   patient: z.boolean(),
