@@ -39,7 +39,7 @@ export type BotParts = Readonly<{
 }>;
 
 /** For terminals and tests of skills. */
-export type TerminalRules = Readonly<{
+type TerminalRules = Readonly<{
   changeAccess?(access: AccessSettings): AccessSettings;
   /** An owner at a terminal may be away. */
   isHere?(owner: string): boolean;

@@ -23,7 +23,7 @@ import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
-export type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
+type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
 
 export function createAgent(base: Base, features: Features, parts: BotParts): Agent {
   const { host, people, chat } = base;

@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts';
 export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
 
 /** All throw SendError. */
-export type LineCalls = Readonly<{
+type LineCalls = Readonly<{
   /** Counts a use (H8). */
   mayGo(what: 'post' | 'edit'): boolean;
   post(wish: Wish): Promise<Receipt>;

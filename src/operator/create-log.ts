@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Log } from '../lib/log.ts';
 
-export type LogOptions = Readonly<{
+type LogOptions = Readonly<{
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   format: 'pretty' | 'json';
   /** Also errors of libraries (S3). */

@@ -14,7 +14,7 @@ import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 import type { StandingRules } from '../approvals/standing-rules.ts';
 
-export type ForgottenPerson = Readonly<{
+type ForgottenPerson = Readonly<{
   forgotten: string;
   /** Paired, an owner by claim, or pending. */
   known: boolean;

@@ -57,7 +57,7 @@ export function createPeople(
   };
 }
 
-export type OperateParts = Readonly<{
+type OperateParts = Readonly<{
   host: Host;
   people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'settings'>;
   access(): AccessSettings;

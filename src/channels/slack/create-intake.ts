@@ -24,9 +24,9 @@ import type { AgentView } from './create-agent-view.ts';
 import { toEvent, toStanding, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
 
-export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
+type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
-export type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
+type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
 
 /** Rejects if the payload must come again (Q1). */
 export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefined>;

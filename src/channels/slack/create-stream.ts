@@ -8,7 +8,7 @@ import { SendError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** (H6) Throws SendError. */
-export type Stream = Readonly<{
+type Stream = Readonly<{
   /** The ts. Undefined if Slack streams nothing now. */
   start(markdown: string): Promise<string | undefined>;
   /** Undefined without an open stream. */

@@ -17,7 +17,7 @@ const pings =
 /** Word joiner. */
 const joiner = '\u2060';
 
-export type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
+type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
 
 const longestBlock = 12_000;
 const surelyShort = 4_000;

@@ -5,7 +5,7 @@ export const noNames: Names = new Map();
 /** They turn or hide text; emoji and some scripts need the two joiners. */
 const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
-export type SlackText = Readonly<{
+type SlackText = Readonly<{
   text: string;
   /** `text`, unless a name is in its first word. */
   commandText: string;

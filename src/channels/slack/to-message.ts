@@ -13,7 +13,7 @@ import {
   type Attachment,
 } from '../../core/message.ts';
 
-export type Place = Readonly<{
+type Place = Readonly<{
   chat: string;
   channelType?: string | null;
   external: boolean;
@@ -81,7 +81,7 @@ export function toMessage(
 const unreadable = 'The content of this kind of message cannot be read here.';
 
 /** One for event, twin, retry and edit (Q2). */
-export function messageId(team: string, chat: string, ts: string): string {
+function messageId(team: string, chat: string, ts: string): string {
   return `slack:${team}:${chat}:${ts}`;
 }
 

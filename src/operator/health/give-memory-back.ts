@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-export type Memory = Readonly<{
+type Memory = Readonly<{
   /** Bytes. */
   resident(): number;
   /** Event loop utilization since the last call, 0 to 1. */

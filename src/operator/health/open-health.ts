@@ -9,7 +9,7 @@ import { createVitals, type Vitals } from './open-metrics.ts';
 import { watchStore } from './watch-store.ts';
 import type { Store } from '../../store/store.ts';
 
-export type Health = Readonly<{
+type Health = Readonly<{
   ofStore: StoreHealth;
   meter: Meter;
   store: Store;
