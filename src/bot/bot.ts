@@ -22,11 +22,10 @@ export type BotParts = Readonly<{
   config: Config;
   host: Readonly<{
     store: Store;
-    /** Work waits for it in an outage (Q11). */
     health: Pick<StoreHealth, 'start' | 'stop'>;
     audit: Audit;
     meter: Meter;
-    /** Of the process: git needs some of it (D6). */
+    /** Git needs some of it (D6). */
     env: Readonly<Record<string, string | undefined>>;
     clock: Clock;
     log: Log;
@@ -39,32 +38,28 @@ export type BotParts = Readonly<{
   terminals?: TerminalRules;
 }>;
 
-/** For people whose messages the process itself brings: at a terminal, or in a skill's test. */
-export type TerminalRules = Readonly<{
-  /** Has the last word on access. */
+/** For terminals and tests of skills. */
+type TerminalRules = Readonly<{
   changeAccess?(access: AccessSettings): AccessSettings;
   /** An owner at a terminal may be away. */
   isHere?(owner: string): boolean;
-  /** Whether somebody there could answer a question. */
   canAsk?(conversation: Conversation): boolean;
-  /** Failed tries before a message is dead-lettered (Q3). */
+  /** (Q3) */
   mostTries?(key: string): number;
-  /** A message was dead-lettered. */
   onDead(key: string): void;
   /** The model failed for good. */
   onFailed(key: string): void;
 }>;
 
 export type Bot = Readonly<{
-  /** Resolves when every channel takes events. */
   start(): Promise<void>;
-  /** Accepts nothing more, finishes or checkpoints, flushes (Q7). */
+  /** Finishes or checkpoints, flushes (Q7). */
   stop(): Promise<void>;
-  /** False if nothing ran in this queue. */
+  /** False if nothing ran. */
   cancel(queue: string): Promise<boolean>;
-  /** Resolves when nothing waits or runs, and everything was sent. */
+  /** Nothing waits or runs, everything was sent. */
   idle(): Promise<void>;
-  /** Waits a moment for tools of servers that were never seen (X7). */
+  /** (X7) */
   toolsSeen(): Promise<void>;
   /** What a sender used today, and the model that answers in this place; none: empty. */
   spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
@@ -72,6 +67,6 @@ export type Bot = Readonly<{
   users: Users;
   pairing: Pairing;
   redact(text: string): string;
-  /** Takes a saved config, or reports what is wrong with it (G3). */
+  /** (G3) */
   reconfigure(outcome: ParsedConfig): void;
 }>;

@@ -23,8 +23,7 @@ import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
-/** What thinks: the main agent's turn, and the runs it begins. */
-export type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
+type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
 
 export function createAgent(base: Base, features: Features, parts: BotParts): Agent {
   const { host, people, chat } = base;
@@ -48,11 +47,11 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const tools = { ...features.tools, capabilities, deliverArtifacts, seeing };
   const skills = supplySkills(base, { authoring, capabilities }, parts);
   const questions = createQuestions({ store, clock });
-  // Looked up once, and late: Intl is slow to load.
+  // Late: Intl is slow to load.
   let machineZone: string | undefined;
   const zone = (): string => runtime().config.bot.timezone ?? (machineZone ??= systemZone());
 
-  // A run may start further runs: the one knot of the bot, tied here.
+  // A run may start further runs: the one knot of the bot.
   const chained: RunDeps['chained'] = (...of) =>
     chainedUseSkill(...of, { host, skills, accessOf, runSkill, budgets });
   const runs = createRunSkill({

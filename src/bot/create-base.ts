@@ -16,7 +16,7 @@ import { cleanAudit, cleanChannel, cleanModels, cleanStore, type Clean } from '.
 
 export type Base = Readonly<{
   host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
-  /** Secrets as config and settings have them now (S2). */
+  /** As config and settings are now (S2). */
   clean: Clean;
   people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome'> & Readonly<{ accessOf: AccessContext }>;
   chat: Readonly<{

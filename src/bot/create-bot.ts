@@ -17,10 +17,8 @@ import { createConversations } from './create-conversations.ts';
 import { createFeatures, type Features } from './create-features.ts';
 import { cleanOperate } from './redacting-doors.ts';
 
-/** Most sends wait for nothing but the platform's pace. */
 const deliveryGraceMs = 2_000;
 
-/** Puts the bot together: what it stands on, what it can do, how it talks, how it starts and stops. */
 export function createBot(parts: BotParts): Bot {
   const base = createBase(parts);
   const features = createFeatures(base, parts);

@@ -12,8 +12,7 @@ import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
-/** `onEvent` stores messages, `worker` has them answered. */
-export type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
+type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
 
 export function createConversations(base: Base, features: Features, parts: BotParts): Conversations {
   const { host, people, chat } = base;

@@ -16,7 +16,6 @@ import { createWebTools } from '../tools/web/create-web-tools.ts';
 import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
 
-/** What the bot can do besides talking. */
 export type Features = Readonly<{
   authoring: SkillAuthoring;
   approvals: Approvals;
@@ -28,7 +27,7 @@ export type Features = Readonly<{
   files: ReturnType<typeof createKeptFiles> & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
 }>;
 
-/** Tools of the web, of plugins and of MCP servers, with their settings (X1-X7). */
+/** (X1-X7) */
 type Toolbox = Readonly<{
   web: () => readonly Tool[];
   outside: OutsideTools;

@@ -8,7 +8,7 @@ import type { Replies } from '../replies/replies.ts';
 
 const hourMs = 3_600_000;
 
-/** Tells the owners, once an hour, if only an operator can help a model: key, account, unknown model (M14). */
+/** Once an hour (M14). */
 export function createModelNotices(options: {
   tell: Replies['tellOwners'];
   config(): Config;

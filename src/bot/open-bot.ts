@@ -45,7 +45,7 @@ export type OpenBot = Bot &
     close(): Promise<void>;
   }>;
 
-/** Nothing runs before `start`. If a step fails, what is open is closed. */
+/** Nothing runs before `start`. Closes what is open if a step fails. */
 export async function openBot(options: {
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
@@ -99,7 +99,6 @@ export async function openBot(options: {
     log,
     clock,
   });
-  // Terminals are a channel of the bot, so they come first.
   const built: { bot?: Bot } = {};
   const terminals = createTerminals({
     name: terminalName(config),
@@ -153,14 +152,13 @@ export async function openBot(options: {
     spent: spentBy,
     drop: async (key) => void (await bot.operate('inbox drop', key)),
   });
-  // A bot that only waits has nothing else that keeps the process alive.
+  // Nothing else keeps a waiting process alive.
   const alive = setInterval(() => undefined, 60_000);
   opening.defer(() => clearInterval(alive));
   const control = await openControl(config, { operate: bot.operate as AnswerOperation, takeTerminal, log });
   let serving: ReturnType<typeof health.serve> | undefined;
   opening.defer(async () => {
     await Promise.all([control?.close(), bot.stop()]);
-    // The start reported its failure.
     await serving?.then(
       (server) => server?.close(),
       () => undefined,
@@ -169,7 +167,7 @@ export async function openBot(options: {
   const watch = watchConfig(config, { env, onChange: bot.reconfigure });
   opening.defer(watch.stop);
   const opened = opening.move();
-  // A stop during the start fails the start, which closes, too.
+  // A stop during the start fails it, which closes, too.
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= opened.disposeAsync());
   return {
@@ -182,10 +180,9 @@ export async function openBot(options: {
         serving = health.serve(bot.redact);
         await serving;
         await bot.start();
-        // Loaded before the first formatted answer.
+        // Before the first formatted answer.
         setImmediate(markdownLibrary);
       } catch (error) {
-        // What is open would keep the process alive.
         await close();
         throw error;
       }
@@ -194,7 +191,7 @@ export async function openBot(options: {
   };
 }
 
-/** Processes that share a store share a workspace (Q9). */
+/** (Q9) */
 async function joinWorkspace(
   config: Config,
   store: Store,
@@ -205,7 +202,7 @@ async function joinWorkspace(
     : undefined;
 }
 
-/** The bot works without its socket. */
+/** The bot works without it. */
 async function openControl(
   config: Config,
   options: Omit<Parameters<typeof serveControl>[0], 'path'>,
@@ -223,7 +220,7 @@ async function openControl(
   }
 }
 
-/** Each process on a shared store has its own terminals (Q9). */
+/** Each process on a shared store has its own (Q9). */
 function terminalName({ store, bot }: Config): string {
   if (store.url.startsWith('sqlite:')) return 'terminal';
   return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
@@ -233,7 +230,7 @@ function isShared({ store }: Config): boolean {
   return !store.url.startsWith('sqlite:');
 }
 
-/** If the store can't tell, each process keeps the limits by itself (H8). */
+/** If the store can't tell, each process limits itself (H8). */
 function sharedLimits({ reserve }: Pick<Store, 'reserve'>, log: Log): Store['reserve'] {
   return async (limits) => {
     try {

@@ -12,10 +12,9 @@ export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
   partners: ThreadPartners;
   skillNames(): readonly string[];
-  /** In any process. */
   isAtWork(conversation: Conversation): Promise<boolean>;
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** `Store.reserve` that never rejects; absent if this process alone owns the store. */
+  /** Never rejects; absent without a shared store. */
   reserve?: Store['reserve'];
   log: Log;
   clock: Clock;
@@ -25,7 +24,7 @@ export function hasChannels({ telegram, slack }: Config): boolean {
   return telegram.token !== undefined || slack.botToken !== undefined;
 }
 
-/** Not started yet. A channel's code is loaded only if config names it. */
+/** Not started. Only channels of the config are loaded. */
 export async function openChannels(config: Config, needs: ChannelNeeds): Promise<readonly Channel[]> {
   const channels: Channel[] = [];
   const { telegram, slack } = config;
@@ -54,24 +53,15 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
   }
   if (slack.botToken !== undefined) {
     const { createSlack } = await import('../channels/slack/create-slack.ts');
-    const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow, reaction } =
-      slack;
-    const { agentView } = slack;
+    const { botToken, appToken, signingSecret, mode, apiUrl, command, threadFollow, agentView } = slack;
+    const listen = hostAndPort(slack.listen);
+    const reaction = slack.reaction === '' ? undefined : slack.reaction;
     channels.push(
-      createSlack({
-        botToken,
-        appToken,
-        signingSecret,
-        mode,
-        apiUrl,
-        listen: hostAndPort(listen),
-        command,
-        threadFollow,
-        agentView,
-        reaction: reaction === '' ? undefined : reaction,
-        paced: true,
-        ...needs,
-      }),
+      createSlack(
+        { botToken, appToken, signingSecret, mode, apiUrl, listen },
+        { command, threadFollow, agentView, reaction, paced: true },
+        needs,
+      ),
     );
   }
   return channels;

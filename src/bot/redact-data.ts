@@ -126,7 +126,7 @@ function cleanBlocks<One extends Block>(blocks: readonly One[], redact: Redact):
     .map((block) => cleanBlock(block, redact));
 }
 
-/** Signed, encrypted and image blocks stay, and so do ids. */
+/** Signed, encrypted and image blocks stay. */
 function cleanBlock<One extends Block>(block: One, redact: Redact): One {
   switch (block.type) {
     case 'text':

@@ -11,7 +11,7 @@ import type { AnswerOperation } from '../channels/terminal/control.ts';
 
 export type Clean = () => Redaction;
 
-/** Models without secrets, both ways (U3, S2): nothing that a model writes, not even a tool call, holds one. */
+/** Both ways (U3, S2). */
 export function cleanModels(models: Models, clean: Clean): Models {
   return { ...models, get: (name) => cleanModel(models.get(name), clean) };
 }
@@ -33,7 +33,7 @@ function cleanModel(model: Model, clean: Clean): Model {
   };
 }
 
-/** What is stored has no secrets (S2). */
+/** (S2) */
 export function cleanStore(store: Store, clean: Clean): Store {
   const redact = (text: string): string => clean().text(text);
   return aroundStore(store, {
@@ -96,7 +96,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
   });
 }
 
-/** People see no secrets, even of what was stored earlier (S2). */
+/** Also what was stored earlier (S2). */
 export function cleanChannel(channel: Channel, clean: Clean): Channel {
   const { readEarlier } = channel;
   const redact = (text: string): string => clean().text(text);
@@ -118,7 +118,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
   };
 }
 
-/** What a form shows is clean already. */
+/** Forms are clean already. */
 function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
   if (event.type === 'home') {
     const { showHome } = event;

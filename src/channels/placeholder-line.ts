@@ -3,32 +3,28 @@ import type { Clock } from '../lib/clock.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 
-/** What a placeholder shows: a line of what is being done, or the answer's words so far. */
 export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
 
-/** How a platform writes the placeholder's message. All throw SendError. */
-export type LineCalls = Readonly<{
-  /** Whether a courtesy may go now; it is counted then (H8). */
+/** All throw SendError. */
+type LineCalls = Readonly<{
+  /** Counts a use (H8). */
   mayGo(what: 'post' | 'edit'): boolean;
   post(wish: Wish): Promise<Receipt>;
   edit(receipt: Receipt, wish: Wish): Promise<void>;
   remove(receipt: Receipt): Promise<void>;
 }>;
 
-/**
- * A line in a message of its own that changes at the platform's pace (H6, H7). Words after a line get a new message,
- * which rings, and the line goes; a line after words takes their message.
- */
+/** Changes at the platform's pace (H6, H7). Words after a line get a new message, which rings; a line takes the message of words. */
 export type PlaceholderLine = Readonly<{
-  /** The newest wish counts. */
+  /** The newest counts. */
   write(wish: Wish): void;
-  /** Resolves when no call is under way. The message stays. */
+  /** The message stays. */
   end(): Promise<void>;
 }>;
 
 const afterFaultMs = 5_000;
 
-/** A message that might be there already is never posted twice: if unknown, the line is given up. */
+/** If it is unknown whether a message was posted, the line is given up. */
 export function createPlaceholderLine(options: {
   placeholder: Placeholder;
   calls: LineCalls;
@@ -53,7 +49,6 @@ export function createPlaceholderLine(options: {
         else if (wanted !== undefined) await step(wanted);
       }
     } catch (reason) {
-      // Only the sleep may fail.
       if (!over.signal.aborted) throw reason;
     } finally {
       busy = false;
@@ -98,7 +93,7 @@ export function createPlaceholderLine(options: {
   }
 
   async function change(before: Receipt, wish: Wish): Promise<void> {
-    // First, so that an answer is never an edit of a line.
+    // First: an answer is never an edit of a line.
     if (wish.kind === 'line' && before.silent !== true) await placeholder.keep({ ...before, silent: true });
     await calls.edit(before, wish);
   }

@@ -1,10 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
 
-/**
- * `of`: the bucket of a key; undefined: no limit. `window`: `count` in any `ms`. `bucket`: `count` at once, then one
- * every `ms`.
- */
+/** `of`: undefined is no limit. `window`: `count` in any `ms`. `bucket`: `count` at once, then one every `ms`. */
 export type RateLimitRule = Readonly<{
   kind: 'window' | 'bucket';
   count: number;
@@ -12,82 +9,123 @@ export type RateLimitRule = Readonly<{
   of: (key: string) => string | undefined;
 }>;
 
-/** Answers go before status and previews (H8). Keys are chats. */
+/** (H8) Keys are chats. */
 export type RateLimiter = Readonly<{
-  /** For answers: resolves when every rule allows one more, and counts it. */
+  /** For answers. */
   wait(key: string): Promise<void>;
-  /**
-   * For status and previews: true, and counted, if it may go at once. Never while an answer waits; a quarter of each
-   * limit is left to answers.
-   */
+  /** For status and previews: counted if it may go at once. A quarter of each limit is left to answers. */
   take(key: string): boolean;
   /** After a 429. */
   pause(key: string, ms: number): void;
 }>;
 
-/** Over all processes: `count` at once, then one every `ms`. */
+/** `count` at once, then one every `ms`. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
-/** Of processes with one name (H8, Q9). */
-export type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
+/** (H8, Q9) */
+type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
-/** Counts one use; returns the wait in ms. Never rejects. */
+/** Returns the wait in ms. Never rejects. */
 export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
 
-/** With `shared` all processes count. A wait does not keep the process alive. */
+/** A wait does not keep the process alive. */
 export function createRateLimiter(
   rules: readonly RateLimitRule[],
   clock: Clock,
   shared?: SharedRateLimiter,
 ): RateLimiter {
   const time = monotonicClock(clock);
-  const counters = new Map<string, Counter>();
-  const pausedUntil = new Map<string, number>();
-  const waiting = new Map<string, (() => void)[]>();
-  /** Other processes leave no room until then. */
-  const takenUntil = new Map<string, number>();
-  const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
+  const limits = createLimits(rules);
+  const queues = createQueues(limits, time, clock);
+  const others = shared && createOthers(rules, time, shared);
+  return {
+    async wait(key) {
+      await queues.wait(key);
+      const ms = others === undefined ? 0 : await others.reserve(key);
+      if (ms > 0) await clock.sleep(ms);
+    },
+    take(key) {
+      const now = time();
+      if (queues.has(key) || others?.leaveNone(key, now) === true) return false;
+      if (limits.readyAt(key, now, quarter) > now) return false;
+      limits.count(key, now);
+      void others?.reserve(key);
+      return true;
+    },
+    pause(key, ms) {
+      limits.pause(key, ms, time());
+    },
+  };
+}
 
+/** Of this process. `spare`: what stays free. */
+type Limits = Readonly<{
+  readyAt(key: string, now: number, spare: (counter: Counter) => number): number;
+  count(key: string, now: number): void;
+  pause(key: string, ms: number, now: number): void;
+}>;
+
+function createLimits(rules: readonly RateLimitRule[]): Limits {
+  const counters = new Map<string, Counter>();
+  const paused = createHolds();
   const countersOf = (key: string): readonly Counter[] =>
-    rules.flatMap((rule, index) => {
-      const bucket = rule.of(key);
-      if (bucket === undefined) return [];
-      const name = `${index} ${bucket}`;
+    bucketsOf(rules, key).map(({ name, rule }) => {
       const counter = counters.get(name) ?? createCounter(rule);
       counters.set(name, counter);
-      return [counter];
+      return counter;
     });
-
-  const readyAt = (key: string, now: number, spare: (counter: Counter) => number): number => {
-    const allowed = countersOf(key).map((counter) => counter.readyAt(now, spare(counter)));
-    return Math.max(now, pausedUntil.get(key) ?? 0, ...allowed);
+  return {
+    readyAt(key, now, spare) {
+      const allowed = countersOf(key).map((counter) => counter.readyAt(now, spare(counter)));
+      return Math.max(now, paused.until(key), ...allowed);
+    },
+    count(key, now) {
+      for (const counter of countersOf(key)) counter.add(now);
+      if (counters.size > 1000) forgetIdle(counters, now);
+    },
+    pause: paused.hold,
   };
+}
 
-  const count = (key: string, now: number): void => {
-    for (const counter of countersOf(key)) counter.add(now);
-    if (counters.size > 1000) forgetIdle(counters, now);
-  };
+function bucketsOf(
+  rules: readonly RateLimitRule[],
+  key: string,
+): readonly Readonly<{ name: string; rule: RateLimitRule }>[] {
+  return rules.flatMap((rule, index) => {
+    const bucket = rule.of(key);
+    return bucket === undefined ? [] : [{ name: `${index} ${bucket}`, rule }];
+  });
+}
 
-  /** Releases all that may go, then sleeps. */
-  const release = (): void => {
+/** Answers that wait, in order by key. */
+function createQueues(
+  limits: Limits,
+  time: () => number,
+  clock: Clock,
+): Readonly<{ wait(key: string): Promise<void>; has(key: string): boolean }> {
+  const waiting = new Map<string, (() => void)[]>();
+  const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
+
+  function release(): void {
     const now = time();
     let next = Infinity;
     for (const [key, queue] of [...waiting]) {
-      let at = readyAt(key, now, noSpare);
+      let at = limits.readyAt(key, now, noSpare);
       while (at <= now && queue.length > 0) {
-        count(key, now);
+        limits.count(key, now);
         queue.shift()?.();
-        at = readyAt(key, now, noSpare);
+        at = limits.readyAt(key, now, noSpare);
       }
-      if (queue.length === 0) waiting.delete(key);
-      else next = Math.min(next, at);
       // To the back: keys share the overall limit.
-      if (queue.length > 0 && waiting.delete(key)) waiting.set(key, queue);
+      waiting.delete(key);
+      if (queue.length === 0) continue;
+      waiting.set(key, queue);
+      next = Math.min(next, at);
     }
     wakeAt(next, now);
-  };
+  }
 
-  const wakeAt = (due: number, now: number): void => {
+  function wakeAt(due: number, now: number): void {
     timer.abort?.abort();
     timer.abort = due === Infinity ? undefined : new AbortController();
     timer.due = due;
@@ -99,72 +137,74 @@ export function createRateLimiter(
         release();
       },
       (reason: unknown) => {
-        // Only a newer alarm aborts this one.
         if (!signal.aborted) throw reason;
       },
     );
-  };
-
-  const waitHere = (key: string): Promise<void> =>
-    new Promise((resolve) => {
-      const now = time();
-      const queue = waiting.get(key);
-      const at = readyAt(key, now, noSpare);
-      if (queue !== undefined) queue.push(resolve);
-      else if (at > now) {
-        waiting.set(key, [resolve]);
-        if (at < timer.due) wakeAt(at, now);
-      } else {
-        count(key, now);
-        resolve();
-      }
-    });
-
-  /** Until then only answers go to this key. */
-  const reserve = async (key: string, { name, reserve: ask }: SharedRateLimiter): Promise<number> => {
-    const limits = rules.flatMap((rule, index) => {
-      const bucket = rule.of(key);
-      return bucket === undefined ? [] : [{ key: `${name} ${index} ${bucket}`, ...asShared(rule) }];
-    });
-    const ms = limits.length === 0 ? 0 : await ask(limits);
-    const now = time();
-    for (const [old, until] of takenUntil) if (until <= now) takenUntil.delete(old);
-    if (ms > 0) takenUntil.set(key, Math.max(takenUntil.get(key) ?? 0, now + ms));
-    return ms;
-  };
+  }
 
   return {
-    async wait(key) {
-      await waitHere(key);
-      const ms = shared === undefined ? 0 : await reserve(key, shared);
-      if (ms > 0) await clock.sleep(ms);
+    has: (key) => waiting.has(key),
+    wait: (key) =>
+      new Promise((resolve) => {
+        const now = time();
+        const queue = waiting.get(key);
+        const at = limits.readyAt(key, now, noSpare);
+        if (queue !== undefined) queue.push(resolve);
+        else if (at > now) {
+          waiting.set(key, [resolve]);
+          if (at < timer.due) wakeAt(at, now);
+        } else {
+          limits.count(key, now);
+          resolve();
+        }
+      }),
+  };
+}
+
+/** What other processes leave of the limits. */
+function createOthers(
+  rules: readonly RateLimitRule[],
+  time: () => number,
+  { name, reserve }: SharedRateLimiter,
+): Readonly<{ leaveNone(key: string, now: number): boolean; reserve(key: string): Promise<number> }> {
+  const taken = createHolds();
+  return {
+    leaveNone: (key, now) => taken.until(key) > now,
+    async reserve(key) {
+      const limits = bucketsOf(rules, key).map((one) => ({
+        key: `${name} ${one.name}`,
+        ...asShared(one.rule),
+      }));
+      const ms = limits.length === 0 ? 0 : await reserve(limits);
+      taken.hold(key, ms, time());
+      return ms;
     },
-    take(key) {
-      const now = time();
-      if (waiting.has(key) || (takenUntil.get(key) ?? 0) > now || readyAt(key, now, quarter) > now)
-        return false;
-      count(key, now);
-      if (shared !== undefined) void reserve(key, shared);
-      return true;
-    },
-    pause(key, ms) {
-      const now = time();
-      for (const [old, until] of pausedUntil) if (until <= now) pausedUntil.delete(old);
-      pausedUntil.set(key, Math.max(pausedUntil.get(key) ?? 0, now + ms));
+  };
+}
+
+function createHolds(): Readonly<{
+  until(key: string): number;
+  hold(key: string, ms: number, now: number): void;
+}> {
+  const ends = new Map<string, number>();
+  return {
+    until: (key) => ends.get(key) ?? 0,
+    hold(key, ms, now) {
+      for (const [old, end] of ends) if (end <= now) ends.delete(old);
+      if (ms > 0) ends.set(key, Math.max(ends.get(key) ?? 0, now + ms));
     },
   };
 }
 
 type Counter = Readonly<{
   limit: number;
-  /** When one more may go and `spare` stay free. */
   readyAt(now: number, spare: number): number;
   add(now: number): void;
   idle(now: number): boolean;
 }>;
 
 function createCounter({ kind, count, ms }: RateLimitRule): Counter {
-  // When each place is free again.
+  // Of each place.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
     while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();
@@ -191,7 +231,7 @@ function forgetIdle(counters: Map<string, Counter>, now: number): void {
   for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
 }
 
-/** Never more than the window: a quarter at once, the rest spread. */
+/** Never more than the window. */
 function asShared({ kind, count, ms }: RateLimitRule): Omit<SharedLimit, 'key'> {
   if (kind === 'bucket') return { count, ms };
   const atOnce = Math.max(1, Math.floor(count / 4));

@@ -3,12 +3,11 @@ import type { Channel } from '../core/channel.ts';
 import { FetchFileError } from '../core/errors.ts';
 import { fixed, type Say } from '../core/texts/say.ts';
 
-/** For a channel without files. */
 export const noFileToFetch: Channel['fetchFile'] = async () => {
   throw new FetchFileError('this channel fetches no files', { sentence: fixed`files can’t be read here` });
 };
 
-/** To a new file (0600). Returns its bytes; refuses more than `maxBytes`. */
+/** To a new file (0600). Returns its bytes. */
 export async function saveFile(
   body: AsyncIterable<Uint8Array>,
   { path, maxBytes }: Readonly<{ path: string; maxBytes: number }>,

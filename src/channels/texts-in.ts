@@ -1,4 +1,4 @@
-/** Words in nested blocks of Slack and Telegram. `leaf` writes one piece. */
+/** Of nested blocks. `leaf` writes one piece. */
 export function textsIn(
   node: unknown,
   leaf: (text: string, node: Readonly<Record<string, unknown>>) => string = (text) => text,

@@ -1,9 +1,8 @@
 import type { Log } from '../lib/log.ts';
 import { oneLine } from '../lib/text/text.ts';
 
-/** Logs repeated trouble that passes by itself. */
 export type TroubleLog = Readonly<{
-  /** A line at the 1st, 2nd, 4th, 8th … time in a row; the stack at debug. */
+  /** A line at the 1st, 2nd, 4th, 8th … time in a row. */
   failed(error: unknown, fields: object, message: string, level?: 'warn' | 'error'): void;
   over(): void;
 }>;

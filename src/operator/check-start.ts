@@ -20,12 +20,12 @@ import { skillRoots } from '../skills/open-library.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 type Finding = Readonly<{ level: 'error' | 'warning'; code: string; key?: KeyPath; message: string }>;
 
-/** What `start` refuses or warns of (G2). */
+/** (G2) */
 export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {
   return checkStart(config, { env: process.env, isRunning: await isServed(config.bot.dataDir) });
 }
 
-/** Logs warnings; throws one OperatorError with all errors. */
+/** Throws one OperatorError with all errors. */
 export async function passStartChecks(config: Config, log: Log): Promise<void> {
   const found = await startChecks(config);
   const errors = found.filter(({ level }) => level === 'error');
@@ -39,7 +39,7 @@ export function diagnosticLine({ level, code, message, path, line }: Diagnostic)
   return `${place}${level} ${code}: ${message}`;
 }
 
-/** Asks nobody on the network. `isRunning`: the bot here may hold the ports. */
+/** `isRunning`: the bot here may hold the ports. */
 async function checkStart(
   config: Config,
   { env, isRunning }: Readonly<{ env: Env; isRunning: boolean }>,
@@ -110,10 +110,9 @@ function checkFile(config: Config): readonly Finding[] {
   return [{ level: 'warning', code: 'SECRETS_READABLE', message }];
 }
 
-/** Others who can write config or skills can run programs. */
 function checkWriters(config: Config): readonly Finding[] {
   const us = process.getuid?.();
-  // Who could change the bundled skills could change the bot itself.
+  // Who changes bundled skills can change the bot.
   const folders = skillRoots({ ...config, skills: { ...config.skills, bundled: false } }, []).flatMap(
     (root) => ('path' in root ? [root.path] : []),
   );
@@ -140,7 +139,6 @@ function checkModels({ models: { aliases } }: Config): readonly Finding[] {
   }));
 }
 
-/** Without its program a server has no tools. */
 function checkPrograms({ mcp, path: file }: Config, env: Env): readonly Finding[] {
   const cwd = file === undefined ? process.cwd() : path.dirname(file);
   return Object.entries(mcp).flatMap(([name, { command, env: given }]) => {
@@ -167,7 +165,6 @@ function checkWorkspace({ bot: { workspace } }: Config): readonly Finding[] {
   }
 }
 
-/** Binds each port and releases it. */
 async function checkPorts({ telegram, slack, server }: Config): Promise<readonly Finding[]> {
   const listens: readonly (readonly [string, string | undefined])[] = [
     ['telegram', telegram.token !== undefined && telegram.mode === 'webhook' ? telegram.listen : undefined],

@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 import type { Log } from '../lib/log.ts';
 
-export type LogOptions = Readonly<{
+type LogOptions = Readonly<{
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   format: 'pretty' | 'json';
-  /** Also from errors of libraries (S3). */
+  /** Also errors of libraries (S3). */
   redact(text: string): string;
   write(line: string): void;
 }>;
 
-/** JSON lines, or readable ones for a terminal (L5). */
+/** (L5) */
 export function createLog({ level, format, redact, write }: LogOptions): Log {
   const out = {
     write: (line: string) => write(redact(format === 'json' ? line : pretty(line))),

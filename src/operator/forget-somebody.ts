@@ -14,38 +14,40 @@ import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 import type { StandingRules } from '../approvals/standing-rules.ts';
 
-export type ForgottenPerson = Readonly<{
+type ForgottenPerson = Readonly<{
   forgotten: string;
   /** Paired, an owner by claim, or pending. */
   known: boolean;
-  /** Rows; `files`: folders and outgoing files. */
+  /** Rows; `files`: folders, too. */
   removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
-  /** The config still lets them talk. */
+  /** They may still talk. */
   inConfig: boolean;
 }>;
 
-/** `skillet forget` (Q12). */
+/** (Q12) */
 export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
 
 const lookEveryMs = 50;
 
-/** `waitMs`: for running work to stop; 0 if no bot runs. */
+/** `waitMs`: for running work; 0 if no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
-  users: Pick<Users, 'forget'>;
-  pairing: Pick<Pairing, 'forget'>;
-  rules: Pick<StandingRules, 'forget'>;
-  capabilities: Pick<CapabilityRecords, 'forget'>;
-  settings: Pick<ChatSettings, 'forget'>;
-  files: Pick<KeptFiles, 'forget'>;
+  kept: Readonly<{
+    users: Pick<Users, 'forget'>;
+    pairing: Pick<Pairing, 'forget'>;
+    rules: Pick<StandingRules, 'forget'>;
+    capabilities: Pick<CapabilityRecords, 'forget'>;
+    settings: Pick<ChatSettings, 'forget'>;
+    files: Pick<KeptFiles, 'forget'>;
+  }>;
   access(): AccessSettings;
   audit: Pick<Audit, 'record' | 'forget'>;
   waitMs: number;
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, users, pairing, rules, capabilities, settings, files, access, audit, waitMs, clock, log } =
-    options;
+  const { store, access, audit, waitMs, clock, log } = options;
+  const { users, pairing, rules, capabilities, settings, files } = options.kept;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -67,7 +69,7 @@ export function createForgetSomebody(options: {
   }
 
   return async (sender) => {
-    // First: nothing new of them is accepted.
+    // First: nothing new is accepted.
     const paired = await users.forget(sender);
     const asked = await pairing.forget(sender);
     await rules.forget(sender);

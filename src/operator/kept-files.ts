@@ -12,24 +12,20 @@ import { chatFolderName, chatFolders, scratchFolders } from '../tools/built-in/r
 
 const everyMs = 3_600_000;
 
-/** Files in the workspace besides skills. */
 export type KeptFiles = Readonly<{
   outgoing: OutgoingFiles;
   received: ReceivedFiles;
-  /** Removes their files, folders of these conversations and threads, and these outgoing files (Q12). Returns the count. */
+  /** Returns the count (Q12). */
   forget(
     gone: Readonly<{ sender: string; places: readonly string[]; files: readonly string[] }>,
   ): Promise<number>;
-  /**
-   * Removes what is older than `retentionMs`, and folders of ended runs (T10, Q12). `waiting`: the whole inbox.
-   * Continues after a failure, then rejects.
-   */
+  /** `waiting`: the whole inbox. Continues after a failure, then rejects (T10, Q12). */
   tidy(now: number, retentionMs: number, waiting: readonly ListedItem[]): Promise<void>;
 }>;
 
-/** A run may resume after an answer: within half an hour. */
+/** A run may resume within half an hour. */
 const restMs = 3_600_000;
-/** Nested runs have no inbox item: while any run is active they get a day. */
+/** Nested runs have no inbox item: a day. */
 const nestedMs = 86_400_000;
 
 export function createKeptFiles(workspace: string): KeptFiles {
@@ -98,7 +94,7 @@ function ifAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** At the start, then hourly until the signal aborts (Q12). */
+/** Hourly (Q12). */
 export async function startRetention(options: {
   store: Pick<Store, 'prune' | 'inbox'>;
   files: Pick<KeptFiles, 'tidy'>;

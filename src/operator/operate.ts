@@ -32,14 +32,14 @@ import {
   type OperationName,
 } from './operations.ts';
 
-/** For answers to a person who is to be forgotten. */
+/** For running answers. */
 const forgetWaitMs = 15_000;
 
 type Host = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }>;
 
 export type People = ReturnType<typeof createPeople>;
 
-/** Whom a store knows, and what was decided about them: the same with a running bot and without. */
+/** The same with a running bot and without. */
 export function createPeople(
   { store, audit, clock, log }: Host,
   rules: Pick<Parameters<typeof createUsers>[0], 'access' | 'language' | 'isHere'>,
@@ -56,7 +56,7 @@ export function createPeople(
   };
 }
 
-export type OperateParts = Readonly<{
+type OperateParts = Readonly<{
   host: Host;
   people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'settings'>;
   access(): AccessSettings;
@@ -67,7 +67,7 @@ export type OperateParts = Readonly<{
   files: Pick<KeptFiles, 'forget'>;
 }>;
 
-/** Operations on the parts of a bot. `isAlone`: no bot runs, and nothing can be running for anybody. */
+/** `isAlone`: nothing can be running for anybody. */
 export function createOperate(
   parts: OperateParts,
   { isRunning = true, isAlone = false }: Readonly<{ isRunning?: boolean; isAlone?: boolean }> = {},
@@ -75,10 +75,7 @@ export function createOperate(
   const { host, people, access, rules, approvals, mcp, capabilities, files } = parts;
   const forget = createForgetSomebody({
     ...host,
-    ...people,
-    rules,
-    capabilities,
-    files,
+    kept: { ...people, rules, capabilities, files },
     access,
     waitMs: isAlone ? 0 : forgetWaitMs,
   });
@@ -87,7 +84,7 @@ export function createOperate(
   return operateOn(deps, isRunning);
 }
 
-/** Checks each name and input, as they may come from outside. */
+/** They may come from outside. */
 function operateOn(deps: OperateDeps, isRunning: boolean): AnswerOperation {
   return async (name, input, onProgress) => {
     if (!isOperation(name))
@@ -116,7 +113,7 @@ function isOperation(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }
 
-/** Operations on the store itself, while no bot runs (Q9). Throws OperatorError, with its pid, if one does. */
+/** While no bot runs (Q9). Throws OperatorError, with its pid, if one does. */
 export async function openOperate(
   config: Config,
   log: Log,

@@ -12,7 +12,6 @@ import { makeFolders, tryFolders } from '../store/make-folders.ts';
 import { lockOwner } from '../store/sqlite/lock-owner.ts';
 import type { Store } from '../store/store.ts';
 
-/** Tells processes that a workspace is the same one. */
 const markFile = '.workspace-id';
 
 const heardMs = 90_000;
@@ -21,10 +20,7 @@ const everyMs = 30_000;
 
 const shape = z.object({ mark: z.string(), place: z.string() });
 
-/**
- * Makes the data directory (0700), closes it to others (S4) and locks it (Q9). Throws OperatorError. `problem`:
- * what is wrong with it now.
- */
+/** 0700 (S4), locked (Q9). Throws OperatorError. `problem`: what is wrong by now. */
 export function ownDataDir(dataDir: string): Readonly<{ problem(): string | undefined; release(): void }> {
   try {
     makeFolders(dataDir, 0o700);
@@ -43,7 +39,7 @@ export function ownDataDir(dataDir: string): Readonly<{ problem(): string | unde
   }
 }
 
-/** Throws as `ownDataDir` would, no matter who owns the directory now; changes nothing. */
+/** Throws as `ownDataDir`; changes nothing. */
 export function tryDataDir(dataDir: string): void {
   try {
     tryFolders(dataDir);
@@ -87,7 +83,7 @@ function gone(dataDir: string): string {
   return `${dataDir} is gone or was replaced: restart the bot`;
 }
 
-/** All processes on one store need one workspace (T10, Q9). Throws OperatorError if another process works elsewhere. */
+/** All processes on one store need one workspace (T10, Q9). Throws OperatorError. */
 export async function shareWorkspace(
   workspace: string,
   { store, clock, log }: Readonly<{ store: Pick<Store, 'keyed'>; clock: Clock; log: Log }>,
@@ -96,7 +92,7 @@ export async function shareWorkspace(
   const own = randomUUID();
   const here = { mark: await markOf(workspace), place: `${path.resolve(workspace)} on ${hostname()}` };
   const say = (): Promise<unknown> => stored.set(own, here, heardMs);
-  // First: of two that start at once, at least one sees the other.
+  // First: of two that start at once, one sees the other.
   await say();
   for await (const [key, value] of stored.iterator()) {
     const other = shape.safeParse(value);

@@ -12,7 +12,7 @@ import type { Replies } from '../replies/replies.ts';
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
 
-/** Applies a saved config, or reports its problems (G3). */
+/** (G3) */
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
@@ -59,7 +59,7 @@ function configNotice(problems: readonly ConfigProblem[], at: number): { key: st
   };
 }
 
-/** Keys read only at start (G3). */
+/** (G3) */
 function needRestart(
   changed: readonly string[],
   before: Pick<Config, 'plugins'>,
@@ -68,7 +68,7 @@ function needRestart(
   return changed.filter((key) => (key === 'plugins' ? loadsMore(before, now) : readOnce.test(key)));
 }
 
-/** Loaded plugins stay; access and `enabled` are read each time (X1). */
+/** Access and `enabled` are read each time (X1). */
 function loadsMore(before: Pick<Config, 'plugins'>, now: Pick<Config, 'plugins'>): boolean {
   const old = before.plugins.filter(({ enabled }) => enabled).map(asLoaded);
   return now.plugins

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSlack } from '../../src/channels/slack/create-slack.ts';
 import { SendError } from '../../src/core/errors.ts';
 import { sendFailure } from '../support/send-failure.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { connectSlackChannel, slackOptions, type ConnectedSlack } from '../servers/slack/connected-slack.ts';
+import {
+  connectSlackChannel,
+  createSlackChannel,
+  slackOptions,
+  type ConnectedSlack,
+} from '../servers/slack/connected-slack.ts';
 import { checkBlocks } from '../servers/slack/block-kit.ts';
 import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 import { equalData } from '../support/equal-data.ts';
@@ -273,7 +277,7 @@ test('I1 Slack has no menus to set', async (t) => {
 
 test('Q6 Q2 what is sent or asked before Slack was reached waits for that, and is no failed try', async (t) => {
   const slack = await startSlackServer();
-  const channel = createSlack({ ...slackOptions(slack), paced: true });
+  const channel = createSlackChannel({ ...slackOptions(slack), paced: true });
   t.after(async () => {
     await channel.stop();
     await slack.close();

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createSlack } from '../../src/channels/slack/create-slack.ts';
-import { connectSlackChannel, slackOptions } from '../servers/slack/connected-slack.ts';
+import { connectSlackChannel, createSlackChannel, slackOptions } from '../servers/slack/connected-slack.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 
@@ -137,7 +136,7 @@ test('H4 tokens that cannot work stop the start with what to do', async (t) => {
   const slack = await startSlackServer();
   t.after(() => slack.close());
   const start = async (options: object) => {
-    const channel = createSlack({ ...slackOptions(slack), ...options });
+    const channel = createSlackChannel({ ...slackOptions(slack), ...options });
     t.after(() => channel.stop());
     await channel.start(async () => undefined);
   };

@@ -63,7 +63,7 @@ export const intakeMutations = [
     ],
     [
       'a poisonous update blocks those behind it',
-      "      log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');",
+      "    log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');",
       '      throw error;',
     ],
   ]),

@@ -21,12 +21,14 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
   await store.inbox.take('telegram:42', clock.now());
   const forget = createForgetSomebody({
     store,
-    users: { forget: async () => false },
-    pairing: { forget: async () => false },
-    rules: { forget: async () => undefined },
-    capabilities: store.capabilities,
-    settings: { forget: async () => undefined },
-    files: { forget: async () => 0 },
+    kept: {
+      users: { forget: async () => false },
+      pairing: { forget: async () => false },
+      rules: { forget: async () => undefined },
+      capabilities: store.capabilities,
+      settings: { forget: async () => undefined },
+      files: { forget: async () => 0 },
+    },
     access: () => ({
       owners: [],
       general: {},
@@ -69,12 +71,14 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
   await rules.add(rule, sender, clock.now());
   const forget = createForgetSomebody({
     store,
-    users: people,
-    pairing,
-    rules,
-    capabilities: stage.records,
-    settings: { forget: async () => undefined },
-    files: { forget: async () => 0 },
+    kept: {
+      users: people,
+      pairing,
+      rules,
+      capabilities: stage.records,
+      settings: { forget: async () => undefined },
+      files: { forget: async () => 0 },
+    },
     access: () => access,
     audit,
     waitMs: 0,

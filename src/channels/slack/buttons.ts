@@ -2,10 +2,10 @@ import type { Button } from '../../core/channel.ts';
 
 export type Block = Readonly<Record<string, unknown>>;
 
-/** More buttons become a menu: so long a row is hard to read on a phone. */
+/** More become a menu. */
 const rowLength = 5;
 
-/** A row, or a menu if there are many; a menu can't open links. */
+/** A menu can't open links. */
 export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
   if (buttons.length === 0) return [];
   if (buttons.length <= rowLength) return [row(buttons)];
@@ -14,7 +14,7 @@ export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
   return [...chunks(choices, 100).map(menu), ...chunks(links, rowLength).map(row)];
 }
 
-/** Undefined for a link, or if this bot did not make it. */
+/** Undefined if not this bot's, or a link. */
 export function actionOf(
   pressed: Readonly<{
     action_id: string;
@@ -32,7 +32,7 @@ function row(buttons: readonly Button[]): Block {
   return { type: 'actions', elements: buttons.map(toElement) };
 }
 
-/** Unique within a block, so it carries the position; the value carries the action. */
+/** Unique within a block. */
 function toElement(button: Button, index: number): Block {
   const text = plain(button.label);
   return 'url' in button

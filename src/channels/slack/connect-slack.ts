@@ -1,12 +1,11 @@
 import type { Words } from '../../core/texts/say.ts';
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
-import type { RateLimiter } from '../rate-limiter.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import { createAgentView } from './create-agent-view.ts';
 import { createChatLookup, createNameLookup, membersOf, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
-import { createIntake } from './create-intake.ts';
+import { createIntake, type Intake } from './create-intake.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createShowHome } from './create-show-home.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
@@ -19,13 +18,20 @@ import { identify, neededScopes } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
 import { openThread } from './open-thread.ts';
 import { readEarlier } from './read-earlier.ts';
-import { userOf, type SlackIdentity, type SlackOptions } from './slack-options.ts';
+import {
+  userOf,
+  type SlackApi,
+  type SlackApp,
+  type SlackDeps,
+  type SlackIdentity,
+  type SlackPaces,
+  type SlackSettings,
+} from './slack-options.ts';
 import { toSlackLogger } from './slack-log.ts';
 import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Can send at once; takes events when opened. */
 export type SlackConnection = Readonly<{
   me: SlackIdentity;
   sender: Sender;
@@ -36,110 +42,119 @@ export type SlackConnection = Readonly<{
   membersOf: NonNullable<Channel['membersOf']>;
   readEarlier: NonNullable<Channel['readEarlier']>;
   open(): Promise<void>;
-  /** Waits for events that were taken. */
   stop(): Promise<void>;
 }>;
 
-/**
- * Connects by Bolt. Its App acknowledges an event before any listener or middleware runs, so a crash would lose it: the
- * App's `processEvent`, which every Bolt receiver calls, is replaced by one that stores first and acknowledges then
- * (Q1). What was not stored is not acknowledged, and Slack delivers it again. Throws OperatorError for tokens that
- * cannot work.
- */
-export async function connectSlack(
-  options: SlackOptions,
-  paces: Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>,
-  onEvent: OnEvent,
-): Promise<SlackConnection> {
-  const { log, clock } = options;
+/** Bolt's App acknowledges an event before any listener runs: its `processEvent` is replaced by one that stores first (Q1). Slack delivers again what was not acknowledged. Throws OperatorError for tokens that cannot work. */
+export async function connectSlack(options: ConnectOptions): Promise<SlackConnection> {
+  const { app, settings, paces, onEvent } = options;
+  const { log, clock } = options.deps;
+  const { agentView = false, reaction } = settings;
   const bolt = await loadBolt();
-  const receiver = createReceiver(bolt, options);
-  const app = new bolt.App({
-    token: options.botToken,
+  const receiver = createReceiver(bolt, app, options.deps);
+  const bot = new bolt.App({
+    token: app.botToken,
     receiver,
     logger: toSlackLogger(log),
-    clientOptions: clientOptions(options),
+    clientOptions: clientOptions(app),
     tokenVerificationEnabled: false,
     ignoreSelf: false,
     convoStore: false,
   });
-  const call: CallSlack = async (method, args) => ({ ...(await app.client.apiCall(method, { ...args })) });
-  const { agentView = false } = options;
-  const me = { ...(await identify(call, options.command, log, clock)), agentView };
+  const call: CallSlack = async (method, args) => ({ ...(await bot.client.apiCall(method, { ...args })) });
+  const me = { ...(await identify(call, settings.command, log, clock)), agentView };
   const chats = createChatLookup(call, log, clock);
-  const names = createNameLookup(call, log, clock);
-  const { reaction } = options;
-  const intake = createIntake({
-    me,
-    onEvent,
-    chats,
-    names,
-    threadFollow: options.threadFollow,
-    hasAnswered: options.hasAnswered,
-    partners: options.partners,
-    isAtWork: options.isAtWork,
-    openThread: (asked, shown) => openThread(call, paces.posts, asked, shown),
-    react: reaction === undefined ? undefined : createReact(call, reaction, log),
-    tell: (press, words) => tellAlone(call, press, words),
-    async openForm(form, trigger) {
-      await call('views.open', { trigger_id: trigger, view: toFormView(form) });
-    },
-    agent: agentView ? createAgentView(call, log) : undefined,
-    showHome: createShowHome(call, paces.homes, log),
-    log,
-    clock,
-  });
-  const running = new Set<Promise<void>>();
-  const state = { stopping: false };
-  app.processEvent = async (event) => {
-    if (state.stopping) throw new Error('the Slack channel is stopping');
-    const taken = takeIn(event);
-    running.add(taken);
-    await taken.finally(() => running.delete(taken));
-  };
-  const takeIn = async ({ body, ack }: ReceiverEvent): Promise<void> => {
-    const reply = await intake(body);
-    await (reply === undefined ? ack() : ack(reply));
-  };
-  const { posts, edits } = paces;
-  const sender = createSender(call, me, posts, edits);
+  const api = { call, me, chats, names: createNameLookup(call, log, clock) };
+  const settle = storeFirst(bot, createIntake(intakeOptions(api, options)));
+  const sender = createSender(api, paces);
   const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
   const mark = reaction === undefined;
-  const status = createStatus({ call, sender, posts, edits, openStream, log, clock, mark });
+  const status = createStatus({ call, sender, paces, openStream, log, clock, mark });
   return {
     me,
     chats,
     status,
     sender,
-    fetchFile: createFetchFile(call, options),
-    fetchSmaller: createFetchFile(call, options, true),
+    fetchFile: createFetchFile(call, app),
+    fetchSmaller: createFetchFile(call, app, true),
     membersOf: (group) => membersOf(call, group),
-    readEarlier: (message, bounds) => readEarlier({ call, me, names }, message, bounds),
+    readEarlier: (message, bounds) => readEarlier(api, message, bounds),
     async open() {
-      await app.start();
+      await bot.start();
       const unused = [
         // Missing, the log says so once a list names a user group (A13).
         'usergroups:read',
-        ...(reaction === undefined ? ['reactions:write'] : []),
+        ...(mark ? ['reactions:write'] : []),
         ...(agentView ? [] : ['assistant:write']),
       ];
-      await tellMissing(
-        (me.missing ?? []).filter((scope) => !unused.includes(scope)),
-        onEvent,
-        log,
-      );
+      const missing = (me.missing ?? []).filter((scope) => !unused.includes(scope));
+      await tellMissing(missing, onEvent, log);
     },
     async stop() {
-      state.stopping = true;
-      // Acknowledged while the sockets still live.
-      await Promise.allSettled(running);
-      await app.stop();
+      // While the sockets still live.
+      await settle();
+      await bot.stop();
       await status.clear();
     },
   };
 }
 
-/** Telling must not delay work. */
+type ConnectOptions = Readonly<{
+  app: SlackApp;
+  settings: SlackSettings;
+  paces: SlackPaces;
+  deps: SlackDeps;
+  onEvent: OnEvent;
+}>;
+
+function intakeOptions(
+  api: SlackApi,
+  { settings, paces, deps, onEvent }: ConnectOptions,
+): Parameters<typeof createIntake>[0] {
+  const { call, me, chats, names } = api;
+  const { log, clock } = deps;
+  const { reaction } = settings;
+  return {
+    me,
+    chats,
+    names,
+    onEvent,
+    threads: { ...deps, threadFollow: settings.threadFollow },
+    actions: {
+      openThread: (asked, shown) => openThread(call, paces.posts, asked, shown),
+      react: reaction === undefined ? undefined : createReact(call, reaction, log),
+      tell: (press, words) => tellAlone(call, press, words),
+      async openForm(form, trigger) {
+        await call('views.open', { trigger_id: trigger, view: toFormView(form) });
+      },
+      agent: me.agentView === true ? createAgentView(call, log) : undefined,
+      showHome: createShowHome(call, paces.homes, log),
+    },
+    log,
+    clock,
+  };
+}
+
+/** Returns what refuses further events and waits for those that were taken. */
+function storeFirst(bot: Bolt.App, intake: Intake): () => Promise<void> {
+  const running = new Set<Promise<void>>();
+  const state = { stopping: false };
+  const takeIn = async ({ body, ack }: ReceiverEvent): Promise<void> => {
+    const reply = await intake(body);
+    await (reply === undefined ? ack() : ack(reply));
+  };
+  bot.processEvent = async (event) => {
+    if (state.stopping) throw new Error('the Slack channel is stopping');
+    const taken = takeIn(event);
+    running.add(taken);
+    await taken.finally(() => running.delete(taken));
+  };
+  return async () => {
+    state.stopping = true;
+    await Promise.allSettled(running);
+  };
+}
+
 async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Log): Promise<void> {
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
@@ -157,20 +172,15 @@ async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Lo
   );
 }
 
-function createReceiver(bolt: BoltParts, options: SlackOptions): Bolt.Receiver {
-  const { log, clock, appToken = '', signingSecret = '', listen } = options;
-  return options.mode === 'http'
-    ? createHttpReceiver(bolt, {
-        signingSecret,
-        listen: listen ?? { host: '127.0.0.1', port: 3000 },
-        log,
-        clock,
-      })
-    : createSocketReceiver(bolt, { appToken, clientOptions: clientOptions(options), log, clock });
+function createReceiver(bolt: BoltParts, app: SlackApp, { log, clock }: SlackDeps): Bolt.Receiver {
+  const { mode, appToken = '', signingSecret = '', listen = { host: '127.0.0.1', port: 3000 } } = app;
+  return mode === 'http'
+    ? createHttpReceiver(bolt, { signingSecret, listen, log, clock })
+    : createSocketReceiver(bolt, { appToken, clientOptions: clientOptions(app), log, clock });
 }
 
-/** The SDK's retries could post twice and hide limits: the outbox decides (Q6). */
-function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
+/** The SDK's retries could post twice: the outbox decides (Q6). */
+function clientOptions({ apiUrl }: SlackApp): Bolt.webApi.WebClientOptions {
   return {
     slackApiUrl: apiUrl,
     retryConfig: { retries: 0 },
@@ -179,7 +189,6 @@ function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
   };
 }
 
-/** Plain words for the presser alone. Rejects if Slack does. */
 async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
@@ -192,7 +201,6 @@ async function tellAlone(call: CallSlack, press: Press, words: string): Promise<
   });
 }
 
-/** The receipt reaction (H13). A courtesy: not waited for. */
 function createReact(
   call: CallSlack,
   name: string,

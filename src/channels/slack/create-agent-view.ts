@@ -4,11 +4,9 @@ import type { Message } from '../../core/message.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
-/** Slack's agent view around a direct message (H4). Courtesies: not waited for. */
+/** (H4) Not waited for. */
 export type AgentView = Readonly<{
-  /** Prompts for the visitor. */
   suggest(visit: Pick<Visit, 'conversation'>, prompts: readonly Prompt[]): void;
-  /** Titles a thread after its first question. */
   title(message: Message): void;
 }>;
 
@@ -27,7 +25,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
   };
   return {
     suggest({ conversation }, prompts) {
-      // With a thread_ts Slack would show them nowhere, without an error.
+      // With a thread_ts Slack shows them nowhere, without an error.
       show('assistant.threads.setSuggestedPrompts', {
         channel_id: conversation.chat,
         prompts: prompts.slice(0, mostPrompts).map(toSlackPrompt),
@@ -50,7 +48,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
 
 type CallSlackLater = (method: string, args: Readonly<Record<string, unknown>>) => void;
 
-/** `!name`, because Slack's client keeps messages that begin with a slash. */
+/** Slack's client keeps messages that begin with a slash. */
 function toSlackPrompt(prompt: Prompt): Readonly<{ title: string; message: string }> {
   return { title: prompt.title, message: 'start' in prompt ? `!${prompt.start}` : prompt.say };
 }

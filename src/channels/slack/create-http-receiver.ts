@@ -13,10 +13,7 @@ type HttpOptions = Readonly<{
   clock: Clock;
 }>;
 
-/**
- * Bolt's HTTP receiver, which checks signature, age and size. Added: requests dated ahead are refused (S1), and an
- * event that was not stored gets a 500, so that Slack sends it again (Q1).
- */
+/** Refuses requests dated ahead (S1); an event that was not stored gets a 500, so Slack sends it again (Q1). */
 export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Receiver {
   const { log, clock, listen } = options;
   const receiver = new bolt.HTTPReceiver({
@@ -52,7 +49,6 @@ export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Recei
 const windowMs = 5 * 60_000;
 const mostConnections = 256;
 
-/** Somebody could keep a request dated ahead until its time comes. */
 function notAhead(listener: RequestListener, clock: Clock): RequestListener {
   return (request, response) => {
     const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;

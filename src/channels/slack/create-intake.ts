@@ -4,7 +4,6 @@ import type {
   OnEvent,
   Press,
   ShownCall,
-  ThreadPartners,
   Home,
   Visit,
   Filled,
@@ -18,44 +17,39 @@ import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
 import type { Call } from './open-thread.ts';
-import { userOf, type SlackIdentity } from './slack-options.ts';
+import { userOf, type SlackDeps, type SlackIdentity, type SlackSettings } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';
 import { toEvent, toStanding, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
 
-/** Words for the person alone, with the acknowledgement. */
-export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
+type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
-/** By block; the form stays open. */
-export type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
+type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
 
-/** Resolves once the payload is stored or rightly ignored; rejects if it must come again (Q1). */
+/** Rejects if the payload must come again (Q1). */
 export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefined>;
 
 type IntakeOptions = Readonly<{
   me: SlackIdentity;
-  onEvent: OnEvent;
   chats: ChatLookup;
   names: NameLookup;
-  /** Thread partners need no mention (`thread_follow`). */
-  threadFollow: boolean;
-  partners: ThreadPartners;
-  hasAnswered(conversation: Conversation): Promise<boolean>;
-  isAtWork(conversation: Conversation): Promise<boolean>;
-  /** A thread for what only its sender has seen. */
+  onEvent: OnEvent;
+  threads: Pick<SlackDeps, 'partners' | 'hasAnswered' | 'isAtWork'> & Pick<SlackSettings, 'threadFollow'>;
+  actions: IntakeActions;
+  log: Log;
+  clock: Clock;
+}>;
+
+type IntakeActions = Readonly<{
   openThread(call: Call, shown: ShownCall): Promise<Conversation>;
   react?(message: Message): void;
-  /** For the presser alone. */
   tell(press: Press, words: string): Promise<void>;
   openForm(form: Form, trigger: string): Promise<void>;
-  /** Undefined without the agent view. */
   agent?: AgentView;
   /** With `hash` only if the tab still shows that. */
   showHome(of: Visit, home: Home, hash?: string): void;
-  log: Log;
-  clock: Clock;
 }>;
 
 const missedMessages: ChannelEvent = {
@@ -68,9 +62,10 @@ type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
-/** Completes events, and hands them on in order by conversation. */
+/** In order by conversation. */
 export function createIntake(options: IntakeOptions): Intake {
-  const { me, onEvent, chats, names, partners, log, clock } = options;
+  const { me, onEvent, chats, names, threads, actions, log, clock } = options;
+  const { partners } = threads;
   const inOrder = createQueues<Taken>();
   const isNew = createOnceGuard(clock);
   const missesMessages = createMissedMessages();
@@ -88,12 +83,12 @@ export function createIntake(options: IntakeOptions): Intake {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
     // `!stop` must reach the bot before its first answer.
-    if (bang && (await options.isAtWork(message.conversation))) return true;
-    if (bang) return options.hasAnswered(message.conversation);
-    return options.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
+    if (bang && (await threads.isAtWork(message.conversation))) return true;
+    if (bang) return threads.hasAnswered(message.conversation);
+    return threads.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
   };
 
-  /** Somebody else speaks in the thread: the next words may be for them (H11). */
+  /** The next words may be for somebody else (H11). */
   const notePartner = async ({ conversation, chatType, sender, addressed }: Message): Promise<void> => {
     if (chatType === 'private' || sender.kind === 'bot') return;
     if (addressed) return partners.set(conversation, sender.id);
@@ -109,15 +104,15 @@ export function createIntake(options: IntakeOptions): Intake {
       addressed: await isAddressed(event.message, followable),
     };
     const stored = (): void => {
-      options.react?.(message);
-      options.agent?.title(message);
+      actions.react?.(message);
+      actions.agent?.title(message);
     };
     if (event.type === 'message') await notePartner(message);
     await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
 
   const formsBy = (trigger: string | undefined): Readonly<{ openForm?: OpenForm }> =>
-    trigger === undefined ? {} : { openForm: (form) => options.openForm(form, trigger) };
+    trigger === undefined ? {} : { openForm: (form) => actions.openForm(form, trigger) };
 
   const takeSlash = async (bare: Message, trigger: string | undefined): Promise<Reply | undefined> => {
     const facts = await chats.lookUp(bare.conversation.chat);
@@ -130,7 +125,7 @@ export function createIntake(options: IntakeOptions): Intake {
     );
   };
 
-  /** It does not come again, so it is answered here. */
+  /** A slash call does not come again. */
   const withThread = async (
     call: Call,
     handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
@@ -138,7 +133,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const failed: { with?: SendError } = {};
     const openThread = async (shown: ShownCall): Promise<Conversation> => {
       try {
-        const thread = await options.openThread(call, shown);
+        const thread = await actions.openThread(call, shown);
         await partners.set(thread, call.sender.id);
         return thread;
       } catch (error) {
@@ -167,7 +162,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
     const facts = await chats.lookUp(press.conversation.chat);
     const tell = (words: string): void => {
-      options.tell(press, words).catch((error: unknown) => {
+      actions.tell(press, words).catch((error: unknown) => {
         log.warn(
           { err: error, press: press.id },
           'who pressed a button could not be told why nothing happened',
@@ -183,15 +178,15 @@ export function createIntake(options: IntakeOptions): Intake {
     const known = await names.of([userOf(bare.visit.sender.id)]);
     const { visit: named, tab, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
     const seen = completed(named, await chats.lookUp(named.conversation.chat));
-    // Slack names no team here: in a shared conversation it is a guest (A9).
+    // Slack names no team here (A9).
     const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
-    const { agent } = options;
+    const { agent } = actions;
     if (tab === 'messages')
       return onEvent({ type: 'opened', visit, suggest: (prompts) => agent?.suggest(visit, prompts) });
     await onEvent({
       type: 'home',
       visit,
-      showHome: (home) => options.showHome(visit, home, hash),
+      showHome: (home) => actions.showHome(visit, home, hash),
       ...formsBy(trigger),
     });
   };
@@ -231,7 +226,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const { event, slash } = bare;
     if (event.type === 'press') return isNew(event.press.id, async () => take(await withNames()));
     if (slash) return isNew(event.message.id, async () => take(await withNames()));
-    // Names are asked for before an event's turn, so that waiting events ask together.
+    // Before an event's turn: waiting events ask together.
     const named = withNames();
     return inOrder(conversationKey(event.message.conversation), async () => take(await named));
   };
@@ -242,7 +237,7 @@ function invitation(botUser: string): Reply {
   return { response_type: 'ephemeral', text };
 }
 
-/** Tasks of one key run one after another, also after a failure. */
+/** Also after a failure. */
 function createQueues<Result>(): (key: string, task: () => Promise<Result>) => Promise<Result> {
   const tails = new Map<string, Promise<Result>>();
   return async (key, task) => {
@@ -257,10 +252,7 @@ function createQueues<Result>(): (key: string, task: () => Promise<Result>) => P
   };
 }
 
-/**
- * Slash calls and presses count once (S1): unlike messages they have no row yet. A signature is good for 5 minutes on
- * both sides.
- */
+/** Slash calls and presses have no row yet (S1). A signature is good for 5 minutes on both sides. */
 function createOnceGuard(clock: Clock) {
   const seen = new Map<string, number>();
   return async <Result>(id: string, task: () => Promise<Result>): Promise<Result | undefined> => {

@@ -3,28 +3,27 @@ import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toButtonBlocks, type Block } from './buttons.ts';
-import { textOf, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
+import { textOf, formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
-import { userOf, type SlackIdentity } from './slack-options.ts';
+import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
 
 export const updateRateLimit = 'chat.update';
 
 export type Sender = Readonly<{
-  /** Waits for the pace, calls `begin`, then posts once. Throws SendError. */
+  /** Calls `begin` after the wait. Throws SendError. */
   send(
     conversation: Conversation,
     part: OutgoingPart,
     key: string,
     begin?: () => Promise<void>,
   ): Promise<Receipt>;
-  /** Of an earlier `send`. Throws SendError if nobody can tell now. */
+  /** Throws SendError if nobody can tell now. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
-  /** Never `unknown`: an edit may be repeated. */
+  /** Never `unknown`. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
-  /** One that is gone is no error. */
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
 }>;
 
@@ -32,10 +31,8 @@ type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 
 /** `posts` by channel, `edits` over the workspace (H8). */
 export function createSender(
-  call: CallSlack,
-  me: SlackIdentity,
-  posts: RateLimiter,
-  edits: RateLimiter,
+  { call, me }: Pick<SlackApi, 'call' | 'me'>,
+  { posts, edits }: Pick<SlackPaces, 'posts' | 'edits'>,
 ): Sender {
   return {
     async send(conversation, part, key, begin) {
@@ -62,7 +59,7 @@ export function createSender(
           ? call('chat.postMessage', {
               ...place,
               metadata: keyMetadata(key),
-              // What a model writes must not make Slack fetch anything (H2).
+              // Slack must fetch nothing for a model (H2).
               unfurl_links: false,
               unfurl_media: false,
               ...body,
@@ -109,7 +106,6 @@ export function createSender(
   };
 }
 
-/** A refused format costs one more try in a simpler one (H2). */
 async function withFallback<Answer>(
   send: (body: Body) => Promise<Answer>,
   body: Body,
@@ -130,7 +126,7 @@ export function toBody(part: Part): Body {
   return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
 }
 
-/** Without blocks Slack shows its older markup; only buttons and long text need blocks. */
+/** Only buttons and long text need blocks. */
 function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body {
   const { text } = toSlackMessage(markdown);
   if (buttons.length === 0 && text.length <= longest) return { text };
@@ -143,7 +139,7 @@ function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body
 }
 
 const longestSection = 3000;
-/** chat.update takes no more text beside blocks. */
+/** Of chat.update beside blocks. */
 const longestText = 4000;
 
 function cut(text: string, most: number): string {

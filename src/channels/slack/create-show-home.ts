@@ -5,14 +5,10 @@ import { slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { toHomeView } from './home-tab.ts';
 import { userOf } from './slack-options.ts';
 
-/** One limit for all people. */
 const everybody = 'views.publish';
 const mostTries = 5;
 
-/**
- * Publishes Home tabs at Slack's pace, only the newest of a person. Not waited for: a visit is acknowledged within 3
- * s.
- */
+/** Only the newest of a person. Not waited for. */
 export function createShowHome(
   call: CallSlack,
   pace: RateLimiter,
@@ -41,7 +37,6 @@ export function createShowHome(
     publish(user, home, toHomeView(home, conversation.chat), hash)
       .catch((error: unknown) => {
         const code = slackErrorCode(error);
-        // A newer one was published meanwhile.
         const level = code === 'hash_conflict' ? 'debug' : 'warn';
         log[level]({ err: code === undefined ? error : undefined, code }, 'the Home tab could not be shown');
       })

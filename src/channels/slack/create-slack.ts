@@ -2,30 +2,16 @@ import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
 import { captionFits, largestFile } from './files.ts';
-import type { SlackIdentity, SlackOptions } from './slack-options.ts';
+import type { SlackApp, SlackDeps, SlackIdentity, SlackPaces, SlackSettings } from './slack-options.ts';
 import type { Channel } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
-/** Slack over Bolt, by Socket Mode or HTTP (H4). */
-export function createSlack(options: SlackOptions): Channel {
-  const { paced, reserve, clock } = options;
-  const paceOf = (what: string, count: number, ms: number): RateLimiter => {
-    const shared = reserve && { name: `slack ${what}`, reserve };
-    return createRateLimiter(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
-  };
-  const posts = paceOf('posts', 1, 1000);
-  // chat.update is tier 3: some 50 a minute over the workspace.
-  const edits = paceOf('edits', 10, 1200);
-  // A stream's start and stop are tier 2, some 20 a minute over the workspace: each start leaves room for a stop.
-  const starts = paceOf('starts', 3, 4000);
-  // What is added is tier 4: some 100 a minute over the workspace.
-  const appends = paceOf('appends', 8, 650);
-  // views.publish is tier 4: some 100 a minute over the workspace.
-  const homes = paceOf('homes', 10, 600);
+export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackDeps): Channel {
+  const paces = createPaces(settings, deps);
   const state: { connection?: SlackConnection } = {};
-  // What was left from before a restart waits for the connection, without a failed try.
+  // Sends from before a restart wait, without a failed try.
   const begun = Promise.withResolvers<SlackConnection>();
   const connected = begun.promise;
   connected.catch(() => undefined);
@@ -33,11 +19,8 @@ export function createSlack(options: SlackOptions): Channel {
   return {
     name: 'slack',
     async start(onEvent) {
-      state.connection = await connectSlack(
-        checked(options),
-        { posts, edits, homes, starts, appends },
-        onEvent,
-      );
+      checkApp(app);
+      state.connection = await connectSlack({ app, settings, paces, deps, onEvent });
       begun.resolve(state.connection);
       await state.connection.open();
     },
@@ -59,7 +42,7 @@ export function createSlack(options: SlackOptions): Channel {
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
     membersOf: async (group) => (await connected).membersOf(group),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
-    // The one registered command covers every skill (I1).
+    // One registered command covers every skill (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {
       const { absent: _, ...facts } = await (await connected).chats.lookUpNamed(chat);
@@ -76,20 +59,31 @@ export function createSlack(options: SlackOptions): Channel {
   };
 }
 
-/** Checked before anything is tried. */
-function checked(options: SlackOptions): SlackOptions {
-  const missing =
-    options.mode === 'socket'
-      ? [['app_token', options.appToken] as const]
-      : [['signing_secret', options.signingSecret] as const, ['listen', options.listen] as const];
-  const [first] = missing.filter(([, value]) => value === undefined || value === '');
-  if (first !== undefined) {
-    throw new OperatorError(`[slack] ${first[0]} is missing: mode = "${options.mode}" needs it`);
-  }
-  return options;
+function createPaces({ paced }: SlackSettings, { reserve, clock }: SlackDeps): SlackPaces {
+  const paceOf = (what: string, count: number, ms: number): RateLimiter => {
+    const shared = reserve && { name: `slack ${what}`, reserve };
+    return createRateLimiter(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
+  };
+  return {
+    posts: paceOf('posts', 1, 1000),
+    // Tier 3: some 50 a minute over the workspace.
+    edits: paceOf('edits', 10, 1200),
+    // Tier 2, some 20: each start leaves room for a stop.
+    starts: paceOf('starts', 3, 4000),
+    // Tier 4: some 100.
+    appends: paceOf('appends', 8, 650),
+    homes: paceOf('homes', 10, 600),
+  };
 }
 
-/** Under the registered name; in threads, which take no command, after a mention. */
+function checkApp({ mode, appToken, signingSecret, listen }: SlackApp): void {
+  const needed = mode === 'socket' ? { app_token: appToken } : { signing_secret: signingSecret, listen };
+  const missing = Object.entries(needed).find(([, value]) => value === undefined || value === '');
+  if (missing === undefined) return;
+  throw new OperatorError(`[slack] ${missing[0]} is missing: mode = "${mode}" needs it`);
+}
+
+/** Threads take no slash command. */
 export function writeCommand(
   me: Pick<SlackIdentity, 'command' | 'name'> = { command: '/skill' },
   { thread }: Pick<Conversation, 'thread'>,

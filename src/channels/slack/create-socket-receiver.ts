@@ -20,10 +20,7 @@ type SocketOptions = Readonly<{
   clock: Clock;
 }>;
 
-/**
- * Socket Mode over two lines. Slack closes each every few hours; meanwhile the other takes slash calls and presses,
- * which Slack never redelivers.
- */
+/** Slack closes each line every few hours; the other takes slash calls and presses, which are never redelivered. */
 export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): Receiver {
   const { log, clock } = options;
   const stopped = new AbortController();
@@ -63,18 +60,13 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
   };
 }
 
-/** One connection that is always there or on its way. */
 type SocketLine = Readonly<{
-  /** Resolves at Slack's hello. Throws OperatorError if no try can help. */
+  /** Throws OperatorError if no try can help. */
   open(): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/**
- * Bolt hangs up the moment it reads Slack's routine `disconnect` and waits 5 s or more before it connects again. So its
- * reconnection is off, and the frame is kept from it until a new receiver is connected: between the two, nothing is
- * lost. A line that fails backs off to 30 s. `create` makes a receiver with `autoReconnectEnabled: false`.
- */
+/** Bolt would hang up at Slack's routine `disconnect` and connect 5 s later. So its reconnection is off, and the frame is kept from it until a new receiver is connected. */
 function createSocketLine(
   create: () => SocketModeReceiver,
   log: Log,
@@ -96,7 +88,7 @@ function createSocketLine(
     };
     holdDisconnects(client, async (reason) => {
       await replace();
-      // Slack uses it for some ten seconds after a warning.
+      // Slack uses it for some ten seconds more.
       if (reason === 'warning') await elapsed(clock, warningMs, stopped);
     });
     client.on('disconnected', () => {
@@ -107,7 +99,7 @@ function createSocketLine(
     try {
       await withinTime(started, clock);
     } catch (error) {
-      // Closing a socket while it opens leaves the SDK's timer of 30 s.
+      // Closed while it opens, it leaves the SDK's timer of 30 s.
       void started.then(
         () => hangUp(receiver, log, clock),
         () => undefined,
@@ -120,9 +112,8 @@ function createSocketLine(
     if (stopped.aborted) await hangUp(receiver, log, clock);
   };
 
-  /** Ends only when the line is stopped. */
   const reopen = async (hello: number): Promise<void> => {
-    // No tight loop for a socket that ends at once.
+    // A socket may end at once.
     state.failures = clock.now() - hello < 10_000 ? state.failures + 1 : 0;
     await connect(false);
   };
@@ -153,7 +144,6 @@ function createSocketLine(
   };
 }
 
-/** Runs `before` before the SDK hangs up at a `disconnect` frame. */
 function holdDisconnects(
   client: SocketModeReceiver['client'],
   before: (reason: unknown) => Promise<void>,
@@ -178,7 +168,6 @@ function badAppToken(code: string, cause: unknown): OperatorError {
   );
 }
 
-/** Milliseconds: 0.5 s, 1 s, 2 s … 30 s. */
 function backoff(failures: number): number {
   return Math.min(30_000, 250 * 2 ** Math.min(failures - 1, 10));
 }
@@ -193,13 +182,11 @@ async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void
     await Promise.race([started, tooLate]);
   } finally {
     over.abort();
-    // The loser of the race ends by itself.
     started.catch(() => undefined);
     tooLate.catch(() => undefined);
   }
 }
 
-/** At once if the line is stopped. */
 async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
   try {
     await clock.sleep(ms, stopped);
@@ -208,7 +195,7 @@ async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<
   }
 }
 
-/** An unresponsive one is left to the SDK. Never throws. */
+/** The SDK keeps an unresponsive one. Never throws. */
 async function hangUp({ client }: SocketModeReceiver, log: Log, clock: Clock): Promise<void> {
   const closed = client.disconnect().catch((error: unknown) => {
     log.debug({ err: error }, 'Slack socket not closed');

@@ -4,6 +4,7 @@ import { toBody, updateRateLimit, type Sender } from './create-sender.ts';
 import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
 import { slackFits } from './from-markdown.ts';
+import type { SlackPaces } from './slack-options.ts';
 import { escapeText } from './plain-text.ts';
 import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
 import type { Placeholder, Status, Receipt } from '../../core/channel.ts';
@@ -13,14 +14,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
-/** `chat.update` is limited over the whole workspace. */
 const editEveryMs = 1000;
 const appendEveryMs = 700;
 
-/** Shows the newest status of each piece of work (U13, H7). */
+/** (U13, H7) */
 export type StatusBoard = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /** Resolves when Slack's own lines are gone, or were tried five times. */
   clear(): Promise<void>;
 }>;
 
@@ -28,18 +27,16 @@ type Work = {
   readonly conversation: Conversation;
   readonly line: PlaceholderLine;
   wanted: Status | undefined;
-  /** Slack's own line and since when; undefined if unused. */
+  /** Slack's own line. */
   shown: Readonly<{ status: Status; at: number }> | undefined;
   failures: number;
   alarm: AbortController;
 };
 
-/** Uses Slack's own line under the thread if it can, else a message that changes. */
 export function createStatus(options: {
   call: CallSlack;
   sender: Sender;
-  posts: RateLimiter;
-  edits: RateLimiter;
+  paces: Pick<SlackPaces, 'posts' | 'edits'>;
   openStream: OpenStream | undefined;
   log: Log;
   clock: Clock;
@@ -51,7 +48,6 @@ export function createStatus(options: {
   const newest = new Map<string, Work>();
   const ending = new Set<Promise<void>>();
 
-  /** One step towards the newest status. */
   async function step(work: Work, placeholder: Placeholder): Promise<void> {
     const { conversation, wanted } = work;
     const inThread = conversation.thread !== undefined;
@@ -75,7 +71,7 @@ export function createStatus(options: {
         )
           work.shown = { status: wanted, at: clock.now() };
         else if (wanted.kind === 'line') work.line.write(wanted);
-        // Elsewhere others would read that too.
+        // Elsewhere others would read it.
         else if (!inThread && conversation.chat.startsWith('D')) work.line.write({ kind: 'line', text: '…' });
       }
       work.failures = 0;
@@ -145,7 +141,6 @@ function isCurrent({ wanted, shown }: Work, now: number): boolean {
   return JSON.stringify(wanted) === JSON.stringify(shown.status) && now - shown.at < refreshMs;
 }
 
-/** Or another status comes. */
 async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   const alarm = new AbortController();
   work.alarm = alarm;
@@ -156,11 +151,10 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   }
 }
 
-/** A line, if Slack has none of its own, or the answer's words (H6). */
 function createStatusLine(
   conversation: Conversation,
   placeholder: Placeholder,
-  { call, sender, posts, edits, openStream, clock, log }: Parameters<typeof createStatus>[0],
+  { call, sender, paces: { posts, edits }, openStream, clock, log }: Parameters<typeof createStatus>[0],
 ): PlaceholderLine {
   const { chat, thread } = conversation;
   const stream = openStream?.(conversation, placeholder.key);
@@ -182,7 +176,7 @@ function createStatusLine(
       };
     } catch (error) {
       const told = failed(error, posts, chat);
-      // Slack may have posted it all the same (H7).
+      // Perhaps posted all the same (H7).
       const found = told.outcome === 'unknown' ? await sender.find(conversation, placeholder.key) : undefined;
       if (found === undefined) throw told;
       return found;
@@ -215,7 +209,7 @@ function createStatusLine(
     async end() {
       await line.end();
       await stream?.stop().catch((error: unknown) => {
-        // The answer, which is an edit, tries it again.
+        // The answer tries again.
         log.debug({ err: error, work: placeholder.key }, 'a stream could not be stopped');
       });
     },
@@ -228,13 +222,12 @@ function shownAs(wish: Wish): ReturnType<typeof toBody> {
   return toBody({ markdown: piece });
 }
 
-/** Slack's own signs of work: a line under a thread, else a reaction on the message. */
 type OwnStatus = Readonly<{
-  /** An empty status removes it. False if Slack has none here, which is remembered. */
+  /** '' removes it. False if Slack has none here. */
   set(conversation: Conversation, status: string, placeholder: Placeholder): Promise<boolean>;
 }>;
 
-/** Without `mark`, messages have a receipt reaction already (H13). */
+/** Without `mark`, messages have a receipt reaction (H13). */
 function createOwnStatus(call: CallSlack, mark: boolean): OwnStatus {
   const refused = new Set<string>();
   return {

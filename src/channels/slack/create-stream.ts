@@ -7,30 +7,23 @@ import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-/** Words that Slack shows as they come (H6), in one message at a time. Throws SendError. */
-export type Stream = Readonly<{
-  /** The message's ts. Undefined if Slack streams nothing here now. */
+/** (H6) Throws SendError. */
+type Stream = Readonly<{
+  /** The ts. Undefined if Slack streams nothing now. */
   start(markdown: string): Promise<string | undefined>;
-  /** As `LineCalls.mayGo`; undefined if no stream is open. */
+  /** Undefined without an open stream. */
   mayAppend(): boolean | undefined;
-  /** Adds what is new. False if the message must be edited: then it is no open stream. */
+  /** False: the message must be edited. */
   extend(ts: string, wish: Wish): Promise<boolean>;
-  /** Leaves the message, which can be edited then. */
   stop(): Promise<void>;
 }>;
 
-/**
- * Undefined if words are edits: a stream needs a thread, and in a channel only one person would see it
- * (docs/decisions/0038).
- */
+/** A stream needs a thread; in a channel only one person would see it (docs/decisions/0038). */
 export type OpenStream = (conversation: Conversation, key: string) => Stream | undefined;
 
-/** Over the workspace. */
 const startLimit = 'chat.startStream';
 const appendLimit = 'chat.appendStream';
-/** So long after a refusal a chat gets edits. */
 const refusedMs = 600_000;
-/** About one message. */
 const longestStream = 11_000;
 
 export function createStreams(deps: {
@@ -95,13 +88,13 @@ function createStream(
       }
       const more = text.slice(before.text.length);
       if (more === '') return true;
-      // If its outcome stays unknown, only an edit shows each word once.
+      // If unknown, only an edit shows each word once.
       open = undefined;
       try {
         await call('chat.appendStream', { channel: chat, ts, markdown_text: more });
       } catch (error) {
         const code = slackErrorCode(error);
-        // After some five minutes, whatever is added.
+        // After some five minutes.
         if (code === 'message_not_in_streaming_state') return false;
         if (code === 'stopped_by_user')
           throw new SendError('refused', 'the person stopped the stream', { cause: error });
@@ -120,7 +113,6 @@ function createStream(
   };
 }
 
-/** The call may have been carried out. */
 const doubtful: readonly string[] = [
   'messaging_processing_failed',
   'internal_error',
@@ -131,7 +123,7 @@ const doubtful: readonly string[] = [
 
 type Place = Readonly<{ channel: string; ts: string }>;
 
-/** One that is no open stream is no error. Its metadata tells it from a stream that nobody knows of (Q6). */
+/** Its metadata is the mark of Q6. */
 async function stopStream(call: CallSlack, place: Place, key: string): Promise<void> {
   try {
     await call('chat.stopStream', { ...place, metadata: keyMetadata(key) });
@@ -141,7 +133,7 @@ async function stopStream(call: CallSlack, place: Place, key: string): Promise<v
   }
 }
 
-/** Changes or deletes a message, which an open stream refuses until it is stopped. */
+/** Slack refuses changes of an open stream. */
 export async function whenClosed<Answer>(
   call: CallSlack,
   place: Place,

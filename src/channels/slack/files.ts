@@ -33,20 +33,19 @@ const notGiven = fixed`Slack doesn’t let me download it`;
 
 type File = OutgoingFile;
 
-/** Bytes that Slack takes. */
+/** Bytes. */
 export const largestFile = 1_000_000_000;
 const longestCaption = 3000;
 const uploadMs = 600_000;
 
-/** 3,000 characters, and no link that Slack might fetch. */
+/** No link that Slack might fetch. */
 export function captionFits(markdown: string): boolean {
-  // Cheap check first.
   if (markdown.length > 4 * longestCaption) return false;
   const text = toSlackText(markdown);
   return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
 }
 
-/** Nobody sees them yet. Throws SendError, never `unknown`. */
+/** Nobody sees it yet. Throws SendError, never `unknown`. */
 export async function uploadFile(call: CallSlack, { name, size, path }: File): Promise<string> {
   try {
     const place = await call('files.getUploadURLExternal', { filename: name, length: size });
@@ -64,7 +63,7 @@ export async function uploadFile(call: CallSlack, { name, size, path }: File): P
   }
 }
 
-/** As one message, marked with the outbox row's key. Throws SendError. */
+/** As one message. Throws SendError. */
 export async function shareFiles(
   call: CallSlack,
   { chat, thread }: Conversation,
@@ -72,7 +71,7 @@ export async function shareFiles(
   files: readonly Readonly<{ id: string; title: string }>[],
   key: string,
 ): Promise<void> {
-  // Verbatim, so no mention or link. Without a caption the name carries the mark.
+  // Verbatim: no mention or link. Else the name carries the mark.
   const written = toSlackText(markdown).trim();
   const caption =
     written === ''
@@ -90,7 +89,6 @@ export async function shareFiles(
   }
 }
 
-/** It answers with a status only. The next try gets a new address. */
 function refusedUpload({ status, headers }: Response, size: number): SendError {
   const message = `Slack answered ${status} to an upload`;
   if (status === 413) {
@@ -122,11 +120,7 @@ const refusals: Readonly<Record<string, Fixed>> = {
 
 type Found = Readonly<{ url: string; size: number | undefined }>;
 
-/**
- * Slack is asked for the file first, as events may be old (M12). The token goes to Slack's own hosts, and along no
- * redirect (S3). `smaller`: a picture's copy, of 1,024 pixels at most
- * (https://docs.slack.dev/reference/objects/file-object).
- */
+/** Events may be old: Slack is asked first (M12). The token goes to Slack's hosts, along no redirect (S3). `smaller`: 1,024 pixels at most (https://docs.slack.dev/reference/objects/file-object). */
 export function createFetchFile(
   call: CallSlack,
   { botToken, apiUrl }: Readonly<{ botToken: string; apiUrl?: string }>,
@@ -169,7 +163,6 @@ export function createFetchFile(
   };
 }
 
-/** For test servers. */
 function isOfSlack(address: string, apiUrl: string | undefined): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, port, origin } = new URL(address);

@@ -4,20 +4,17 @@ import type { Conversation } from '../../core/conversation.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import type { SlackIdentity } from './slack-options.ts';
 
-/** Marks a message with its outbox key, so that an unknown send can be looked up (Q6). */
+/** So that an unknown send can be found (Q6). */
 export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
   return { event_type: eventType, event_payload: { key } };
 }
 
-/** A file's message takes no metadata: its block id is the mark. */
+/** Files take no metadata. */
 export function keyBlockId(key: string): string {
   return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/**
- * Undefined if there is none, or the app may not read. With `me` the open stream of a placeholder is found, too: it can
- * carry no mark before it is stopped. Nothing else is open there, because a conversation has one turn at a time.
- */
+/** Undefined also if the app may not read. With `me` also the open stream of a placeholder, which can carry no mark yet; a conversation has one turn at a time. */
 export async function findKey(
   call: CallSlack,
   { chat, thread }: Conversation,
@@ -46,13 +43,11 @@ export async function findKey(
           user === me?.user && streaming_state === 'in_progress' && ts > asked,
       )?.ts;
     cursor = found.response_metadata?.next_cursor || undefined;
-    // The newest come first.
     if (cursor === undefined || (thread === undefined && pages + 1 === historyPages)) break;
   }
   return open;
 }
 
-/** When the message was written that a placeholder's key names. */
 function askedIn(key: string, before: string): string | undefined {
   if (!key.startsWith(before)) return undefined;
   return /^(\d+\.\d+)#0!status$/.exec(key.slice(before.length))?.[1];

@@ -8,10 +8,10 @@ import { senderKind } from './to-message.ts';
 
 const callback = 'skillet:form';
 const actionId = 'skillet:value';
-/** A modal takes 100 blocks; one is the text. */
+/** A modal takes 100 blocks. */
 const mostFields = 99;
 
-/** A modal (X3). What is too long is cut, so that it opens. */
+/** (X3) */
 export function toFormView({ title, text, action, conversation, fields }: Form): Block {
   return {
     type: 'modal',
@@ -27,7 +27,7 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
         block_id: one.field.key,
         label: plain(one.field.title, 2000),
         hint: plain(one.hint, 2000),
-        // An empty field is unset.
+        // Empty is unset.
         optional: true,
         element: { action_id: actionId, ...elementOf(one) },
       })),
@@ -35,7 +35,6 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
   };
 }
 
-/** Its chat type is still to be looked up. */
 export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefined {
   const sent = viewSubmission.safeParse(payload);
   if (!sent.success || sent.data.view.callback_id !== callback) return undefined;

@@ -10,18 +10,16 @@ import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { markdownLength, writeMarkdown } from '../../lib/markdown/write-markdown.ts';
 
-/** What Slack may turn into a mention: `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
+/** `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
 const pings =
   /[<;]\\*(?=[@#]\w|!(?:channel|here|everyone|group|subteam|date))|(?<![\w.+-])@(?=channel|here|everyone|group)|@(?=(?:channel|here|everyone|group)(?![\w-]*\.\w))/gi;
 
-/** Word joiner: invisible, and no line break. */
+/** Word joiner. */
 const joiner = '\u2060';
 
-/** Characters of all `markdown` blocks of one message. */
-export type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
+type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
 
 const longestBlock = 12_000;
-/** With so little mrkdwn it fits a block, too. */
 const surelyShort = 4_000;
 
 const mrkdwnStyle: TextStyle = {
@@ -37,10 +35,7 @@ const mrkdwnStyle: TextStyle = {
   quote: (inner) => inner.replace(/^/gm, '> '),
 };
 
-/**
- * A `markdown` block, and mrkdwn for notifications and as a fallback (H2). It pings nobody and fetches nothing.
- * Without a block if too long.
- */
+/** Pings nobody and fetches nothing (H2). Too long: no block. */
 export function toSlackMessage(
   markdown: string | MarkdownDocument,
 ): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
@@ -50,20 +45,15 @@ export function toSlackMessage(
   return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
 }
 
-/** Only allowed links are live, and no mentions. */
 export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
   return writeMarkdown(asDocument(markdown));
 }
 
-/** Its three special characters are escaped. */
 export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
 
-/**
- * For a stream, whose previews can't be switched off: nothing in it can become a link, an image or a mention (H2). It
- * reads the same. Of a longer text it is longer: what follows decides about the last characters, so they wait.
- */
+/** Stream previews can't be switched off: no link, image or mention (H2). Text only grows: undecided last characters wait. */
 export function toStreamText(markdown: string): string {
   return markdown
     .replace(/(?<![\s.:])[\s.:]*[\ud800-\udbff]?$/, '')
@@ -72,7 +62,6 @@ export function toStreamText(markdown: string): string {
     .replace(/(?<=[<@!&])(?=\S)|(?<=#)(?=\w)|(?<=\])(?=[([:])/g, joiner);
 }
 
-/** 12,000 characters in a block, and as the fallback text. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
   const { length } = renderText(document, mrkdwnStyle);
@@ -89,10 +78,7 @@ function escapeMrkdwn(text: string): string {
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/**
- * An invisible character breaks every mention, in code too, because it is not documented how often Slack unescapes
- * (H2).
- */
+/** In code too: how often Slack unescapes is undocumented (H2). */
 function withoutPings<N extends Node>(node: N): N {
   if ('value' in node) return { ...node, value: node.value.replace(pings, `$&${joiner}`) };
   if (!('children' in node)) return node;

@@ -11,7 +11,6 @@ const mostBlocks = 100;
 const mostBytes = 240_000;
 const longestSection = 3000;
 
-/** The Home tab, or an opened direct message. */
 export type HomeVisit = Readonly<{
   visit: Visit;
   tab: 'home' | 'messages';
@@ -20,7 +19,6 @@ export type HomeVisit = Readonly<{
   trigger?: string;
 }>;
 
-/** Undefined for any other payload. */
 export function toHomeVisit(
   payload: unknown,
   me: SlackIdentity,
@@ -47,7 +45,7 @@ export function toHomeVisit(
   return { visit, tab, hash: view?.hash ? view.hash : undefined };
 }
 
-/** A press on the tab is in no channel: the view names the direct message. */
+/** A press on the tab names no channel: the view does. */
 function fromPress(
   { user, view, actions, trigger_id: trigger }: HomeActions,
   me: SlackIdentity,
@@ -69,7 +67,7 @@ function fromPress(
   return { visit, tab: 'home', trigger: trigger || undefined };
 }
 
-/** What is too much for Slack is left out at the end. `chat`: the direct message of presses. */
+/** The rest is cut. `chat`: the direct message of presses. */
 export function toHomeView(home: Home, chat: string): Block {
   const all = home.flatMap((section, index) => [
     ...(index === 0 ? [] : [{ type: 'divider' }]),
@@ -87,7 +85,6 @@ function toBlocks({ markdown, buttons = [] }: HomeSection): readonly Block[] {
   return [
     ...pieces.map((piece) => ({
       type: 'section',
-      // No links or channels by chance.
       text: { type: 'mrkdwn', text: toSlackText(piece), verbatim: true },
     })),
     ...toButtonBlocks(buttons),

@@ -6,7 +6,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** The manifest's scopes, each with what fails without it (H13). docs/operators.md has the same table. */
+/** What fails without each (H13). docs/operators.md has the same table. */
 export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['app_mentions:read', 'mentions in channels'],
   ['assistant:write', 'suggestions in direct messages'],
@@ -57,7 +57,7 @@ const authTest = z.object({
   user: z.string().nullish(),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
-  /** The SDK reads them from a header. */
+  /** From a header. */
   response_metadata: z
     .object({ scopes: z.array(z.string()).nullish() })
     .nullish()
@@ -88,7 +88,6 @@ function badBotToken(code: string, cause: unknown): OperatorError {
 
 const botsInfo = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
 
-/** Without it another form of link is used. */
 async function appOf(call: CallSlack, bot: string, log: Log): Promise<string | undefined> {
   try {
     return botsInfo.parse(await call('bots.info', { bot })).bot.app_id;

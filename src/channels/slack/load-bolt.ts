@@ -2,10 +2,7 @@ import type * as Bolt from '@slack/bolt';
 
 export type BoltParts = Pick<typeof Bolt, 'App' | 'HTTPReceiver' | 'SocketModeReceiver'>;
 
-/**
- * A sixth of a second and 8 MB, for bots with Slack only. File by file, because the front door loads Express as well:
- * 4 MB (B4).
- */
+/** A sixth of a second and 8 MB. The front door loads Express too: 4 MB (B4). */
 export async function loadBolt(): Promise<BoltParts> {
   const [app, http, socket] = await Promise.all([
     import('@slack/bolt/dist/App.js'),

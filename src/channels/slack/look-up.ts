@@ -34,17 +34,15 @@ export async function membersOf(call: CallSlack, usergroup: string): Promise<rea
 
 type Client = Pick<Sender, 'language' | 'timezone'>;
 
-/** Names, languages and time zones, kept for a day; a missing name for five minutes. */
+/** Kept for a day; a missing name for five minutes. */
 export type NameLookup = Readonly<{
-  /** Names known or learned within half a second. Never throws, as a message is acknowledged only after it (Q1). */
+  /** Those known within half a second. Never throws: a message is acknowledged only after it (Q1). */
   of(users: readonly string[]): Promise<Names>;
-  /** If learned with the name. */
   clientOf(user: string): Client;
 }>;
 
 export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameLookup {
   const cache = new Map<string, Readonly<{ name: string | undefined; client: Client; until: number }>>();
-  /** With the wait for each answer, which may end before the call. */
   const asking = new Map<string, Promise<void>>();
   const paused = { until: 0 };
 
@@ -117,7 +115,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
 const patienceMs = 500;
 const minute = 60_000;
 const mostKept = 10_000;
-/** They share the SDK's hundred calls with answers. */
+/** Answers share the SDK's hundred calls. */
 const mostAsked = 20;
 
 const text = z.string().nullish().catch(undefined);
@@ -136,17 +134,15 @@ type ChatFacts = Readonly<{
   chatType: SeenChatType;
   external: boolean;
   absent: boolean;
-  /** Events don't tell it. */
   name?: string;
 }>;
 
-/** Told by events, else asked of Slack; kept for an hour (A1, Q2). */
+/** By events, else Slack; kept for an hour (A1, Q2). */
 export type ChatLookup = Readonly<{
   note(chat: string, facts: Pick<ChatFacts, 'chatType' | 'external'>): void;
   known(chat: string): ChatFacts | undefined;
-  /** Never throws: what can't be learned is unknown, which denies (A3). */
+  /** Never throws: unknown denies (A3). */
   lookUp(chat: string): Promise<ChatFacts>;
-  /** Also for a missing name. */
   lookUpNamed(chat: string): Promise<ChatFacts>;
 }>;
 
@@ -169,7 +165,6 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
   const ask = async (chat: string): Promise<ChatFacts> => {
     try {
       const facts = toFacts(info.parse(await call('conversations.info', { channel: chat })).channel);
-      // Neither an absence nor an unknown type is kept.
       if (!facts.absent && facts.chatType !== 'unknown') keep(chat, facts);
       return facts;
     } catch (error) {

@@ -11,12 +11,9 @@ const heard = z.object({
   }),
 });
 
-/**
- * Whether the app lacks message events: Slack sends a mention as a message, too, so three mentions without a message
- * are no accident.
- */
+/** Whether the app lacks message events: Slack sends each mention as a message, too. */
 export function createMissedMessages(): (payload: unknown) => boolean {
-  /** `undefined` once a message came. */
+  /** `undefined`: a message came. */
   const chats = new Map<string, Set<string> | undefined>();
   return (payload) => {
     const read = heard.safeParse(payload);

@@ -9,14 +9,14 @@ import { userOf } from './slack-options.ts';
 
 export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
 
-/** The root says who asked for what (I1, H12). Throws SendError. */
+/** (I1, H12) Throws SendError. */
 export async function openThread(
   call: CallSlack,
   posts: RateLimiter,
   { id, conversation, sender }: Call,
   { skill, text }: ShownCall,
 ): Promise<Conversation> {
-  // Counted but not waited for: 3 s to acknowledge, and Slack lets single messages burst.
+  // Not waited for: Slack wants an acknowledgement within 3 s, and lets single messages burst.
   posts.take(conversation.chat);
   const what = skill === undefined ? 'me something' : `for ${escapeText(skill)}`;
   const words = text === undefined ? '' : `: ${escapeText(text)}`;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-// Slack omits nearly any field: little is required.
+// Slack omits nearly any field.
 const text = z.string().nullish();
-/** A bad name or file costs nobody the message; sender and place are strict. */
+/** A bad one costs nobody the message. */
 const courtesy = text.catch(undefined);
 const id = z.string().min(1);
 const ts = z.string().regex(/^\d{1,12}\.\d{1,9}$/);
@@ -17,7 +17,6 @@ const file = z
   })
   .catch({});
 
-/** Shared messages, link previews, cards of apps. */
 const shared = z.object({
   is_share: z.boolean().nullish(),
   is_msg_unfurl: z.boolean().nullish(),
@@ -54,10 +53,8 @@ export const said = z.object({
   blocks: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-/** An event, or the message inside an edit. */
 export type Said = z.output<typeof said>;
 
-/** `message` or `app_mention`. */
 export const messageEvent = said.extend({
   type: z.enum(['message', 'app_mention']),
   channel: id,
@@ -87,7 +84,7 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
-/** `channel`: their direct message with the bot. */
+/** `channel`: the direct message. */
 export const homeOpened = z.object({
   type: z.literal('app_home_opened'),
   tab: z.enum(['home', 'messages']),

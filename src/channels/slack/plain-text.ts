@@ -2,18 +2,15 @@ import { oneLine } from '../../lib/text/text.ts';
 
 export const noNames: Names = new Map();
 
-/** They can turn or hide text; emoji and some scripts need the two joiners. */
+/** They turn or hide text; emoji and some scripts need the two joiners. */
 const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
-export type SlackText = Readonly<{
-  /** Without the bot's own mention. */
+type SlackText = Readonly<{
   text: string;
-  /** For commands: `text`, unless a name is part of its first word. */
+  /** `text`, unless a name is in its first word. */
   commandText: string;
   mentioned: boolean;
-  /** A person, a user group, or everybody. */
   mentionsOthers: boolean;
-  /** Of links with other words. */
   hiddenLinks: readonly string[];
   people: readonly string[];
 }>;
@@ -24,7 +21,7 @@ type Piece = Readonly<
   | { kind: 'own' }
 >;
 
-/** Undoes Slack's escapes and `<…>` forms. Only Slack's own marks are mentions: typed text arrives escaped. */
+/** Only Slack's marks are mentions: typed text arrives escaped. */
 export function plainSlackText(source: string, botUser: string, names: Names = noNames): SlackText {
   const pieces = source.split(/(<[^<>]*>)/).map((piece) => toPiece(piece, botUser));
   const text = written(pieces, names);
@@ -67,7 +64,6 @@ function firstWord(text: string): string {
   return /^\S*/.exec(text)?.[0] ?? '';
 }
 
-/** One space at most is left of the bot's mention. */
 function withoutOwnMention(pieces: readonly (string | undefined)[]): string {
   let text = '';
   let gap = false;
@@ -86,7 +82,6 @@ function withoutOwnMention(pieces: readonly (string | undefined)[]): string {
   return text.trim();
 }
 
-/** A mention, a channel, a date, a link. */
 function readable(inner: string): string {
   const bar = inner.indexOf('|');
   const target = bar === -1 ? inner : inner.slice(0, bar);
@@ -117,15 +112,14 @@ function unescape(text: string): string {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
 
-/** Shown as it is, without mentions or links (H2). */
+/** (H2) */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** By Slack user id. Only shown: decisions use the id (A9). */
+/** By user id. Decisions use the id (A9). */
 export type Names = ReadonlyMap<string, string>;
 
-/** One line of 80 characters, nothing invisible. */
 export function shownName(...candidates: readonly (string | null | undefined)[]): string | undefined {
   for (const candidate of candidates) {
     const name = oneLine((candidate ?? '').replace(invisible, ''), 80);

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
-import type { CallSlack } from './slack-error.ts';
-import type { NameLookup } from './look-up.ts';
 import { said, type Said } from './payloads.ts';
-import type { SlackIdentity } from './slack-options.ts';
+import type { SlackApi } from './slack-options.ts';
 import { spoken } from './to-event.ts';
 import { toMessage, type Heard } from './to-message.ts';
 
-/** Up to 2,000 replies: the newest are on the last page. */
+/** Up to 2,000 replies: the newest come last. */
 const mostPages = 10;
 const pageSize = 200;
 
@@ -16,16 +14,12 @@ const page = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/**
- * What was said in a thread before a message, or in the channel since `since`: the newest `most`, oldest first, the
- * bot's own marked. Rejects with the SDK's error.
- */
+/** Before a message of a thread, or in the channel since `since`: the newest `most`, oldest first. */
 export async function readEarlier(
-  options: Readonly<{ call: CallSlack; me: SlackIdentity; names: NameLookup }>,
+  { call, me, names }: Pick<SlackApi, 'call' | 'me' | 'names'>,
   message: Message,
   bounds: Readonly<{ most: number; since: number }>,
 ): Promise<readonly Message[]> {
-  const { call, me, names } = options;
   const { chat, thread } = message.conversation;
   const latest = message.platformId;
   if (thread === undefined || latest === undefined) return [];

@@ -1,6 +1,5 @@
 import { SendError } from '../../core/errors.ts';
 
-/** The same words go as plain text. */
 export const formatErrors: readonly string[] = [
   'invalid_blocks',
   'invalid_blocks_format',
@@ -12,7 +11,6 @@ export const formatErrors: readonly string[] = [
   'block_mismatch',
 ];
 
-/** The operator must act. */
 export const tokenErrors: readonly string[] = [
   'invalid_auth',
   'not_authed',
@@ -33,14 +31,11 @@ export const tokenErrors: readonly string[] = [
 /** `channel_not_found`, … */
 export function slackErrorCode(error: unknown): string | undefined {
   if (!isSdkError(error) || error.code !== 'slack_webapi_platform_error') return undefined;
-  // An answer that is not JSON is here as a whole.
+  // Else a whole answer that is not JSON.
   return /^[a-z][a-z0-9_]{0,80}$/i.test(error.data.error) ? error.data.error : undefined;
 }
 
-/**
- * Refused is only what can never work (Q6, H8). What an operator or Slack can fix waits. After anything else the call
- * may have happened.
- */
+/** Refused can never work, unknown may have happened; what an operator can fix is retried (Q6, H8). */
 export function toSendError(error: unknown, doing: string): SendError {
   if (error instanceof SendError) return error;
   const rateLimited = retryAfterOf(error);
@@ -65,7 +60,7 @@ function outcomeOf(code: string): SendError['outcome'] {
   return tokenErrors.includes(code) || passing.includes(code) ? 'retry' : 'unknown';
 }
 
-/** By code: the classes would load the SDK. */
+/** The classes would load the SDK. */
 type SdkError = Error &
   (
     | Readonly<{ code: 'slack_webapi_platform_error'; data: Readonly<{ error: string; needed?: unknown }> }>
@@ -78,7 +73,6 @@ function isSdkError(error: unknown): error is SdkError {
   return typeof error.code === 'string' && error.code.startsWith('slack_webapi_');
 }
 
-/** The same call is always refused. */
 const refusals: readonly string[] = [
   'not_in_channel',
   'channel_not_found',
@@ -113,7 +107,6 @@ const refusals: readonly string[] = [
   'deprecated_endpoint',
 ];
 
-/** A later call may work. */
 const passing: readonly string[] = [
   'team_added_to_org',
   'accesslimited',
@@ -122,7 +115,7 @@ const passing: readonly string[] = [
   'two_factor_setup_required',
 ];
 
-/** Milliseconds; half a minute without `Retry-After`. */
+/** Milliseconds. */
 function retryAfterOf(error: unknown): number | undefined {
   if (isSdkError(error) && error.code === 'slack_webapi_rate_limited_error') return error.retryAfter * 1000;
   const code = slackErrorCode(error);
@@ -159,13 +152,12 @@ const sentences: Readonly<Record<string, string>> = {
   edit_window_closed: 'That Slack message is too old to change',
 };
 
-/** Rejects with the SDK's error; nothing is retried here. */
+/** Rejects with the SDK's error; retries nothing. */
 export type CallSlack = (
   method: string,
   args: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Throws if Slack left it out. */
 export function textOf(answer: Readonly<Record<string, unknown>>, field: string): string {
   const value = answer[field];
   if (typeof value !== 'string' || value === '') throw new Error(`Slack answered without ${field}`);

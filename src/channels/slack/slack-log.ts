@@ -1,7 +1,7 @@
 import type { Logger } from '@slack/bolt';
 import type { Log } from '../../lib/log.ts';
 
-/** Bolt's debug lines hold whole payloads and one-time addresses, so they are dropped. */
+/** Debug lines hold payloads and one-time addresses. */
 export function toSlackLogger(log: Log): Logger {
   return {
     debug: () => undefined,

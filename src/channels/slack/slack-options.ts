@@ -1,59 +1,73 @@
-import type { Reserve } from '../rate-limiter.ts';
+import type { RateLimiter, Reserve } from '../rate-limiter.ts';
 import type { ThreadPartners } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { ChatLookup, NameLookup } from './look-up.ts';
+import type { CallSlack } from './slack-error.ts';
 
-export type SlackOptions = Readonly<{
+/** How Slack and the app reach each other. */
+export type SlackApp = Readonly<{
   /** `xoxb-…` */
   botToken: string;
-  /** `xapp-…` with connections:write, for Socket Mode. */
+  /** `xapp-…` */
   appToken?: string;
   signingSecret?: string;
   mode: 'socket' | 'http';
   /** For test servers. */
   apiUrl?: string;
-  /** For `/slack/events` in HTTP mode. */
   listen?: Readonly<{ host: string; port: number }>;
+}>;
+
+export type SlackSettings = Readonly<{
   command: string;
-  /** Thread partners need no mention until somebody else speaks (H11). */
+  /** Until somebody else speaks (H11). */
   threadFollow: boolean;
-  /** Each message to the bot begins a thread (H4). */
+  /** (H4) */
   agentView?: boolean;
-  /** Whether the bot ever answered there. */
-  hasAnswered(conversation: Conversation): Promise<boolean>;
-  /** For all processes. */
-  partners: ThreadPartners;
-  /** In any process. */
-  isAtWork(conversation: Conversation): Promise<boolean>;
-  /** The receipt emoji (H13). */
+  /** An emoji (H13). */
   reaction?: string;
-  /** One message a second a channel (H8). */
+  /** (H8) */
   paced: boolean;
-  /** Given if other processes send in the bot's name (H8). */
+}>;
+
+export type SlackDeps = Readonly<{
+  hasAnswered(conversation: Conversation): Promise<boolean>;
+  partners: ThreadPartners;
+  isAtWork(conversation: Conversation): Promise<boolean>;
+  /** (H8) */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
 
+export type SlackPaces = Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>;
+
 export type SlackIdentity = Readonly<{
-  /** `T…`: members of other teams are guests (A9). */
+  /** `T…`: members of others are guests (A9). */
   team: string;
-  /** `U…` or `W…`: the user that people mention. */
+  /** `U…` or `W…` */
   user: string;
   name?: string;
-  /** `B…`: on its own posts. */
+  /** `B…` */
   botId?: string;
   /** `A…` */
   appId?: string;
-  /** If Slack tells. */
+  /** Scopes. */
   missing?: readonly string[];
-  /** Whatever its name, it means `/skill` (I1). */
+  /** Of any name; it means `/skill` (I1). */
   command: string;
   agentView?: boolean;
 }>;
 
-/** `U1` of `slack:U1`. */
 export function userOf(sender: string): string {
   return sender.slice(sender.indexOf(':') + 1);
 }
+
+/** The Web API, who the bot is there, and what was looked up. */
+export type SlackApi = Readonly<{
+  call: CallSlack;
+  me: SlackIdentity;
+  chats: ChatLookup;
+  names: NameLookup;
+}>;

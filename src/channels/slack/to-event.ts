@@ -40,7 +40,7 @@ export type Converted =
     }>
   | Readonly<{ ignored: string }>;
 
-/** Any payload, or why it is none. Never throws (H4). `now` dates slash calls. `names` are only shown (A9). */
+/** Never throws (H4). `now` dates slash calls. */
 export function toEvent(payload: unknown, me: SlackIdentity, now: number, names: Names = noNames): Converted {
   const slash = slashCommand.safeParse(payload);
   if (slash.success) return fromSlash(slash.data, me, now, names);
@@ -58,15 +58,14 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
   }
   const message = messageEvent.safeParse(event);
   if (!message.success) return { ignored: `malformed ${event.type}` };
-  // Other workspaces may send to the same address.
+  // Other workspaces may send here.
   const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
   return fromMessage(message.data, is_ext_shared_channel === true || !isHome, me, names);
 }
 
-/** Still said by a person, or another bot (A9). */
+/** (A9) */
 export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
-/** Nobody waits for an answer. */
 const notice =
   /^(assistant_app_thread|tombstone|message_replied|(un)?pinned_item|reminder_\w+)$|_(add|remove|join|leave|topic|purpose|name|archive|unarchive|enable|disable|created|changed|deleted|updated|permissions|denied|notification)$/;
 
@@ -89,7 +88,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
     return converted({ type: 'edited', message: heard.message, ...at }, heard);
   }
   const odd = event.subtype && !spoken.includes(event.subtype) ? event.subtype : undefined;
-  // In a direct message somebody waits.
+  // Somebody waits.
   if (odd !== undefined && (event.channel_type !== 'im' || notice.test(odd)))
     return { ignored: `message subtype ${word(odd)}` };
   const { root, ...own } = event;
@@ -106,7 +105,6 @@ function converted(
   return { event, followable, slash: false, people };
 }
 
-/** Its id comes from the trigger, its type from a look-up. */
 function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: Names): Converted {
   const name = slash.command === me.command ? 'skill' : slash.command.slice(1).toLowerCase();
   const { commandText: args, people } = plainSlackText(slash.text ?? '', me.user, names);
@@ -176,14 +174,12 @@ function typeOf(payload: unknown): string {
   return typeof type === 'string' ? word(type) : 'without a type';
 }
 
-/** For the log: words only. */
 function word(name: string): string {
   return /^\w[\w.]{0,59}$/.test(name) ? name : 'with an odd name';
 }
 
 type Standing = Extract<ChannelEvent, { type: 'joined' | 'left' }>;
 
-/** Undefined unless the bot itself came or went. */
 export function toStanding(
   payload: unknown,
   me: SlackIdentity,

@@ -13,24 +13,22 @@ import {
   type Attachment,
 } from '../../core/message.ts';
 
-export type Place = Readonly<{
+type Place = Readonly<{
   chat: string;
   channelType?: string | null;
   external: boolean;
   quoted?: Said;
-  /** Also the bot's own. */
   own?: true;
 }>;
 
 export type Heard = Readonly<{
   message: Message;
-  /** A reply that names nobody, for `thread_follow`. */
+  /** It names nobody (`thread_follow`). */
   followable: boolean;
-  /** Those without a name are shown by id. */
   people: readonly string[];
 }>;
 
-/** The same for both twins but for the chat type (Q2). `names` are only shown (A9). */
+/** Both twins give the same, but the chat type (Q2). `names` are only shown (A9). */
 export function toMessage(
   said: Said,
   place: Place,
@@ -82,12 +80,12 @@ export function toMessage(
 
 const unreadable = 'The content of this kind of message cannot be read here.';
 
-/** One key for event, twin, retry and edit (Q2), by the installed team. */
-export function messageId(team: string, chat: string, ts: string): string {
+/** One for event, twin, retry and edit (Q2). */
+function messageId(team: string, chat: string, ts: string): string {
   return `slack:${team}:${chat}:${ts}`;
 }
 
-/** Threads in channels, and in DMs with the agent view or where a person began one (H4). */
+/** In DMs with the agent view, or where a person began one (H4). */
 export function toConversation(
   chat: string,
   thread: string | undefined,
@@ -100,16 +98,14 @@ export function toConversation(
   return { channel: 'slack', chat, thread: place };
 }
 
-/** Anything unknown denies (A1, A3). */
+/** Unknown denies (A1, A3). */
 export function chatTypeOf(channelType: string | null | undefined): SeenChatType {
   if (channelType === 'im' || channelType === 'app_home') return 'private';
   if (channelType === 'mpim' || channelType === 'group') return 'group';
   return channelType === 'channel' ? 'channel' : 'unknown';
 }
 
-/**
- * A member of another team is a guest; so is everybody without a team, but in the home workspace's own events (A9).
- */
+/** Without a team: a guest, but in the home workspace's own events (A9). */
 export function senderKind(
   team: string | null | undefined,
   external: boolean,
@@ -119,13 +115,12 @@ export function senderKind(
   return team === me.team ? 'person' : 'guest';
 }
 
-/** `!name rest` for threads, which take no slash commands (I1). */
+/** `!name rest`: threads take no slash commands (I1). */
 function commandIn(text: string): Command | undefined {
   const command = parseCommand(text.replace(/^!/, '/'));
   return command === undefined ? undefined : { name: command.name, args: command.args };
 }
 
-/** `@bot name rest`: the bot knows whether `name` is one (I1). */
 function isOwn(said: Said, me: SlackIdentity): boolean {
   if (said.user === me.user) return true;
   if (me.botId !== undefined && said.bot_id === me.botId) return true;
@@ -178,20 +173,19 @@ function toQuote(
   };
 }
 
-/** Text of seconds and a counter, never a float. */
+/** A counter follows: never a float. */
 function millisecondsOf(ts: string): number {
   const [seconds = '0', fraction = ''] = ts.split('.');
   return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
-/** Some messages have blocks only. */
 export function markupOf({ text, blocks }: Pick<Said, 'text' | 'blocks'>): string {
   if (text) return text;
-  // Only typed mrkdwn is escaped.
+  // Only mrkdwn is escaped.
   return textsIn(blocks, (piece, { type }) => (type === 'mrkdwn' ? piece : escapeText(piece)));
 }
 
-/** What its sender did not write (M11). */
+/** (M11) */
 function sharedOf(
   { attachments }: Pick<Said, 'attachments'>,
   me: SlackIdentity,
@@ -229,7 +223,7 @@ function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Share
   return url ? `preview of ${url}` : 'attached by an app';
 }
 
-/** Of another organization's file only the id is known. */
+/** Other organizations' files have only an id. */
 function toAttachments(files: readonly SaidFile[] | null | undefined): readonly Attachment[] {
   return (files ?? []).map((file) => {
     const mime = file.mimetype || undefined;

@@ -32,26 +32,24 @@ const longestPauseMs = 30_000;
 
 export type TelegramSettings = Readonly<{
   token: string;
-  /** Telegram's own by default. */
   apiRoot?: string;
   mode: 'polling' | 'webhook';
-  /** Telegram posts to `url`; its path is served at `listen`. */
+  /** `url` is served at `listen`. */
   webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
   paced: boolean;
-  /** Put on a message once it is stored. */
   reaction?: ReactionTypeEmoji['emoji'];
 }>;
 
 export type TelegramDeps = Readonly<{
-  /** Resolves when this process alone does `what`; the signal is aborted when it no longer does (Q9). */
+  /** Resolves when this process alone does `what`; the signal: no longer (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** If other processes send in the bot's name (H8). */
+  /** (H8) */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
 
-/** With an acknowledgement of our own, so that no update is lost (H1, H3, Q1). */
+/** (H1, H3) */
 export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): Channel {
   const { log, clock, reserve } = deps;
   const api = createTelegramApi(settings);
@@ -61,20 +59,53 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
   const parts = createSendPart({ api, uploads, pace });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
-  const stopping = new AbortController();
-  const waiting = { clock, log, signal: stopping.signal };
-  let me: UserFromGetMe | undefined;
   let commands: ReadonlySet<string> | undefined;
-  let intake: Intake | undefined;
+  const connection = createConnection(settings, deps, { api, commands: () => commands });
 
   return {
     name: 'telegram',
+    start: connection.start,
+    async stop() {
+      await connection.stop();
+      await statuses.stop();
+    },
+    split: (markdown) => splitMarkdown(markdown, telegramFits),
+    files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
+    tableRows: 30,
+    send: parts.send,
+    find: async () => undefined,
+    edit: parts.edit,
+    remove: parts.remove,
+    status: statuses.show,
+    fetchFile: createFetchFile({ api, ...settings }),
+    async setMenus(menus, language) {
+      commands = namesOf(menus);
+      return setMenus(menus, language);
+    },
+    lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
+    command: (_, name, args) => writeCommand(name, args),
+    directLink: (skill) => connection.directLink(skill),
+  };
+}
+
+function createConnection(
+  settings: TelegramSettings,
+  deps: TelegramDeps,
+  { api, commands }: Readonly<{ api: TelegramApi; commands: () => ReadonlySet<string> | undefined }>,
+): Pick<Channel, 'start' | 'stop' | 'directLink'> {
+  const { log, clock } = deps;
+  const stopping = new AbortController();
+  const waiting = { clock, log, signal: stopping.signal };
+  let me: UserFromGetMe | undefined;
+  let intake: Intake | undefined;
+
+  return {
     async start(onEvent) {
       webhookOf(settings);
       const self = await connect(api, waiting);
       me = self;
       const updates = createTakeUpdates({
-        me: () => ({ id: self.id, username: self.username, commands }),
+        me: () => ({ id: self.id, username: self.username, commands: commands() }),
         onEvent,
         stored: (message) => react(message, settings.reaction, { api, log }),
         pressed: (press, words) => answerPress(press, words, { api, log }),
@@ -88,24 +119,7 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
     async stop() {
       stopping.abort();
       await intake?.stop();
-      await statuses.stop();
     },
-    split: (markdown) => splitMarkdown(markdown, telegramFits),
-    files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
-    tableRows: 30,
-    send: parts.send,
-    // The Bot API can't search.
-    find: async () => undefined,
-    edit: parts.edit,
-    remove: parts.remove,
-    status: statuses.show,
-    fetchFile: createFetchFile({ api, ...settings }),
-    async setMenus(menus, language) {
-      commands = namesOf(menus);
-      return setMenus(menus, language);
-    },
-    lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
-    command: (_, name, args) => writeCommand(name, args),
     directLink: (skill) => me && directLink(me.username, skill),
   };
 }
@@ -113,7 +127,6 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
 type Intake = Readonly<{ stop(): Promise<void> }>;
 type Calls = Readonly<{ api: TelegramApi; log: Log }>;
 
-/** Polls, or is posted to. */
 async function openIntake(
   settings: TelegramSettings,
   deps: Parameters<typeof pollUpdates>[0] & Waiting,
@@ -179,14 +192,14 @@ async function tellPrivacy(onEvent: OnEvent, log: Log): Promise<void> {
 
 const privacyNotice = fixed`My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.`;
 
-/** H8: a chat one a second and five at once, a group twenty a minute, all thirty a second. */
+/** H8 */
 const telegramPace: readonly RateLimitRule[] = [
   { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat },
   { kind: 'window', count: 20, ms: 60_000, of: (chat) => (chat.startsWith('-') ? chat : undefined) },
   { kind: 'window', count: 30, ms: 1000, of: () => 'all' },
 ];
 
-/** Without a secret anybody could post updates (H3). */
+/** Without it anybody could post updates (H3). */
 function webhookOf({ mode, webhook }: TelegramSettings): TelegramSettings['webhook'] {
   if (mode === 'polling') return undefined;
   if (webhook === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(webhook.secret)) {
@@ -208,7 +221,7 @@ function refusedWebhook(url: string, error: unknown): unknown {
   );
 }
 
-/** As Telegram links it: `-` as `_`. With arguments it is code, which a tap copies. */
+/** `-` as `_`, as Telegram links it. A tap copies code. */
 export function writeCommand(name: string, args = ''): string {
   const tappable = name.toLowerCase().replaceAll('-', '_');
   const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
@@ -218,7 +231,7 @@ export function writeCommand(name: string, args = ''): string {
 
 type Waiting = Readonly<{ clock: Clock; log: Log; signal: AbortSignal }>;
 
-/** Retries until reached. OperatorError for a bad token. */
+/** Throws OperatorError for a bad token. */
 async function connect(api: TelegramApi, waiting: Waiting): Promise<UserFromGetMe> {
   try {
     const me = await untilReached(() => api.getMe(), waiting);

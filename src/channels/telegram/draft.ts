@@ -8,9 +8,8 @@ import { telegramFits } from './from-markdown.ts';
 import { addressOf, withMarks } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
-/** A preview of the answer in private chats, gone after 30 s (H6). */
+/** In private chats, gone after 30 s (H6). */
 export type Draft = Readonly<{
-  /** The newest counts. */
   write(markdown: string): void;
   end(): Promise<void>;
 }>;
@@ -22,7 +21,6 @@ const afterFaultMs = 5_000;
 /** `refused`: this server or chat knows no drafts. */
 export function createDraft(options: {
   conversation: Conversation;
-  /** Also after a restart. */
   key: string;
   api: TelegramApi;
   pace: RateLimiter;
@@ -54,7 +52,7 @@ export function createDraft(options: {
 
   async function step(markdown: string): Promise<void> {
     nextAt = clock.now() + everyMs;
-    // Counted apart: a preview never delays an answer.
+    // Counted apart from answers.
     if (!pace.take(`draft ${conversation.chat}`)) return;
     const [piece = ''] = splitMarkdown(markdown, telegramFits);
     const draft = { ...addressOf(conversation), draft_id };

@@ -7,12 +7,12 @@ import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
 import { fixed } from '../../core/texts/say.ts';
 
-/** Bytes that Telegram gives to a bot. */
+/** Bytes. */
 const largestDownload = 20 * 1024 * 1024;
 
 const usualRoot = 'https://api.telegram.org';
 
-/** Bytes that a bot may send, a little under Telegram's limit. */
+/** Bytes, a little under the limit. */
 export const largestFile = 50_000_000;
 /** A larger picture goes as a file. */
 const largestPhoto = 10 * 1024 * 1024;
@@ -30,7 +30,7 @@ type Rest = Readonly<{
   reply_markup?: InlineKeyboardMarkup;
 }>;
 
-/** Pictures as photos, Opus in Ogg as a voice note, others as documents (T12). */
+/** (T12) */
 export async function sendFile(
   api: TelegramApi,
   { name, mime, size, path }: OutgoingFile,
@@ -63,13 +63,13 @@ export async function sendFile(
   }
 }
 
-/** Shown together; voice notes are alone. */
+/** Voice notes are alone. */
 export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';
 }
 
-/** Two to ten files of one kind; the first has the caption and is the receipt (T12). */
+/** Two to ten; the first has the caption and is the receipt (T12). */
 export async function sendAlbum(
   api: TelegramApi,
   files: readonly OutgoingFile[],
@@ -104,7 +104,6 @@ function isPhoto({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): boolean {
   return photoTypes.includes(mime) && size <= largestPhoto;
 }
 
-/** Only Opus in Ogg is. */
 async function isVoice(path: string): Promise<boolean> {
   const file = await open(path);
   try {
@@ -136,7 +135,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   return error;
 }
 
-/** `getFile`, then the bytes (M12). The address holds the token: no redirects, and no error shows it (S3). */
+/** (M12) The address holds the token: no redirects, no error shows it (S3). */
 export function createFetchFile({
   api,
   token,
@@ -184,7 +183,7 @@ export function createFetchFile({
   };
 }
 
-/** A local Bot API server names files of its machine, which are never opened. */
+/** A local Bot API server names files of its machine. */
 function inUrl(path: string): string {
   const names = path.split('/');
   if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {

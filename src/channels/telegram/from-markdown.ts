@@ -22,12 +22,12 @@ const widestTable = 60;
 
 const longestText = 4096;
 const longestCaption = 1024;
-/** Bytes with marks. Telegram refuses more. */
+/** Bytes. */
 const longestSource = 32_768;
-/** Telegram silently drops the marks beyond these. */
+/** Telegram silently drops further marks. */
 const mostEntities = 100;
 
-/** A word joiner, so that `@name` mentions nobody (H2). */
+/** A word joiner: `@name` mentions nobody (H2). */
 const names = /(?<!\w)@(?=\w|<|$)/g;
 
 const textStyle: TextStyle = {
@@ -35,7 +35,7 @@ const textStyle: TextStyle = {
   text: (value) => value.replace(names, '@\u2060'),
 };
 
-/** `@types/node` is code: it mentions nobody and can be copied. */
+/** `@types/node` is code. */
 const packageName = /(?<![\w@/.-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?)/;
 
 const htmlStyle: TextStyle = {
@@ -62,24 +62,22 @@ const htmlStyle: TextStyle = {
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
 };
 
-/** Only Telegram's tags, properly nested, all else escaped (H2). */
+/** Properly nested, all else escaped (H2). */
 export function toTelegramHtml(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), htmlStyle);
 }
 
-/** If Telegram refuses the marks. */
 export function toTelegramText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), textStyle);
 }
 
-/** 4,096 UTF-16 units, 32,768 bytes with marks, 100 marks. */
+/** UTF-16 units, bytes, marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   return fits(markdown, longestText);
 }
 
-/** 1,024 UTF-16 units, below a file (H2). */
+/** UTF-16 units (H2). */
 export function captionFits(markdown: string | MarkdownDocument): boolean {
-  // Cheap check first.
   return (
     (typeof markdown !== 'string' || markdown.length <= 4 * longestCaption) && fits(markdown, longestCaption)
   );
@@ -136,7 +134,7 @@ function withoutSlash(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** For phones: a paragraph for each row of a wide table (H2). */
+/** A paragraph for each row (H2). */
 function withoutWideTables(blocks: readonly Block[]): readonly Block[] {
   return blocks.flatMap((block): readonly Block[] => {
     if (block.type === 'blockquote') return [{ ...block, children: withoutWideTables(block.children) }];

@@ -31,7 +31,6 @@ function titleOf(chat: Chat): string {
   return chat.title ?? chat.first_name ?? String(chat.id);
 }
 
-/** Neither text nor a file, in words. */
 export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefined {
   const { venue, location, contact, poll, dice, checklist, game, invoice, story, paid_media: paid } = content;
   if (venue !== undefined)
@@ -53,7 +52,6 @@ export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefi
   }
   if (game !== undefined) return said('game', [game.title, game.description]);
   if (invoice !== undefined) {
-    // In the smallest unit of the currency.
     const price = `${invoice.total_amount} of the smallest unit of ${invoice.currency}`;
     return said('invoice', [invoice.title, invoice.description, price]);
   }
@@ -78,7 +76,6 @@ function serviceThingOf(content: Partial<Message>): Pick<Quote, 'text' | 'note'>
   return said(kind.replaceAll('_', ' '), 'The content of this kind of message cannot be read here.');
 }
 
-/** Members of every message, and files. */
 const envelope: ReadonlySet<string> = new Set([
   ...['message_id', 'message_thread_id', 'from', 'sender_chat', 'date', 'chat', 'is_topic_message'],
   ...['sender_tag', 'sender_boost_count', 'sender_business_bot', 'forward_origin', 'reply_to_message'],
@@ -89,7 +86,7 @@ const envelope: ReadonlySet<string> = new Set([
   ...['entities', 'caption', 'caption_entities', 'show_caption_above_media', 'has_media_spoiler'],
 ]);
 
-/** Notices of Telegram that nobody said. */
+/** Nobody said them. */
 const isNotice =
   /^(?:new_|left_|delete_|group_|supergroup_|channel_|forum_|general_|video_chat_|message_auto_|migrate_|pinned_|chat_|community_|boost_|giveaway|suggested_post_|checklist_tasks_|poll_option_|managed_bot_|proximity_|write_access_|connected_|passport_|successful_|refunded_|gift|unique_gift|direct_message_price_|paid_message_price_)/;
 
@@ -104,24 +101,24 @@ function placeOf({ latitude, longitude }: Readonly<{ latitude: number; longitude
 export type Me = Readonly<{
   id: number;
   username: string;
-  /** Commands without `@bot` that are this bot's; unknown: all. */
+  /** Commands without `@bot`; unknown: all. */
   commands?: ReadonlySet<string>;
 }>;
 
 type ReadText = Readonly<{
-  /** Without the bot's mention; a link's address follows its words. */
+  /** Without the bot's mention. */
   text: string;
   mentioned: boolean;
   hiddenLinks: readonly string[];
 }>;
 
-/** Mentions inside code do not count. Offsets are UTF-16 units. */
+/** Not inside code. Offsets are UTF-16 units. */
 export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
   const own = entities.filter((entity) => isOwn(text, entity, me));
   const links = entities
     .filter((entity) => entity.type === 'text_link')
     .filter((entity) => isHidden(text, entity));
-  // From the end, so that offsets stay valid.
+  // From the end: offsets stay valid.
   const changes = [...own, ...links].sort((a, b) => b.offset - a.offset);
   const rest = changes.reduce((left, entity) => {
     const end = entity.offset + entity.length;
@@ -144,7 +141,7 @@ function isOwn(text: string, entity: MessageEntity, me: Me): boolean {
   return name.toLowerCase() === me.username.toLowerCase();
 }
 
-/** With a space beside it, or the comma of `@bot, hello`. */
+/** With a space or comma beside it. */
 function cut(text: string, start: number, end: number): string {
   const before = text.slice(0, start);
   const after = text.slice(end);

@@ -6,19 +6,15 @@ import type { TakeUpdates } from './take-updates.ts';
 import { TelegramFault, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
-/** How long Telegram keeps an idle poll open. */
 const pollSeconds = 30;
-/** A poll takes 0.3 ms of the processor: updates start first. */
+/** A poll takes 0.3 ms of the processor. */
 const beginMs = 5;
 const shortestPauseMs = 1000;
 const longestPauseMs = 30_000;
-/** 409: another poller, perhaps gone soon. */
+/** 409: another poller. */
 const electionPauseMs = 5000;
 
-/**
- * Polls while it leads; the offset moves only past stored updates (Q1, Q9). `stop` resolves once the running update is
- * acknowledged.
- */
+/** The offset moves only past stored updates (Q1, Q9). `stop` resolves once the running update is acknowledged. */
 export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
   const running = run({ ...deps, trouble: createTroubleLog(deps.log) }, stopping.signal);
@@ -33,7 +29,7 @@ export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }>
 type PollDeps = Readonly<{
   api: TelegramApi;
   updates: TakeUpdates;
-  /** Resolves when this process polls; the signal is aborted when it no longer does. */
+  /** Resolves when this process polls; the signal: no longer. */
   lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;
   log: Log;
@@ -49,7 +45,7 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
     stopping.addEventListener('abort', giveUp);
     try {
       const leading = await lead(term.signal);
-      // From here on the term ends by acknowledging.
+      // From here the term ends by acknowledging.
       stopping.removeEventListener('abort', giveUp);
       await poll(poller, leading, AbortSignal.any([stopping, leading]));
       if (!stopping.aborted) log.warn({}, 'another process may take the updates of this bot now');
@@ -65,11 +61,11 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** One term. Unacknowledged updates go to the next poller. */
+/** Unacknowledged updates go to the next poller. */
 async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): Promise<void> {
   const { api, trouble, clock, log } = poller;
   let isOurs = false;
-  // Update ids may restart lower after a quiet week: the offset lives until an answer confirms it.
+  // Ids may restart lower after a quiet week: an answer confirms the offset.
   let offset: number | undefined;
   let told: number | undefined;
   let failures = 0;
@@ -95,11 +91,11 @@ async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): 
       await pause(clock, pauseAfter(error, failures, trouble), signal);
     }
   }
-  // It would cut off another poller by now.
+  // Another poller would be cut off.
   if (offset !== undefined && offset !== told && !leading.aborted) await confirm(api, offset, log);
 }
 
-/** In order in a chat, chats side by side. After the first that could not be stored, all come again. */
+/** Chats side by side. After the first that was not stored, all come again. */
 async function takeAll(
   { updates, log }: Poller,
   batch: readonly Update[],

@@ -7,14 +7,12 @@ import { createServer } from '../../lib/net/node-http.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
-/** Telegram keeps an update below 512 KiB, unescaped (S4). */
+/** Updates are below 512 KiB, unescaped (S4). */
 export const largestBody = 1024 * 1024;
 const longestRequestMs = 15_000;
 const mostConnections = 256;
 
-/**
- * Answers 200 once the update is stored (Q1); otherwise Telegram repeats it. The secret is compared in constant time.
- */
+/** Telegram repeats what was not answered 200 (Q1). */
 export async function receiveWebhook(options: {
   listen: Readonly<{ host: string; port: number }>;
   path: string;
@@ -78,7 +76,6 @@ export async function receiveWebhook(options: {
 }
 
 function reply(response: ServerResponse, status: number): void {
-  // A refused body is not read to its end.
   response.writeHead(status, status === 200 ? {} : { connection: 'close' }).end();
 }
 

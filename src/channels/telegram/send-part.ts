@@ -7,7 +7,7 @@ import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 
-/** All failures are SendErrors. Only bad formatting is retried. Rate-limited. */
+/** All failures are SendErrors. */
 export type SendPart = Readonly<{
   send(
     conversation: Conversation,
@@ -17,13 +17,12 @@ export type SendPart = Readonly<{
   ): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
-  /** Telegram's own limits pause the chat. */
   failed(chat: string, error: unknown): SendError;
 }>;
 
 type SendDeps = Readonly<{
   api: TelegramApi;
-  /** With time for large files. */
+  /** For large files. */
   uploads: TelegramApi;
   pace: RateLimiter;
 }>;
@@ -48,7 +47,6 @@ export function createSendPart(deps: SendDeps): SendPart {
         });
         return { id: String(sent.message_id) };
       } catch (error) {
-        // Telegram was not asked.
         throw beginning ? error : failed(conversation.chat, error);
       }
     },
@@ -76,7 +74,7 @@ export function createSendPart(deps: SendDeps): SendPart {
 
 type MarkedText = Readonly<{ text: string; parse_mode?: 'HTML' }>;
 
-/** The same words without marks if Telegram can't parse them (H2). */
+/** Without marks if Telegram can't parse them (H2). */
 export async function withMarks<Result>(
   markdown: string,
   call: (text: MarkedText) => Promise<Result>,
@@ -104,20 +102,19 @@ function post(
   return sendFile(uploads, file, { ...place, ...caption, reply_markup });
 }
 
-/** A model's words must not make Telegram fetch anything (H2). */
+/** Telegram must fetch nothing for a model (H2). */
 export const noPreview = { link_preview_options: { is_disabled: true } } as const;
 
 export function addressOf({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
   return { chat_id: Number(chat), message_thread_id: thread === undefined ? undefined : Number(thread) };
 }
 
-/** The message may be gone by now. */
+/** It may be gone. */
 export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): { reply_parameters?: ReplyParameters } {
   if (id === undefined) return {};
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
-/** One a row, so that labels stay readable. */
 function keyboard(buttons: readonly Button[] = []): InlineKeyboardMarkup | undefined {
   if (buttons.length === 0) return undefined;
   const rows = buttons.map((button) => [

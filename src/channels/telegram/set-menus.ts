@@ -11,7 +11,7 @@ const longestDescription = 256;
 
 const scopes = { private: 'all_private_chats', group: 'all_group_chats' } as const;
 
-/** Diagnostics: what is not shown (I1). */
+/** Returns what is not shown (I1). */
 export function createSetMenus(
   api: TelegramApi,
 ): (menus: Menus, language?: string) => Promise<readonly Diagnostic[]> {
@@ -50,14 +50,14 @@ export function createSetMenus(
   };
 }
 
-/** In lower case, with `-` and with `_`. */
+/** With `-` and with `_`. */
 export function namesOf(menus: Menus): ReadonlySet<string> {
   const entries: readonly MenuEntry[] = [...menus.private, ...menus.group];
   const names = entries.map(({ name }) => name.toLowerCase());
   return new Set(names.flatMap((name) => [name, name.replaceAll('-', '_')]));
 }
 
-/** `-` as `_`, one line of 256, at most 100 (I1). Telegram refuses all for one bad entry. */
+/** One line of 256, at most 100 (I1). Telegram refuses all for one bad entry. */
 export function toMenu(
   entries: readonly MenuEntry[],
 ): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {
@@ -102,7 +102,6 @@ export function toMenu(
   return { commands: [...commands.values()], diagnostics };
 }
 
-/** The hint stays whole. */
 function describe({ name, description, hint }: MenuEntry): string {
   const tail = hint === undefined ? '' : ` · ${flat(hint).slice(0, 100)}`;
   const head = flat(description) || name;

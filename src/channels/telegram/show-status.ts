@@ -13,11 +13,11 @@ import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 const privateEveryMs = 1000;
 const groupEveryMs = 3000;
 const longestLine = 300;
-/** Telegram shows it for five seconds. */
+/** It is shown for five seconds. */
 const typingMs = 4000;
 
-/** U13, H7. */
-export type ShowStatus = Readonly<{
+/** U13, H7 */
+type ShowStatus = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   stop(): Promise<void>;
 }>;
@@ -28,7 +28,6 @@ type StatusDeps = Readonly<{ api: TelegramApi; parts: SendPart; pace: RateLimite
 
 export function createShowStatus(deps: StatusDeps): ShowStatus {
   const shown = new Map<string, Shown>();
-  /** False if this server has none. */
   let hasDrafts = true;
 
   function begin(conversation: Conversation, placeholder: Placeholder): Shown {
@@ -83,7 +82,6 @@ async function end({ line, draft, over }: Shown): Promise<void> {
   await Promise.all([line.end(), draft?.end()]);
 }
 
-/** Earlier words were not the answer. */
 async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): Promise<void> {
   const { draft } = state;
   delete state.draft;
@@ -91,12 +89,11 @@ async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): 
   await draft?.end();
 }
 
-/** A line alone does not show that work continues. */
 async function keepTyping(conversation: Conversation, signal: AbortSignal, deps: StatusDeps): Promise<void> {
   while (!signal.aborted && (await type(conversation, deps))) await pause(deps.clock, typingMs, signal);
 }
 
-/** False if another try is useless. */
+/** False: no further try. */
 async function type(conversation: Conversation, { api, log }: StatusDeps): Promise<boolean> {
   try {
     await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });
@@ -107,7 +104,7 @@ async function type(conversation: Conversation, { api, log }: StatusDeps): Promi
   }
 }
 
-/** A line as plain text, words as the answer will look (H6). */
+/** Words look like the answer (H6). */
 function createStatusLine(
   conversation: Conversation,
   placeholder: Placeholder,
@@ -123,7 +120,6 @@ function createStatusLine(
       mayGo: () => pace.take(chat),
       async post(wish) {
         const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
-        // A line does not ring.
         const message = { ...address, disable_notification: wish.kind === 'line' ? true : undefined };
         try {
           const sent = await shownAs(wish, (text) => api.sendMessage({ ...message, ...text }));

@@ -6,12 +6,12 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Clients cut texts at 4096 or a little before. */
+/** Clients cut at 4096 or a little before. */
 const longPiece = 4000;
 
 const fullPiece = 4096;
 
-/** Pieces come at once; the platform counts seconds. */
+/** The platform counts seconds. */
 const pieceGapMs = 2000;
 
 const splitHoldMs = 1500;
@@ -21,11 +21,10 @@ const mostRemembered = 1000;
 export type TakeUpdates = Readonly<{
   /** Sees a whole batch first. */
   foresee(updates: readonly Update[]): void;
-  /** Resolves when it may be acknowledged (Q1): stored, ignored, or unreadable, so that it blocks no other. */
+  /** Unreadable ones resolve, too, to block no other (Q1). */
   take(update: Update): Promise<void>;
 }>;
 
-/** `stored`: a message waits for its answer. `pressed`: `words` are for the presser. */
 export function createTakeUpdates(options: {
   me: () => Me;
   onEvent: OnEvent;
@@ -35,19 +34,7 @@ export function createTakeUpdates(options: {
 }): TakeUpdates {
   const { me, onEvent, stored, pressed, log } = options;
   const parts = createJoinParts();
-
-  const read = (update: Update): ChannelEvent | undefined => {
-    try {
-      const outcome = toEvent(update, me());
-      if ('event' in outcome) return outcome.event;
-      const level = update.my_chat_member === undefined ? 'debug' : 'info';
-      log[level]({ update: update.update_id, reason: outcome.ignored }, 'Telegram update ignored');
-    } catch (error) {
-      log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');
-    }
-    return undefined;
-  };
-
+  const read = (update: Update): ChannelEvent | undefined => readUpdate(update, me(), log);
   return {
     foresee(updates) {
       parts.foresee(updates.map(read).filter((event) => event !== undefined));
@@ -65,13 +52,25 @@ export function createTakeUpdates(options: {
   };
 }
 
+function readUpdate(update: Update, me: Me, log: Log): ChannelEvent | undefined {
+  try {
+    const outcome = toEvent(update, me);
+    if ('event' in outcome) return outcome.event;
+    const level = update.my_chat_member === undefined ? 'debug' : 'info';
+    log[level]({ update: update.update_id, reason: outcome.ignored }, 'Telegram update ignored');
+  } catch (error) {
+    log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');
+  }
+  return undefined;
+}
+
 type Said = Extract<ChannelEvent, { type: 'message' }>;
 
-/** Albums and long texts (H3). */
+/** (H3) */
 type JoinParts = Readonly<{
   /** One piece of an album may address the bot. */
   foresee(events: readonly ChannelEvent[]): void;
-  /** Repeatable: the same event gives the same answer. */
+  /** Repeatable. */
   join(event: ChannelEvent): ChannelEvent;
 }>;
 
@@ -127,10 +126,10 @@ function continues(run: Run, message: Message): boolean {
 }
 
 function goOn(run: Run, event: Said): Run {
-  // A slash there is where the client cut.
+  // The client cut there.
   const { command: _, ...message } = event.message;
   const { length } = run.last.text;
-  // A full piece was cut inside a line; otherwise the platform trimmed white space.
+  // Cut inside a line; else white space was trimmed.
   const glue = length === fullPiece ? '' : '\n';
   const joined: Said = {
     ...event,

@@ -1,9 +1,6 @@
 import { Api, type RawApi } from 'grammy';
 
-/**
- * Safe to log: neither the token (S3) nor content. `answered`: refused. `not_sent`: never left. `unknown`: perhaps
- * carried out.
- */
+/** Safe to log: no token (S3), no content. `unknown`: perhaps carried out. */
 export class TelegramFault extends Error {
   override readonly name = 'TelegramFault';
   readonly kind: 'answered' | 'not_sent' | 'unknown';
@@ -36,18 +33,16 @@ export class TelegramFault extends Error {
   }
 }
 
-/** Every method rejects with TelegramFault; nothing is retried. */
+/** Rejects with TelegramFault; retries nothing. */
 export type TelegramApi = RawApi;
 
-/** Longer than a long poll. */
+/** Longer than a poll. */
 const longestCallSeconds = 60;
-/** For 50 MB on a slow line. */
+/** 50 MB on a slow line. */
 export const longestUploadSeconds = 600;
 
-/** No byte of the request left. */
 const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** No error contains the token (S3). */
 export function createTelegramApi({
   token,
   apiRoot,
@@ -80,7 +75,7 @@ export function createTelegramApi({
   return api.raw;
 }
 
-/** Gateways have JSON of their own. */
+/** Gateways answer JSON of their own. */
 function isBotApi(answer: unknown): boolean {
   const { ok, result, error_code } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   return ok === true ? result !== undefined : typeof error_code === 'number';
@@ -97,7 +92,7 @@ function networkFault(method: string, error: unknown, token: string): TelegramFa
     : new TelegramFault('unknown', method, `${method} got no usable answer: ${code || 'cut off'}`, { cause });
 }
 
-/** The token is in every URL, perhaps percent-encoded. */
+/** It is in every URL, perhaps percent-encoded. */
 export function withoutToken(text: string, token: string): string {
   return text
     .replaceAll(token, '[redacted]')

@@ -9,7 +9,6 @@ import type { ChannelEvent } from '../../core/channel.ts';
 import type { Me } from './message-parts.ts';
 import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
 
-/** Updates that the bot asks for. */
 export const wantedUpdates = [
   'message',
   'edited_message',
@@ -19,10 +18,9 @@ export const wantedUpdates = [
   'my_chat_member',
 ] as const;
 
-/** Parts of an album come within a second. */
+/** All parts come within a second. */
 const albumHoldMs = 1000;
 
-/** Pure; throws only on shapes that Telegram never sends. */
 export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
   const said = update.message ?? update.channel_post;
   if (said !== undefined) return fromMessage(said, me);
@@ -53,12 +51,11 @@ function fromMessage(said: TelegramMessage, me: Me): Readonly<{ event: ChannelEv
   return { event: { type: 'message', message, join: { key, holdMs: albumHoldMs, glue: '\n' } } };
 }
 
-/** Both chats of a migration tell it (A6). */
+/** Both chats tell it (A6). */
 function moved(from: number, to: number): Readonly<{ event: ChannelEvent }> {
   return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
 }
 
-/** Where the bot was added or removed. */
 function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent }> | Ignored {
   const { chat, from, old_chat_member: before, new_chat_member: now } = change;
   const isIn = isThere(now);
@@ -67,7 +64,7 @@ function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent
   const conversation = { channel: 'telegram', chat: String(chat.id) };
   if (!isIn) return { event: { type: 'left', conversation } };
   const { id, name } = personOf(from);
-  // An anonymous administrator is named by no id.
+  // An anonymous administrator has no id.
   return { event: { type: 'joined', conversation, by: from.is_bot ? undefined : { id, name } } };
 }
 

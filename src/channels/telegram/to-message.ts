@@ -11,7 +11,6 @@ import {
 } from '../../core/message.ts';
 import { readText, authorOf, thingOf, type Me } from './message-parts.ts';
 
-/** For the log. */
 export type Ignored = Readonly<{ ignored: string }>;
 
 /** H3, A1 */
@@ -29,7 +28,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   const reply = replyOf(from, me);
   const call = readCommand(read.text, read.mentioned, from, me);
   const meant = call?.meant === true || read.mentioned || reply?.own === true;
-  // Not if it was passed on.
+  // Else it was passed on.
   const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
   return {
     message: {
@@ -86,7 +85,7 @@ function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {
   return undefined;
 }
 
-/** A chat that speaks is judged by its id (A9); `from` is a placeholder. */
+/** A chat that speaks is judged by its id (A9). */
 function senderOf(from: TelegramMessage): Sender | undefined {
   const chat = from.sender_chat ?? (from.chat.type === 'channel' ? from.chat : undefined);
   if (chat === undefined) return from.from === undefined ? undefined : personOf(from.from);
@@ -94,7 +93,7 @@ function senderOf(from: TelegramMessage): Sender | undefined {
   return { id: `telegram:${chat.id}`, name: name ?? String(chat.id), kind: 'chat' };
 }
 
-/** In a topic every message "replies" to the topic's creation. */
+/** In a topic every message "replies" to its creation. */
 function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
   const { reply_to_message: to, external_reply: elsewhere, quote } = from;
   if (to !== undefined && to.forum_topic_created === undefined) {
@@ -108,7 +107,6 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
       ...saidIn(to, quote?.text ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text),
     };
   }
-  // It answers another chat or topic.
   if (elsewhere === undefined) return undefined;
   return { ...authorOf(elsewhere.origin, me), ...saidIn(elsewhere, quote?.text ?? '') };
 }
@@ -127,12 +125,11 @@ function saidIn(
   };
 }
 
-/** Not the sender's own words (M11). */
+/** (M11) */
 function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): readonly Quote[] {
   const { forward_origin: origin } = from;
   const thing = thingOf(from);
   if (origin !== undefined) {
-    // Its files are those of the message itself.
     const { attachments: _, ...said } = saidIn(from, text);
     return [{ ...authorOf(origin, me), ...said, note: ['forwarded', thing?.note].filter(Boolean).join(' ') }];
   }
@@ -141,7 +138,7 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
 
-/** Telegram's entity of `/my-skill` is `/my`. Forwarded text calls nothing. */
+/** Telegram's entity of `/my-skill` is `/my`. */
 function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me: Me): Call | undefined {
   if (from.forward_origin !== undefined) return undefined;
   const parsed = parseCommand(text);
@@ -161,7 +158,6 @@ function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me
 
 type File = Readonly<{ file_id?: string; mime_type?: string; file_size?: number }>;
 
-/** Nothing is fetched. */
 export function toAttachments(message: Partial<TelegramMessage>): readonly Attachment[] {
   const found = fileOf(message);
   return found === undefined ? [] : [found];
@@ -181,7 +177,7 @@ function fileOf(message: Partial<TelegramMessage>): Attachment | undefined {
   return undefined;
 }
 
-/** Larger ones are scaled down or refused by models. */
+/** Models refuse larger ones. */
 const largestPicture = { side: 2000, bytes: 3_900_000 };
 
 /** The smallest comes first. */

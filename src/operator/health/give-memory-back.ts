@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-export type Memory = Readonly<{
+type Memory = Readonly<{
   /** Bytes. */
   resident(): number;
   /** Event loop utilization since the last call, 0 to 1. */
@@ -13,10 +13,7 @@ const lookMs = 2_000;
 const quiet = 0.05;
 const worthBytes = 8 * 1024 * 1024;
 
-/**
- * After 2 quiet seconds, if the process grew by 8 MB (B4). V8 itself waits for allocations, which an idle bot does
- * not make: some 10 MB would stay.
- */
+/** After 2 quiet seconds and 8 MB more (B4). V8 waits for allocations: some 10 MB would stay. */
 export async function giveMemoryBack(
   { resident, busy, tidy }: Memory,
   { clock, signal }: Readonly<{ clock: Clock; signal: AbortSignal }>,

@@ -8,7 +8,6 @@ import type { Audit } from '../../audit/create-audit.ts';
 import type { CreateTurnContext } from '../../conversations/turn-context.ts';
 import type { Handle } from '../../conversations/inbox-worker.ts';
 
-/** (L4) */
 export function measureTurns(handle: Handle, meter: Meter, clock: Clock): Handle {
   return async (item, signal) => {
     const began = clock.now();
@@ -20,7 +19,6 @@ export function measureTurns(handle: Handle, meter: Meter, clock: Clock): Handle
   };
 }
 
-/** (L4) */
 export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
   return async (skill, ...rest) => {
     const result = await run(skill, ...rest);
@@ -48,12 +46,10 @@ export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill
   };
 }
 
-/** Counts tool calls (L4). */
 export function measureTurnCalls(createContext: CreateTurnContext, meter: Meter): CreateTurnContext {
   return async (input) => measured(await createContext(input), meter);
 }
 
-/** Counts tool calls (L4). */
 export function measureRunCalls(createContext: CreateRunContext, meter: Meter): CreateRunContext {
   return async (input) => {
     const granted = await createContext(input);
@@ -71,7 +67,7 @@ function measured<Granted extends Readonly<{ callTool: CallTool; tools: readonly
       const outcome = await granted.callTool(call, signal, begin);
       // Counted in its own lane.
       if (outcome.settles !== undefined) return outcome;
-      // Models invent names; a person's own skill call is in no list.
+      // Models invent names; a person's skill call is in no list.
       const known = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
       const tool = known ? call.name : 'other';
       meter.count('tool_calls', { tool, outcome: outcome.isError ? 'error' : 'ok' });

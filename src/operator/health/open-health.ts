@@ -9,17 +9,16 @@ import { createVitals, type Vitals } from './open-metrics.ts';
 import { watchStore } from './watch-store.ts';
 import type { Store } from '../../store/store.ts';
 
-export type Health = Readonly<{
+type Health = Readonly<{
   ofStore: StoreHealth;
   meter: Meter;
   store: Store;
   watchChannel(channel: Channel): Channel;
   measureModel(model: Model): Model;
-  /** Undefined without an address. Throws OperatorError. */
   serve(redact: (text: string) => string): Promise<HealthServer | undefined>;
 }>;
 
-/** `listen`: address of health and metrics; without it nothing is counted (L4). */
+/** Without `listen` nothing is counted (L4). */
 export async function openHealth(options: {
   listen?: string;
   store: Store;
@@ -56,7 +55,7 @@ export async function openHealth(options: {
   };
 }
 
-/** Refuses events during an outage: the platform sends them again (Q11). */
+/** The platform sends refused events again (Q11). */
 function watchChannel(
   channel: Channel,
   vitals: Pick<Vitals, 'channel' | 'event'>,
@@ -80,7 +79,6 @@ function watchChannel(
   };
 }
 
-/** Counts under the alias (L4). */
 function measureModel(model: Model, meter: Meter, vitals: Pick<Vitals, 'model'>): Model {
   const { alias } = model;
   const ended = (outcome: Parameters<Vitals['model']>[1]): void => {

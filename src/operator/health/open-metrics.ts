@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { StoreState } from './store-health.ts';
 import type { Backlog } from '../../store/store.ts';
 
-/** Prometheus text (L4). */
+/** (L4) */
 export type Metrics = Readonly<{
   meter: Meter;
   contentType: string;
@@ -15,7 +15,7 @@ export type Metrics = Readonly<{
 /** Seconds. */
 const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** Loads `prom-client` (about 0.1 s). */
+/** Loads `prom-client` (0.1 s). */
 export async function openMetrics(options: {
   backlog(): Promise<Backlog>;
   storeUp(): boolean;
@@ -72,8 +72,6 @@ const unknownBacklog: Backlog = {
   inboxDead: Number.NaN,
   outboxWaiting: Number.NaN,
 };
-
-/** None if a label has unknown values. */
 function everyValue(
   labels: (typeof counters)[CounterName]['labels'],
 ): readonly Readonly<Record<string, string>>[] {
@@ -83,14 +81,12 @@ function everyValue(
   );
 }
 
-/** Of `/readyz` (L4). Ages in whole seconds. */
+/** (L4) Ages in whole seconds. */
 export type Readiness = Readonly<{
-  /** The store and data directory work, all channels started. */
   ready: boolean;
   data: Readonly<{ ok: true } | { ok: false; reason: string }>;
   store: Readonly<{ ok: true } | { ok: false; reason: string; sinceSeconds: number }>;
   channels: Readonly<Record<string, Readonly<{ state: ChannelState; lastEventSeconds: number | null }>>>;
-  /** Null before the first request. */
   model: Readonly<{ alias: string; outcome: ModelOutcome; ageSeconds: number }> | null;
 }>;
 
@@ -105,7 +101,7 @@ export type Vitals = Readonly<{
   requirements(): Readiness;
 }>;
 
-/** A model's failure leaves the bot ready: it still accepts messages. */
+/** A model's failure leaves the bot ready. */
 export function createVitals(options: {
   store(): StoreState;
   dataProblem(): string | undefined;

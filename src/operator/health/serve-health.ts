@@ -8,27 +8,21 @@ import type { Metrics, Readiness } from './open-metrics.ts';
 import { defined } from '../../lib/json/json-values.ts';
 
 export type HealthServer = Readonly<{
-  /** `http://127.0.0.1:9464`, with the port that was taken. */
+  /** With the port that was taken. */
   url: string;
   close(): Promise<void>;
 }>;
 
-/** A request that takes longer to arrive is cut (milliseconds). */
 const longestRequestMs = 5_000;
-/** Bytes of a request's head; bodies are refused. */
+/** Bytes. */
 const largestHead = 8 * 1024;
 const mostConnections = 64;
 
-/**
- * Serves `/livez` (200 while the event loop turns), `/readyz` (200 or 503, and why) and `/metrics`, for GET and HEAD
- * alone (L4, S4). Throws OperatorError where `listen` can't be listened on.
- */
+/** `/livez`, `/readyz` (200 or 503) and `/metrics`, for GET and HEAD (L4, S4). Throws OperatorError if it can't listen. */
 export async function serveHealth(options: {
-  /** Host and port. */
   listen: string;
   requirements(): Readiness;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** Takes secrets out of what is answered. */
   redact(text: string): string;
   log: Log;
 }): Promise<HealthServer> {
@@ -103,10 +97,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/**
- * Whether a request was meant for this server: a page in a browser could reach it under a name of the page's own that leads here
- * (DNS rebinding). Addresses, the configured host and names without a dot cannot be such a name.
- */
+/** A page in a browser could come under a name of its own (DNS rebinding), but not under an address, the configured host or a name without a dot. */
 function isOurs(header: string | undefined, configured: string): boolean {
   if (header === undefined) return true;
   const name =

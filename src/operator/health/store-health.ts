@@ -15,30 +15,24 @@ export type StoreHealth = Readonly<{
   state(): StoreState;
   /** Starts an outage if this is a fault of the database. */
   met(error: unknown): void;
-  /**
-   * For running work: waits out an outage and calls again. A call that may have been carried out is repeated only if
-   * `repeatable`, else it rejects.
-   */
+  /** Calls again after an outage. If a call may have been carried out: only if `repeatable`. */
   patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;
-  /** For arrivals: rejects during an outage, and as soon as one starts, so that the platform sends them again. */
+  /** Rejects in an outage: the platform sends arrivals again. */
   admitting<T>(work: () => Promise<T>): Promise<T>;
-  /** Looks regularly. `onOutage` is called when an outage is over. */
   start(onOutage: (outage: Outage) => void): void;
-  /** What waits rejects. */
   stop(): void;
 }>;
 
-/** Milliseconds between checks. */
 const wellMs = 60_000;
-/** During an outage, growing: a check may block for a second. */
+/** Growing: a check may block for a second. */
 const shortestMs = 1_000;
 const longestMs = 5_000;
-/** After a relapse this soon, checks get rarer: a disk at its limit. */
+/** Relapses make checks rarer: a disk at its limit. */
 const relapseMs = 60_000;
 const longestRelapseMs = 60_000;
 const remindMs = 10 * 60_000;
 
-/** `check` rejects while the database can't be used; `onFault` is called when an outage starts. */
+/** `check` rejects while the database can't be used. */
 export function createStoreHealth(options: {
   check(): Promise<void>;
   onFault(): void;
@@ -89,7 +83,7 @@ export function createStoreHealth(options: {
     tell(outage);
   }
 
-  /** A check writes little, so the first waiting call must succeed too. */
+  /** A check writes little: the first waiting call must succeed too. */
   async function works(): Promise<boolean> {
     try {
       await check();
@@ -154,27 +148,19 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** In order of arrival (Q11). */
 type WaitingCalls = Readonly<{
-  /**
-   * Settles as the call does. `failure`: its first error. If it may have been carried out and is not `repeatable`,
-   * it rejects with that. Keeps the async context, which tells a shared store the lane (Q9).
-   */
+  /** `failure`: its first error. Keeps the async context, which tells a shared store the lane (Q9). */
   add<T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean; failure?: Error }>): Promise<T>;
-  /** False if the database refused it. */
   tryFirst(): Promise<boolean>;
-  /** At once. Refused calls keep waiting. */
   tryAll(): void;
   giveUp(reason: Error): void;
 }>;
 
 type Waiting = Readonly<{
-  /** `refused`: it still waits. `cut_off`: it is settled. */
   make(): Promise<'made' | 'refused' | 'cut_off'>;
   giveUp(reason: Error): void;
 }>;
 
-/** `met` gets each failure. */
 function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
   const waiting: Waiting[] = [];
 
@@ -223,7 +209,7 @@ function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
   };
 }
 
-/** The key limits it to one notice an hour (Q11). */
+/** The key limits it to one an hour (Q11). */
 export function outageNotice(
   { from, to, reason }: Outage,
   zone: string,

@@ -13,7 +13,7 @@ const outcomes = {
   lane_full: 'lane_full',
 } as const satisfies Readonly<Record<Accepted, string>>;
 
-/** During an outage work waits, while arrivals and operators get the database's error (Q11). Counts what happens (L4). */
+/** Work waits for an outage to end; arrivals and operators get its error (Q11, L4). */
 export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'patient'>, meter: Meter): Store {
   const refuse =
     <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
@@ -29,7 +29,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
     (...args) =>
       health.patient(() => method(...args));
-  /** Also made again if it may have been carried out. */
+  /** Also if it may have been carried out. */
   const repeat =
     <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
     (...args) =>

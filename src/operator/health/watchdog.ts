@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 
 const { url: debuggedAt } = process.getBuiltinModule('node:inspector');
 
-/** Kills the process after too many silent rounds. A stopped process, as in a debugger, is left alone. */
+/** A stopped process, as in a debugger, is left alone. */
 const script = `
 n=0
 trap 'n=0' USR1
@@ -23,10 +23,7 @@ echo "$4" >&2
 kill -KILL $1
 `;
 
-/**
- * Ends this process if its event loop blocks for 30 s (S9); its supervisor restarts it. A shell costs 1 MB, a
- * thread 10. Linux only.
- */
+/** Ends the process if its event loop blocks for 30 s (S9). A shell costs 1 MB, a thread 10. */
 export function startWatchdog(
   log: Pick<Log, 'warn'>,
   { rounds = 6, roundSeconds = 5 }: Readonly<{ rounds?: number; roundSeconds?: number }> = {},

@@ -11,7 +11,7 @@ import { storedReceipt } from '../../store/stored-message.ts';
 
 export const terminalOwner = 'owner';
 
-export const terminalRequest = z.object({
+const terminalRequest = z.object({
   user: z.string().min(1).max(200),
   as: z.enum(chatTypes),
   patient: z.boolean(),
@@ -32,13 +32,11 @@ const told: z.ZodType<Told> = z.union([
   z.object({ press: z.object({ id: z.string(), action: z.string(), receipt: storedReceipt }) }),
 ]);
 
-/** Terminals that come through the control socket. */
 export function createTakeTerminal(options: {
   terminals: Pick<Terminals, 'sit'>;
   /** For completion of `/`. */
   names(): readonly string[];
   spent: SpentBy;
-  /** Of messages that failed while somebody waited. */
   drop(key: string): Promise<void>;
 }): TakeTerminal {
   const { terminals, names, spent, drop } = options;
@@ -67,7 +65,7 @@ export function createTakeTerminal(options: {
         await peer.ask('remove', { receipt });
       },
       async status(_: Conversation, status: Status | undefined) {
-        // Optional: a terminal that has gone shows nothing.
+        // It may have gone.
         await peer.ask('status', status === undefined ? {} : { status }).catch(() => undefined);
       },
     };
@@ -77,10 +75,7 @@ export function createTakeTerminal(options: {
   };
 }
 
-/**
- * Adds the rules of terminals (A9, H5): their owner owns the bot, and their rooms are allowed. Only the control
- * socket (0600) and the process's own terminal make such senders.
- */
+/** Their owner owns the bot, their rooms are allowed (A9, H5). Only the control socket (0600) and the process's own terminal make such senders. */
 export function terminalAccess(access: AccessSettings, channel: string): AccessSettings {
   const rooms = { ...access.channels.get(channel), groupsMode: 'open' } as const;
   return {

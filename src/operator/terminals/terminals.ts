@@ -10,11 +10,10 @@ import type { Store } from '../../store/store.ts';
 export type Seated = Readonly<{
   user: string;
   as: ChatType;
-  /** A person watches: messages are retried as on any platform. Otherwise failures are reported at once. */
+  /** A person watches: messages are retried. Else failures are reported at once. */
   patient: boolean;
 }>;
 
-/** Without sender and place: those are not for the terminal to say. */
 export type Told = Readonly<
   | { message: Pick<Message, 'id' | 'text' | 'command' | 'sentAt'> }
   | { press: Pick<Press, 'id' | 'action' | 'receipt'> }
@@ -23,38 +22,34 @@ export type Told = Readonly<
 export type View = Pick<Channel, 'send' | 'edit' | 'remove'> &
   Readonly<{ status(conversation: Conversation, status: Status | undefined): Promise<void> }>;
 
-export type Unanswered = Readonly<{
+type Unanswered = Readonly<{
   lost: readonly string[];
-  /** Nobody listened to a message, or the model failed for good. */
   unanswered: boolean;
 }>;
 
 export type Seat = Readonly<{
   /** Resolves when it is stored. */
   tell(told: Told): Promise<void>;
-  /** False if nothing ran. */
   cancel(): Promise<boolean>;
-  /** Resolves when everything is answered, or waits for its next try if somebody is patient. */
+  /** All is answered, or waits for a retry if somebody is patient. */
   idle(): Promise<void>;
   leave(): Unanswered;
 }>;
 
-/** All terminals of a process as one channel (H5, Q9). */
+/** (H5, Q9) */
 export type Terminals = Readonly<{
   channel: Channel;
-  /** A second terminal of the same person or room gets its own thread. */
+  /** A second one of the same person or room gets its own thread. */
   sit(who: Seated, view: View): Seat;
   isImpatient(key: string): boolean;
   givenUp(key: string): void;
-  /** The model failed for good. */
   failed(key: string): void;
   isHere(sender: string): boolean;
-  /** By somebody patient. */
   isWatched(conversation: Conversation): boolean;
 }>;
 
 const lookEveryMs = 25;
-/** So that sends are not retried over and over while the bot stops. */
+/** So that stopping does not retry sends. */
 const afterStopMs = 5_000;
 
 type Taken = Readonly<{
@@ -71,168 +66,203 @@ export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
   cancel(lane: string): Promise<boolean>;
-  /** Returns the path. */
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
   /** Undefined if somebody listens. */
   whyUnheard(message: Message): Promise<string | undefined>;
   clock: Clock;
 }): Terminals {
-  const { name, store, cancel, saveFile, whyUnheard, clock } = options;
+  const { name, cancel, saveFile, whyUnheard } = options;
+  const seats = createSeats(name);
+  let onEvent: OnEvent = () => Promise.reject(new Error('the bot has not started yet'));
+
+  async function tell(told: Told, seat: Taken, place: Conversation): Promise<void> {
+    const event = toEvent(told, seat, place);
+    if (event.type !== 'message') return onEvent(event);
+    const { id } = event.message;
+    seat.sent.add(id);
+    await onEvent(event);
+    // Here the operator tries access rules.
+    const why = await whyUnheard(event.message);
+    if (why === undefined) return;
+    if (!seat.who.patient) seat.unanswered.add(id);
+    await seat.view.send(place, { markdown: `(Not heard: ${why}.)` }, `${id}!unheard`);
+  }
+
+  const impatient = (key: string): readonly Taken[] =>
+    [...seats.all()].filter(({ who, sent }) => !who.patient && sent.has(key));
+
+  return {
+    channel: createChannel(name, seats, saveFile, (take) => {
+      onEvent = take;
+    }),
+    sit(who, view) {
+      const { place, seat } = seats.take(who, view);
+      return {
+        tell: (told) => tell(told, seat, place),
+        cancel: () => cancel(conversationKey(place)),
+        idle: () => idle(place, seat, seats, options),
+        leave() {
+          seats.leave(place, seat);
+          return { lost: [...seat.lost], unanswered: seat.unanswered.size > 0 };
+        },
+      };
+    },
+    isImpatient: (key) => impatient(key).length > 0,
+    givenUp(key) {
+      for (const { lost } of impatient(key)) lost.add(key);
+    },
+    failed(key) {
+      for (const { unanswered } of impatient(key)) unanswered.add(key);
+    },
+    isWatched: (conversation) => seats.at(conversation)?.who.patient === true,
+    isHere: (sender) => seats.all().some(({ who }) => `terminal:${who.user}` === sender),
+  };
+}
+
+type TerminalOptions = Parameters<typeof createTerminals>[0];
+type Seats = ReturnType<typeof createSeats>;
+
+function createSeats(name: string) {
   const seats = new Map<string, Taken>();
   const stopped = Promise.withResolvers<never>();
   stopped.promise.catch(() => undefined);
-  let onEvent: OnEvent = () => Promise.reject(new Error('the bot has not started yet'));
   let arrival = Promise.withResolvers<void>();
   let last = 0;
+  const at = (place: Conversation): Taken | undefined => seats.get(conversationKey(place));
 
   function freePlace({ user, as }: Seated): Conversation {
     const room: Conversation = { channel: name, chat: as === 'private' ? user : as };
     for (let n = 1; ; n++) {
       const place = n === 1 ? room : { ...room, thread: String(n) };
-      if (!seats.has(conversationKey(place))) return place;
+      if (at(place) === undefined) return place;
     }
   }
 
-  async function present(conversation: Conversation): Promise<Taken> {
-    for (;;) {
-      const seat = seats.get(conversationKey(conversation));
-      if (seat !== undefined) return seat;
-      await Promise.race([arrival.promise, stopped.promise]);
-    }
-  }
+  return {
+    at,
+    all: () => seats.values(),
+    take(who: Seated, view: View): Readonly<{ place: Conversation; seat: Taken }> {
+      const place = freePlace(who);
+      const id = String(++last);
+      const seat: Taken = { id, who, view, sent: new Set(), lost: new Set(), unanswered: new Set() };
+      seats.set(conversationKey(place), seat);
+      arrival.resolve();
+      arrival = Promise.withResolvers();
+      return { place, seat };
+    },
+    leave(place: Conversation, seat: Taken): void {
+      if (at(place) === seat) seats.delete(conversationKey(place));
+    },
+    async present(place: Conversation): Promise<Taken> {
+      for (;;) {
+        const seat = at(place);
+        if (seat !== undefined) return seat;
+        await Promise.race([arrival.promise, stopped.promise]);
+      }
+    },
+    stop(reason: Error): void {
+      stopped.reject(reason);
+    },
+  };
+}
 
+function createChannel(
+  name: string,
+  seats: Seats,
+  saveFile: TerminalOptions['saveFile'],
+  onStart: (take: OnEvent) => void,
+): Channel {
   const send: Channel['send'] = async (conversation, { file, ...text }, key, begin) => {
     const saved = file && { ...file, path: await saveFile(conversation, file) };
     const part = saved === undefined ? text : { ...text, file: saved };
     for (;;) {
-      const seat = await present(conversation);
+      const seat = await seats.present(conversation);
       await begin?.();
       try {
         const { id } = await seat.view.send(conversation, part, key);
         return { id: `${seat.id}:${id}` };
       } catch (error) {
-        if (seats.get(conversationKey(conversation)) === seat) throw error;
+        if (seats.at(conversation) === seat) throw error;
       }
     }
   };
 
-  function shownBy(
-    conversation: Conversation,
-    id: string,
-  ): Readonly<{ seat: Taken; id: string }> | undefined {
-    const seat = seats.get(conversationKey(conversation));
-    return seat !== undefined && id.startsWith(`${seat.id}:`)
-      ? { seat, id: id.slice(seat.id.length + 1) }
-      : undefined;
-  }
-
-  function toEvent(told: Told, seat: Taken, conversation: Conversation): ChannelEvent {
-    const { user, as } = seat.who;
-    const sender = { id: `terminal:${user}`, name: user, kind: 'person' } as const;
-    const common = { conversation, chatType: as, external: false, sender };
-    if ('press' in told) {
-      const { id, action, receipt } = told.press;
-      const shown = receipt && { receipt: { id: `${seat.id}:${receipt.id}` } };
-      return { type: 'press', press: { ...common, id, action, ...shown } };
-    }
-    const { id, text, command, sentAt } = told.message;
-    const named = command === undefined ? {} : { command };
-    // Else it could be the key of another channel's message.
-    if (!id.startsWith('terminal:')) throw new Error('a message of a terminal needs an id of its own');
-    const message = { ...common, id, text, ...named, addressed: true, attachments: [], sentAt };
-    return { type: 'message', message };
-  }
-
-  async function idle(conversation: Conversation, seat: Taken): Promise<void> {
-    const lane = conversationKey(conversation);
-    const isWork = (item: ListedItem): boolean =>
-      (item.lane === lane || item.lane.startsWith(`${lane}~`)) &&
-      !(seat.who.patient && item.takenAt === undefined && item.error !== undefined);
-    while (seats.get(lane) === seat) {
-      const items = await store.inbox.waitingIn(lane);
-      if (!items.some(isWork) && (await store.outbox.pending(conversation)) === 0) return;
-      await clock.sleep(lookEveryMs);
-    }
-  }
-
   return {
-    channel: {
-      name,
-      async start(take) {
-        onEvent = take;
-      },
-      async stop() {
-        stopped.reject(new SendError('retry', 'the bot stops', { retryAfterMs: afterStopMs }));
-      },
-      split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
-      files: { largest: Infinity, fitsCaption: () => true },
-      send,
-      find: async () => undefined,
-      async edit(conversation, receipt, part) {
-        const shown = shownBy(conversation, receipt.id);
-        const { file: _file, more: _more, ...text } = part;
-        if (shown === undefined) await send(conversation, text, receipt.id);
-        else await shown.seat.view.edit(conversation, { id: shown.id }, part);
-      },
-      async remove(conversation, receipt) {
-        const shown = shownBy(conversation, receipt.id);
-        await shown?.seat.view.remove(conversation, { id: shown.id });
-      },
-      async status(conversation, status) {
-        await seats.get(conversationKey(conversation))?.view.status(conversation, status);
-      },
-      fetchFile: noFileToFetch,
-      setMenus: async () => [],
-      lookUpChat: async (conversation) => ({
-        chatType: seats.get(conversationKey(conversation))?.who.as ?? 'unknown',
-        external: false,
-      }),
-      command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
-      directLink: () => undefined,
+    name,
+    async start(take) {
+      onStart(take);
     },
-    sit(who, view) {
-      const conversation = freePlace(who);
-      const lane = conversationKey(conversation);
-      const seat: Taken = {
-        id: String(++last),
-        who,
-        view,
-        sent: new Set(),
-        lost: new Set(),
-        unanswered: new Set(),
-      };
-      seats.set(lane, seat);
-      arrival.resolve();
-      arrival = Promise.withResolvers();
-      return {
-        async tell(told) {
-          const event = toEvent(told, seat, conversation);
-          if (event.type === 'message') seat.sent.add(event.message.id);
-          await onEvent(event);
-          if (event.type !== 'message') return;
-          // Here the operator tries access rules.
-          const why = await whyUnheard(event.message);
-          if (why === undefined) return;
-          if (!who.patient) seat.unanswered.add(event.message.id);
-          await view.send(conversation, { markdown: `(Not heard: ${why}.)` }, `${event.message.id}!unheard`);
-        },
-        cancel: () => cancel(lane),
-        idle: () => idle(conversation, seat),
-        leave() {
-          if (seats.get(lane) === seat) seats.delete(lane);
-          return { lost: [...seat.lost], unanswered: seat.unanswered.size > 0 };
-        },
-      };
+    async stop() {
+      seats.stop(new SendError('retry', 'the bot stops', { retryAfterMs: afterStopMs }));
     },
-    isImpatient: (key) => seats.values().some(({ who, sent }) => !who.patient && sent.has(key)),
-    givenUp(key) {
-      for (const { who, sent, lost } of seats.values()) if (!who.patient && sent.has(key)) lost.add(key);
+    split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    files: { largest: Infinity, fitsCaption: () => true },
+    send,
+    find: async () => undefined,
+    async edit(conversation, receipt, part) {
+      const shown = shownBy(seats.at(conversation), receipt.id);
+      const { file: _file, more: _more, ...text } = part;
+      if (shown === undefined) await send(conversation, text, receipt.id);
+      else await shown.view.edit(conversation, { id: shown.id }, part);
     },
-    failed(key) {
-      for (const { who, sent, unanswered } of seats.values())
-        if (!who.patient && sent.has(key)) unanswered.add(key);
+    async remove(conversation, receipt) {
+      const shown = shownBy(seats.at(conversation), receipt.id);
+      await shown?.view.remove(conversation, { id: shown.id });
     },
-    isWatched: (conversation) => seats.get(conversationKey(conversation))?.who.patient === true,
-    isHere: (sender) => seats.values().some(({ who }) => `terminal:${who.user}` === sender),
+    async status(conversation, status) {
+      await seats.at(conversation)?.view.status(conversation, status);
+    },
+    fetchFile: noFileToFetch,
+    setMenus: async () => [],
+    lookUpChat: async (conversation) => ({
+      chatType: seats.at(conversation)?.who.as ?? 'unknown',
+      external: false,
+    }),
+    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
+    directLink: () => undefined,
   };
+}
+
+function shownBy(seat: Taken | undefined, id: string): Readonly<{ view: View; id: string }> | undefined {
+  return seat !== undefined && id.startsWith(`${seat.id}:`)
+    ? { view: seat.view, id: id.slice(seat.id.length + 1) }
+    : undefined;
+}
+
+function toEvent(
+  told: Told,
+  seat: Taken,
+  conversation: Conversation,
+): Extract<ChannelEvent, { type: 'message' | 'press' }> {
+  const { user, as } = seat.who;
+  const sender = { id: `terminal:${user}`, name: user, kind: 'person' } as const;
+  const common = { conversation, chatType: as, external: false, sender };
+  if ('press' in told) {
+    const { id, action, receipt } = told.press;
+    const shown = receipt && { receipt: { id: `${seat.id}:${receipt.id}` } };
+    return { type: 'press', press: { ...common, id, action, ...shown } };
+  }
+  const { id, text, command, sentAt } = told.message;
+  const named = command === undefined ? {} : { command };
+  // Else it could be another channel's key.
+  if (!id.startsWith('terminal:')) throw new Error('a message of a terminal needs an id of its own');
+  const message = { ...common, id, text, ...named, addressed: true, attachments: [], sentAt };
+  return { type: 'message', message };
+}
+
+async function idle(
+  place: Conversation,
+  seat: Taken,
+  seats: Seats,
+  { store, clock }: Pick<TerminalOptions, 'store' | 'clock'>,
+): Promise<void> {
+  const lane = conversationKey(place);
+  const isWork = (item: ListedItem): boolean =>
+    (item.lane === lane || item.lane.startsWith(`${lane}~`)) &&
+    !(seat.who.patient && item.takenAt === undefined && item.error !== undefined);
+  while (seats.at(place) === seat) {
+    const items = await store.inbox.waitingIn(lane);
+    if (!items.some(isWork) && (await store.outbox.pending(place)) === 0) return;
+    await clock.sleep(lookEveryMs);
+  }
 }

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import type { ChannelEvent, Channel, OnEvent, Press } from '../../../src/core/channel.ts';
 import type { Message } from '../../../src/core/message.ts';
 import { createSlack } from '../../../src/channels/slack/create-slack.ts';
-import type { SlackOptions } from '../../../src/channels/slack/slack-options.ts';
+import type { SlackApp, SlackDeps, SlackSettings } from '../../../src/channels/slack/slack-options.ts';
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { noPartners } from './no-partners.ts';
@@ -27,6 +27,8 @@ const patient: Clock = {
   now: systemClock.now,
   sleep: (ms, signal) => systemClock.sleep(ms === 500 ? 60_000 : ms, signal),
 };
+
+type SlackOptions = SlackApp & SlackSettings & SlackDeps;
 
 type Options = Readonly<{
   server?: SlackServerOptions;
@@ -59,6 +61,10 @@ export function slackOptions(slack: SlackServer): SlackOptions {
   };
 }
 
+export function createSlackChannel(options: SlackOptions): Channel {
+  return createSlack(options, options, options);
+}
+
 /** `t`: the test whose end closes it, or whoever else calls what is given to `after`. */
 export async function connectSlackChannel(
   t: Readonly<{ after(end: () => Promise<void>): void }> | TestContext,
@@ -67,7 +73,7 @@ export async function connectSlackChannel(
   const slack = await startSlackServer(options.server);
   const { log, lines } = watchLog();
   const events = createWatch<ChannelEvent>();
-  const channel = createSlack({
+  const channel = createSlackChannel({
     ...slackOptions(slack),
     signingSecret: slack.signingSecret,
     listen: { host: '127.0.0.1', port: 0 },
