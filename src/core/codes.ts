@@ -69,10 +69,10 @@ export type WarningCode = (typeof warningCodes)[number];
 export type Diagnostic = Readonly<{
   /** A note needs no fix. */
   level: 'error' | 'warning' | 'note';
-  /** A warning code of the specification, or an upper-case name. */
+  /** Of the specification, or our own in upper case. */
   code: string;
   message: string;
-  /** Absolute, if there is one. */
+  /** Absolute. */
   path?: string;
   field?: string;
   /** 1-based. */

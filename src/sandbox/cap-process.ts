@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 
 const [socketPath = '', ...words] = process.argv.slice(2);
 
-// // Otherwise a script that reads lines in a loop would lose the rest.
+// Otherwise a script that reads lines in a loop would lose the rest.
 const reads = words[0] === 'invoke' && !words.includes('--input') && !process.stdin.isTTY;
 const chunks: Buffer[] = [];
 if (reads) for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

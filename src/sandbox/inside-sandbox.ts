@@ -28,9 +28,9 @@ export function sandboxEnvironment(
   { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
 ): Readonly<Record<string, string>> {
   return defined({
-    // // Skipped if declared: the first call costs 25 ms and 8 MB (B4).
+    // Skipped if declared: the first call costs 25 ms and 8 MB (B4).
     TZ: declared['TZ'] === undefined ? new Intl.DateTimeFormat().resolvedOptions().timeZone : undefined,
-    // // Public skills import their Python modules from their own folder.
+    // Public skills import their Python modules from their own folder.
     PYTHONPATH: skillDirectory === undefined ? undefined : '/skill',
     ...declared,
     PATH: [ownPrograms, ...searchedFolders].join(':'),

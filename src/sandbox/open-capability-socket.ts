@@ -93,7 +93,7 @@ export async function openCapabilitySocket(
       const given = read === undefined ? refused : await serve(read.words, read.input, signal);
       socket.end(JSON.stringify(given));
     } catch (error) {
-      // // The client reports no answer; the server logs the cause.
+      // The client reports no answer; the server logs the cause.
       socket.destroy(error instanceof Error ? error : undefined);
     }
   }

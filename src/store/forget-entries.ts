@@ -116,7 +116,7 @@ export function createForgetEntries(
   return {
     judge(text) {
       const read = readStored(storedEntry, text);
-      // // A damaged entry must not outlive the person either.
+      // A damaged entry must not outlive the person either.
       if (!read.ok) return seen.theirTurn || text.includes(sender) ? 'removed' : 'kept';
       const fate = judgeEntry(read.value);
       gone.push(fate === 'removed');

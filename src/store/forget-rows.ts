@@ -25,7 +25,7 @@ function createForgetRows(sql: Sql): ForgetRows {
     `SELECT transcript FROM entries WHERE seq >= ?1 AND seq < ?2
      AND (${dialect.contains('entry', '?3')} OR ${dialect.contains('entry', '?4')}) ORDER BY seq`,
   );
-  // // The key, with anything after `#` or `@`.
+  // The key, with anything after `#` or `@`.
   const within = `(transcript = ?1 OR (transcript >= ?2 AND transcript < ?3) OR (transcript >= ?4 AND transcript < ?5))`;
   const rangeOf = (key: string) => [key, `${key}#`, `${key}$`, `${key}@`, `${key}A`] as const;
   const transcriptsOf = sql.statement<Readonly<{ transcript: string }>>(

@@ -188,7 +188,7 @@ export function createInbox(
       take,
       async takeAlong(key, now) {
         const [row] = (await takeAlong(key, now)).rows;
-        // // Unreadable rows wait for their own turn.
+        // Unreadable rows wait for their own turn.
         const read = row && readItem({ ...row, taken_at: null });
         return read?.ok === true ? read.value : undefined;
       },

@@ -39,7 +39,7 @@ export function createKeyed(sql: Sql, log: Log): (namespace: string) => Keyv {
     const has = async (key: string) => (await find(key)) !== undefined;
 
     async function store(entries: readonly Entry[]): Promise<boolean[]> {
-      // // One order for all prevents deadlocks.
+      // One order for all prevents deadlocks.
       const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
       const puts = sorted.map(({ key, value, expires }) =>
         put(namespace, key, String(value), expires ?? null),

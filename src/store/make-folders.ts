@@ -16,7 +16,7 @@ export function tryFolders(folder: string): void {
     try {
       rmdirSync(made);
     } catch (error) {
-      // // In use by now.
+      // In use by now.
       if (!hasCode(error, 'ENOTEMPTY', 'ENOENT')) throw error;
     }
   }

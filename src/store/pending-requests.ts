@@ -89,9 +89,9 @@ export function createPendingRequests(
      VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6) ON CONFLICT (id) DO NOTHING`,
   );
   const one = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1`);
-  // // A second answer at the same time waits here and is late.
+  // A second answer at the same time waits here and is late.
   const held = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1 ${sql.dialect.forUpdate}`);
-  // // Every turn asks this.
+  // Every turn asks this.
   const openIn = sql.lookup<Row>(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
@@ -106,7 +106,7 @@ export function createPendingRequests(
   const expire = sql.statement<Readonly<{ id: string }>>(
     `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
-  // // A second process sees the lease of the first.
+  // A second process sees the lease of the first.
   const take = sql.statement<Readonly<{ id: string }>>(
     `UPDATE asks SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,

@@ -14,7 +14,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const oldest = (table: string, where: string, id?: string) =>
     sql.statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
   const stale = [
-    // // Cascades to the keys.
+    // Cascades to the keys.
     { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
     { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
     { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
@@ -28,7 +28,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const dead = [
     oldest('inbox', `status = 'dead' AND accepted_at`),
     oldest('outbox', `status = 'dead' AND finished_at`),
-    // // The key stays longer, so nothing is sent twice.
+    // The key stays longer, so nothing is sent twice.
     sql.statement(
       `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
     ),
@@ -39,7 +39,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const quiet = sql.statement<Readonly<{ transcript: string }>>(
     'SELECT transcript FROM transcript_times WHERE last_at < ?1 ORDER BY last_at LIMIT 100',
   );
-  // // Locked: a new entry waits for this.
+  // Locked: a new entry waits for this.
   const stillQuiet = sql.statement(
     `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,
   );
@@ -67,7 +67,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     const before = Math.max(0, now - retentionMs);
     for (const rows of dead) await inBatches(rows, before);
     await inBatches(usage, new Date(before).toISOString().slice(0, 10), 1);
-    // // Oldest first: archived transcripts before the current one.
+    // Oldest first: archived transcripts before the current one.
     for (;;) {
       const found = await sql.read(quiet(before));
       if (found.length === 0) return;

@@ -59,7 +59,7 @@ export function createScheduler(options: {
       failing = false;
       if (nextAt !== undefined) wakeAt(nextAt);
     } catch (error) {
-      // // Once a series: it may last hours.
+      // Once a series: it may last hours.
       if (!failing) log.error({ err: error }, `${what} could not be read; trying again every second`);
       failing = true;
       wakeAt(clock.now() + afterFaultMs);
@@ -67,7 +67,7 @@ export function createScheduler(options: {
   }
 
   function wakeAt(at: number): void {
-    // // Looking early does no harm and is cheaper than resetting the timer.
+    // Looking early does no harm and is cheaper than resetting the timer.
     if (alarm.at !== undefined && alarm.at <= at) return;
     alarm.abort.abort();
     const abort = new AbortController();

@@ -30,7 +30,7 @@ const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14,
 /** SQLite rolls back a failed transaction. */
 function sqliteFault(error: Error): true | undefined {
   if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined;
-  // // The low byte is the primary code.
+  // The low byte is the primary code.
   return sqliteCodes.has(error.errcode & 0xff) ? true : undefined;
 }
 

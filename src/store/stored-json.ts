@@ -21,7 +21,7 @@ function parseJson(json: string): Readonly<{ value: unknown }> | undefined {
   try {
     return { value: JSON.parse(json) as unknown };
   } catch {
-    // // The parser's message quotes the text.
+    // The parser's message quotes the text.
     return undefined;
   }
 }

@@ -77,7 +77,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
       return { entries, damaged: rows.length - entries.length };
     },
     async archive(conversation) {
-      // // Keys hold no "@", so this id is unique.
+      // Keys hold no "@", so this id is unique.
       await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
     },
     answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,

@@ -11,7 +11,7 @@ export function createUsage(sql: Sql): Store['usage'] {
   const ofDays = sql.statement<Row>(`${select} ${order}`);
   const ofSender = sql.statement<Row>(`${select} AND sender = ?3 ${order}`);
   return async ({ day, sender }) => {
-    // // Every day is between "" and "9".
+    // Every day is between "" and "9".
     const days = [day ?? '', day ?? '9'] as const;
     const rows = await sql.read(sender === undefined ? ofDays(...days) : ofSender(...days, sender));
     return rows.map(({ input, output, cache_read, cache_write, ...row }) => ({

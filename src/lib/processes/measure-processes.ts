@@ -3,16 +3,16 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 export type Load = Readonly<{
   ids: readonly number[];
   tasks: number;
-  /** Without mapped files; shared ones count once for each. */
+  /** Without mapped files; counts shared memory for each. */
   memory: number;
-  /** With children that were waited for. */
+  /** With children waited for. */
   cpu: number;
 }>;
 
-/** As Linux tells programs. */
+/** Linux' USER_HZ. */
 const ticks = 100;
 
-/** Stops above `mostTasks`; ended ones count nothing. */
+/** Stops above `mostTasks`. */
 export function measureProcesses(root: number, mostTasks: number): Load {
   const ids = [root];
   const sum = { tasks: 0, memory: 0, cpu: 0 };
@@ -28,7 +28,7 @@ export function measureProcesses(root: number, mostTasks: number): Load {
   return { ids, ...sum };
 }
 
-/** Shared bytes are divided among their users; unreadable ones count nothing. */
+/** Divides shared bytes among their users; skips unreadable processes. */
 export function measureOwnMemory(ids: readonly number[]): number {
   let bytes = 0;
   for (const id of ids) {
@@ -40,10 +40,10 @@ export function measureOwnMemory(ids: readonly number[]): number {
 }
 
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
-/** Sockets that ordinary programs have beside each other. */
+/** Ordinary programs have these. */
 const freeSockets = 64;
 
-/** Of a process's own network; undefined if shared. */
+/** Of an own network namespace, otherwise undefined. */
 export function measureSockets(id: number): number {
   const link = (name: string): string | undefined => unlessGone(() => readlinkSync(`/proc/${name}/ns/net`));
   const network = link(String(id));
@@ -58,7 +58,7 @@ export function measureSockets(id: number): number {
   return bytes;
 }
 
-/** Those of other threads included. */
+/** Of all threads. */
 export function childrenOf(id: number): readonly number[] {
   return (listProc(`${id}/task`) ?? []).flatMap((thread) =>
     (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),

@@ -54,9 +54,9 @@ export function bubblewrapArguments(
     ...system,
     ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--size', temporary, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/dev'],
-    // // Hides the boot parameters of the host's kernel.
+    // Hides the boot parameters of the host's kernel.
     ...['--ro-bind', '/dev/null', '/proc/cmdline'],
-    // // If the bot is root, the sandbox's user would own /proc/sys.
+    // If the bot is root, the sandbox's user would own /proc/sys.
     ...['--remount-ro', '/proc'],
     ...['--ro-bind', process.execPath, nodeSeen],
     ...(skillDirectory === undefined ? [] : ['--ro-bind', skillDirectory, '/skill']),
@@ -121,7 +121,7 @@ export function createHandedFiles(first: number, memory: Readonly<{ counted: boo
       const args = settings.flatMap(({ place, keeps, file }) => {
         const made = how(place);
         if (made === 'none' || (made === 'over' && keeps)) return [];
-        // // A file in a new folder is cheaper than a mount.
+        // A file in a new folder is cheaper than a mount.
         return ['--perms', '0644', made === 'new' ? '--file' : '--ro-bind-data', take(file.open()), place];
       });
       if (calls !== undefined) args.push('--seccomp', take(calls.open()));

@@ -119,7 +119,7 @@ export function createBubblewrapSandbox({
   async function openShell(request: ShellRequest): Promise<ShellEnd> {
     const system = systemNow();
     const forPerson = { ...limits, cpuSeconds: secondsForPerson };
-    // // Without the filter a command could type on a shared terminal, so no job control.
+    // Without the filter a command could type on a shared terminal, so no job control.
     const session = handed.filters ? 'kept' : 'new';
     const { result } = await withCommand(
       { ...request, argv: shellCommand },

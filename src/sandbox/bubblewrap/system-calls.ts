@@ -3,7 +3,7 @@ type Numbers = Readonly<{ x64: number; arm64: number }>;
 
 /** Outside all namespaces, or often faulty. */
 const refused: readonly Numbers[] = [
-  { x64: 248, arm64: 217 }, // // add_key: keys are system-wide
+  { x64: 248, arm64: 217 }, // add_key: keys are system-wide
   { x64: 249, arm64: 218 }, // request_key
   { x64: 250, arm64: 219 }, // keyctl
   { x64: 298, arm64: 241 }, // perf_event_open
@@ -12,14 +12,14 @@ const refused: readonly Numbers[] = [
   { x64: 323, arm64: 282 }, // userfaultfd
   { x64: 272, arm64: 97 }, // unshare
   { x64: 308, arm64: 268 }, // setns
-  // // Else a process could look into bwrap, the first one inside.
+  // Else a process could look into bwrap, the first one inside.
   { x64: 101, arm64: 117 }, // ptrace
   { x64: 310, arm64: 270 }, // process_vm_readv
   { x64: 311, arm64: 271 }, // process_vm_writev
   { x64: 440, arm64: 440 }, // process_madvise
   { x64: 438, arm64: 438 }, // pidfd_getfd
   { x64: 312, arm64: 272 }, // kcmp
-  // // For administrators only.
+  // For administrators only.
   { x64: 103, arm64: 116 }, // syslog
   { x64: 179, arm64: 60 }, // quotactl
   { x64: 256, arm64: 238 }, // migrate_pages
@@ -29,11 +29,11 @@ const refused: readonly Numbers[] = [
 
 /** Programs have fallbacks for these. */
 const absent: readonly Numbers[] = [
-  { x64: 435, arm64: 435 }, // // clone3: its flags can't be checked
+  { x64: 435, arm64: 435 }, // clone3: its flags can't be checked
   { x64: 425, arm64: 425 }, // io_uring_setup
   { x64: 426, arm64: 426 }, // io_uring_enter
   { x64: 427, arm64: 427 }, // io_uring_register
-  // // Memory of no process, which nobody counts.
+  // Memory of no process, which nobody counts.
   { x64: 29, arm64: 194 }, // shmget
   { x64: 64, arm64: 190 }, // semget
   { x64: 68, arm64: 186 }, // msgget
@@ -73,7 +73,7 @@ export function systemCallFilter(
     load(4),
     ...unlessEqual([architectures[processor]], noSuchCall),
     load(0),
-    // // x32 calls have other numbers.
+    // x32 calls have other numbers.
     ...(processor === 'x64' ? [step(0x35, 0x40000000, 0, 1), answer(noSuchCall)] : []),
     ...refused.flatMap((call) => ifEqual(call[processor], [answer(refuse)])),
     ...[...absent, ...(counted ? [] : [memfdCreate])].flatMap((call) =>
@@ -87,7 +87,7 @@ export function systemCallFilter(
     ]),
     ...ifEqual(setsockopt[processor], [
       load(24),
-      // // SOL_SOCKET
+      // SOL_SOCKET
       ...ifEqual(1, [load(32), ...bufferSizes.flatMap((option) => ifEqual(option, [answer(pretend)]))]),
       answer(allow),
     ]),

@@ -64,7 +64,7 @@ export function containerArguments(
     ...['--network', 'none', '--hostname', 'sandbox', '--read-only', '--no-healthcheck'],
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', 'label=disable'],
     ...engine.own,
-    // // Wider than the watched limits.
+    // Wider than the watched limits.
     ...(engine.limits.pids ? ['--pids-limit', String(limits.processes * 2)] : []),
     ...(engine.limits.memory ? ['--memory', memory, '--memory-swap', memory] : []),
     ...['--ulimit', 'nofile=1024:1024', '--ulimit', 'core=0:0', '--shm-size', String(temporary)],

@@ -92,7 +92,7 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     const has = (controller: string): boolean => host.cgroupControllers?.includes(controller) === true;
     return {
       name: `podman ${version.Version}`,
-      // // Without the last, podman mounts tmpfs over a read-only root.
+      // Without the last, podman mounts tmpfs over a read-only root.
       own: [...same, '--userns', host.security.rootless ? 'keep-id' : 'host', '--read-only-tmpfs=false'],
       limits: { memory: has('memory'), pids: has('pids') },
     };
@@ -102,7 +102,7 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     SecurityOptions?.some((each) => each.split(',').includes(`name=${option}`)) === true;
   return {
     name: `docker ${ServerVersion}`,
-    // // In a rootless daemon our user is 0. A daemon that remaps users must keep ours.
+    // In a rootless daemon our user is 0. A daemon that remaps users must keep ours.
     own: is('rootless') ? ['--user', '0:0'] : [...same, ...(is('userns') ? ['--userns', 'host'] : [])],
     limits: { memory: MemoryLimit, pids: PidsLimit },
   };
@@ -133,7 +133,7 @@ function callerOf(
     async feed([source, ...rest], args) {
       const from = spawn(source, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
       const done = run(program, [...args], options);
-      // // It may end before it read everything.
+      // It may end before it read everything.
       done.child.stdin?.on('error', () => from.kill());
       if (done.child.stdin !== null) from.stdout.pipe(done.child.stdin);
       const code = new Promise((resolve) => from.once('close', resolve));

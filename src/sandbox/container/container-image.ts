@@ -30,7 +30,7 @@ export function followContainerImage(options: {
       const tree = name === undefined ? rootfs() : undefined;
       if (seen === undefined || seen.tree !== tree) {
         const id = name === undefined ? ofTree(tree) : named(name);
-        // // Don't keep a failure.
+        // Don't keep a failure.
         id.catch(forget);
         seen = { tree, id };
       }
@@ -122,7 +122,7 @@ async function removeOthers(
   ]);
   for (const tag of listed.trim().split('\n')) {
     if (tag === '' || tag === kept) continue;
-    // // One in use is removed next time.
+    // One in use is removed next time.
     await engine.call(['image', 'rm', `${repository}:${tag}`]).catch((error: unknown) => {
       log.info({ image: `${repository}:${tag}`, error: String(error) }, 'an old image could not be removed');
     });

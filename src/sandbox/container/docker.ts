@@ -90,7 +90,7 @@ async function withImage<Outcome extends object>(
 async function runCommand(request: SandboxRequest, host: Host): Promise<SandboxOutcome | undefined> {
   const deadline = createDeadline(systemClock);
   const { cap } = pausing(request.cap, deadline);
-  // // The client of the socket needs the bot's node.
+  // The client of the socket needs the bot's node.
   const capSocket =
     cap === undefined || !host.node
       ? undefined

@@ -112,7 +112,7 @@ async function sweep(engine: ContainerEngine, now: number): Promise<void> {
   const listed = await engine.call(['ps', '--all', '--quiet', '--no-trunc', ...ours]);
   for (const id of listed.split('\n').filter(Boolean)) {
     const format = `{{index .Config.Labels "${containerLabel}"}}`;
-    // // It may have ended meanwhile.
+    // It may have ended meanwhile.
     const until = await engine
       .call(['inspect', '--type', 'container', '--format', format, id])
       .catch(() => '');

@@ -40,7 +40,7 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
     begin(child, { ready, watch, fail }) {
       const { pid } = child;
       if (pid !== undefined) watch(pid);
-      // // The first move takes milliseconds, while the program gets ready.
+      // The first move takes milliseconds, while the program gets ready.
       const moved = pid === undefined ? undefined : group?.take(pid);
       const moveRest = async (): Promise<void> => {
         await Promise.all([ready, moved]);
@@ -50,7 +50,7 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
       moved?.catch(fail);
       const line = child.stdio[3];
       if (line instanceof Socket) {
-        // // Either end may be gone.
+        // Either end may be gone.
         line.on('error', () => line.destroy());
         line.once('data', () => {
           void moveRest().then(() => {
@@ -118,7 +118,7 @@ function isHandedOn(fd: number): boolean {
     const [, flags = '0'] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
     return (Number.parseInt(flags, 8) & closedOnExec) === 0;
   } catch (error) {
-    // // The descriptor of the listing itself.
+    // The descriptor of the listing itself.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
     throw error;
   }
@@ -150,7 +150,7 @@ export function createPipes(): Pipes {
   return {
     async take() {
       const node = free.pop() ?? (await make());
-      // // In this order: opening to write waits for a reader.
+      // In this order: opening to write waits for a reader.
       const read = openSync(`/proc/self/fd/${node}`, constants.O_RDONLY | constants.O_NONBLOCK);
       const write = openSync(`/proc/self/fd/${node}`, constants.O_WRONLY);
       return {

@@ -21,7 +21,7 @@ export function limitsCommand(
   const most = limits.processes * 4 + 64;
   const set = [
     ...limitLines(limits),
-    // // `-p` in dash, `-u` in bash.
+    // `-p` in dash, `-u` in bash.
     ...(ownUsers ? [`{ ulimit -p ${most} || ulimit -u ${most}; } 2>/dev/null`] : []),
   ];
   const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
@@ -32,9 +32,9 @@ export function limitsCommand(
 export function limitLines({ memoryMb, cpuSeconds, diskMb }: SandboxLimits): readonly string[] {
   return [
     `ulimit -t ${cpuSeconds + 5}`,
-    // // Blocks of 512 bytes.
+    // Blocks of 512 bytes.
     `ulimit -f ${diskMb * 2_048}`,
-    // // Node and others reserve much that they never use.
+    // Node and others reserve much that they never use.
     `ulimit -d ${(memoryMb + 1_024) * 1_024}`,
     'ulimit -n 1024',
     'ulimit -c 0',
@@ -70,7 +70,7 @@ export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGro
   const missing = controllers.filter((name) => !offered.includes(name));
   if (missing.length > 0)
     return { ok: false, why: `its control group does not control ${missing.join(', ')}` };
-  // // The top group has no type, and may hold processes.
+  // The top group has no type, and may hold processes.
   const isTop = readGroupFile(path.join(base, 'cgroup.type')) === '';
   const others = readGroupFile(path.join(base, 'cgroup.procs'))
     .split('\n')
@@ -92,7 +92,7 @@ export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGro
   return {
     ok: true,
     open(limits) {
-      // // Busy until the kernel ended the last process.
+      // Busy until the kernel ended the last process.
       for (const folder of ended) if (remove(folder)) ended.delete(folder);
       const folder = path.join(base, `${prefix}${process.pid}-${++opened}`);
       const close = (): void => void (remove(folder) || ended.add(folder));
@@ -106,18 +106,18 @@ function openGroup(folder: string, { memoryMb, processes }: SandboxLimits): Omit
   mkdirSync(folder);
   writeFileSync(file('memory.max'), String(memoryMb * 1024 * 1024));
   writeFileSync(file('memory.oom.group'), '1');
-  // // Wider than the watched limit, which names what was met.
+  // Wider than the watched limit, which names what was met.
   writeFileSync(file('pids.max'), String(processes * 2));
   try {
     writeFileSync(file('memory.swap.max'), '0');
   } catch (error) {
-    // // This kernel does not count swap.
+    // This kernel does not count swap.
     if (!isCode(error, 'ENOENT')) throw error;
   }
   return {
     async take(id) {
       await writeFile(file('cgroup.procs'), String(id)).catch((error: unknown) => {
-        // // Already ended.
+        // Already ended.
         if (!isCode(error, 'ESRCH')) throw error;
       });
     },

@@ -34,7 +34,7 @@ export async function measureFolders(
 ): Promise<readonly number[]> {
   const first = await askDu(folders, what);
   if (!first.closed) return first.sums;
-  // // The second try shows what stays closed.
+  // The second try shows what stays closed.
   await run('chmod', ['-R', 'u+rwX', '--', ...folders], { env }).catch(() => undefined);
   const second = await askDu(folders, what);
   return second.closed ? folders.map(() => Infinity) : second.sums;
@@ -47,7 +47,7 @@ async function askDu(
   const unit = what === 'bytes' ? '-k' : '--inodes';
   const { stdout, stderr } = await run('du', ['-s', '-x', unit, '--', ...folders], { env }).catch(
     (error: unknown) => {
-      // // It reports vanished or closed folders, and still prints sums.
+      // It reports vanished or closed folders, and still prints sums.
       if (error instanceof Error && 'stdout' in error && 'stderr' in error && 'code' in error)
         if (typeof error.code === 'number')
           return { stdout: String(error.stdout), stderr: String(error.stderr) };
@@ -140,7 +140,7 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
         if (stats === undefined) continue;
         const isFolder = stats.isDirectory();
         if (isFolder && below.length >= deepestFolder) {
-          // // Too deep to tell apart.
+          // Too deep to tell apart.
           await removeFolder(entered.at(name).replace('/self/', `/${process.pid}/`));
           continue;
         }

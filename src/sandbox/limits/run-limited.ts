@@ -108,7 +108,7 @@ export async function runLimited(
   const signal = AbortSignal.any([request.signal, runner.ending]);
   const { textInParts } = createRedaction(request.secrets ?? []);
   const most = (): Promise<number> => (chat === undefined ? Promise.resolve(0) : mostIn(chat, limits));
-  // // Before the command writes; with a handshake the command waits.
+  // Before the command writes; with a handshake the command waits.
   const before = handshake === undefined ? await most() : undefined;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
@@ -118,7 +118,7 @@ export async function runLimited(
       child = spawn(program, args, {
         env: command.env,
         cwd: command.cwd,
-        // // Own process group, to kill as one.
+        // Own process group, to kill as one.
         detached: true,
         stdio: descriptors(
           [
@@ -170,7 +170,7 @@ export async function runLimited(
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
   const mostInChat = before === undefined ? most() : Promise.resolve(before);
-  // // Keeps the bot responsive.
+  // Keeps the bot responsive.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
     if (!ended)
@@ -185,7 +185,7 @@ export async function runLimited(
   signal.addEventListener('abort', onAbort);
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    // // Also ends what it left in its group.
+    // Also ends what it left in its group.
     if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);

@@ -51,7 +51,7 @@ export function watchLimits(options: {
       if (load.memory + sockets > memory && measureOwnMemory(load.ids) + sockets > memory) over('memory');
     }
   }, everyProcesses);
-  // // Don't trust a disk that can't be measured.
+  // Don't trust a disk that can't be measured.
   void watchDisk().catch(() => over('crashed'));
   return { stop };
 

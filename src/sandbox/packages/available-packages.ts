@@ -56,7 +56,7 @@ export function followRootFileSystem(folder: string): () => RootFileSystem | und
 }
 
 function readRoot(folder: string, file: string): RootFileSystem | undefined {
-  // // An unknown one counts as none; the next build replaces it.
+  // An unknown one counts as none; the next build replaces it.
   const parsed = manifestShape.safeParse(parseJson(readFileSync(file, 'utf8')));
   if (!parsed.success) return undefined;
   const tree = path.join(folder, parsed.data.tree);

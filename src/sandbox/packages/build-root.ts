@@ -86,7 +86,7 @@ export async function buildRoot(options: {
       await rename(target, path.join(folder, tree));
       const written = path.join(work, manifestName);
       await writeFile(written, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-      // // Synced before use.
+      // Synced before use.
       await flush(folder);
       await rename(written, path.join(folder, manifestName));
       return { status: 'built', manifest, path: path.join(folder, tree) };
@@ -178,7 +178,7 @@ async function makeTree(options: {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
     signal,
-    // // `unshare` ignores other signals; without it the tool cleans up.
+    // `unshare` ignores other signals; without it the tool cleans up.
     killSignal: process.getuid?.() === 0 ? 'SIGKILL' : 'SIGTERM',
   });
   const unpacker = spawn('sh', ['-c', 'umask 022; exec tar "$@"', 'sh', ...unpackOptions(target)], {
@@ -187,7 +187,7 @@ async function makeTree(options: {
     signal,
   });
   const [said, unpackerSaid] = [follow(maker.stderr, onLine), follow(unpacker.stderr, () => undefined)];
-  // // If it ends early, its log says why.
+  // If it ends early, its log says why.
   maker.stdin.on('error', () => undefined).end(`${recipe.sources.join('\n')}\n`);
   const [made, unpacked] = await Promise.allSettled([
     ended(maker),
@@ -227,7 +227,7 @@ function environment(work: string): Readonly<Record<string, string>> {
     PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`,
     LC_ALL: 'C.UTF-8',
     DEBIAN_FRONTEND: 'noninteractive',
-    // // An ordinary user's tool runs under other ids, which can't enter our folders.
+    // An ordinary user's tool runs under other ids, which can't enter our folders.
     TMPDIR: process.getuid?.() === 0 ? work : undefined,
     ...Object.fromEntries(proxies),
   });

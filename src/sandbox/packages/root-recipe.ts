@@ -86,7 +86,7 @@ function readRelease(file: string): string | undefined {
   const text = readOr(file, '');
   const field = (name: string): string | undefined =>
     new RegExp(`^${name}="?([a-z]+)"?\\s*$`, 'm').exec(text)?.[1];
-  // // Derivatives install from the parent's archive.
+  // Derivatives install from the parent's archive.
   return field('UBUNTU_CODENAME') ?? field('DEBIAN_CODENAME') ?? field('VERSION_CODENAME');
 }
 
@@ -130,7 +130,7 @@ function stanzaSources(text: string): readonly Source[] {
     const components = words('components');
     const key = fields.get('signed-by') ?? '';
     const options = [
-      // // An inline key has no one-line form; apt then uses its trusted keys.
+      // An inline key has no one-line form; apt then uses its trusted keys.
       ...(/^\/\S+$/.test(key) ? [`signed-by=${key}`] : []),
       ...(/^(yes|true|1)$/i.test(fields.get('trusted') ?? '') ? ['trusted=yes'] : []),
       ...(words('architectures').length > 0 ? [`arch=${words('architectures').join(',')}`] : []),

@@ -73,7 +73,7 @@ export function createScriptPackages(options: {
     while (!(await isFolder(cache))) {
       onFetch();
       const outcome = await fetchOnce(key, () => fetchInto(kept, command, programs));
-      // // A cancelled first caller must not fail the others.
+      // A cancelled first caller must not fail the others.
       const forOthers = outcome.status === 'stopped' && outcome.reason === 'cancelled' && !signal.aborted;
       if ((outcome.status !== 'exited' || outcome.exitCode !== 0) && !forOthers)
         return { ok: false, status: 'failed', outcome };

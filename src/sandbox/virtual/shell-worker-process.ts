@@ -10,7 +10,7 @@ const name = import.meta.filename.endsWith('.ts') ? './shell-worker-thread.ts' :
 const shell = new Worker(new URL(name, import.meta.url), {
   env: {},
   workerData: setup,
-  // // The rest is for buffers, compiled code and the runtime.
+  // The rest is for buffers, compiled code and the runtime.
   resourceLimits: { maxOldGenerationSizeMb: setup.memoryMb / 2, maxYoungGenerationSizeMb: 16 },
 });
 

@@ -19,7 +19,7 @@ const mebibyte = 1024 * 1024;
 const setup = workerData as ShellSetup;
 const programs: ReadonlySet<string> = new Set(getCommandNames());
 const limits = {
-  // // The clock stops loops.
+  // The clock stops loops.
   maxCommandCount: 1e9,
   maxLoopIterations: 1e9,
   maxAwkIterations: 1e9,
@@ -73,7 +73,7 @@ async function execute(
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
   const customCommands = job.cap ? capCommands : [];
-  // // The default file system: /bin, /tmp, /dev, /proc, in memory.
+  // The default file system: /bin, /tmp, /dev, /proc, in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
   disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
@@ -86,7 +86,7 @@ async function execute(
   const shell = new Bash({
     fs: disk,
     cwd: '/scratch',
-    // // Scripts inherit only this.
+    // Scripts inherit only this.
     env: { ...job.env, PATH: '/usr/bin:/bin', HOME: '/scratch', TMPDIR: '/tmp' },
     executionLimits,
     processInfo,
@@ -147,11 +147,11 @@ function limitDisk(disk: IFileSystem, bytes: number): IFileSystem {
       spend(0, path);
       await disk.mkdir(path, options);
     },
-    // // The permission model forbids changing hard-linked files.
+    // The permission model forbids changing hard-linked files.
     async link(existing) {
       throw new Error(`EPERM: operation not permitted, link '${existing}'`);
     },
-    // // The library's way changes modes of open files, which is forbidden.
+    // The library's way changes modes of open files, which is forbidden.
     async cp(source, target, options) {
       const { isFile, isDirectory } = await disk.lstat(source);
       if (isFile) return limited.writeFile(target, await disk.readFileBuffer(source));

@@ -76,7 +76,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
       ...[...readable, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
       ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
     ],
-    // // Own session: Ctrl-C at the terminal is for the bot.
+    // Own session: Ctrl-C at the terminal is for the bot.
     detached: true,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -104,7 +104,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
     const deadline = createDeadline(systemClock);
     const { cap } = pausing(job.cap, deadline);
     const stopServing = cap === undefined ? () => undefined : serveCap(child, cap, signal);
-    // // Its clock may pause, unknown to the shell.
+    // Its clock may pause, unknown to the shell.
     const inside = cap === undefined ? timeoutMs : longestMs;
     const sent = { argv, env, secrets, timeoutMs: inside, outputCap, room, cap: cap !== undefined };
     child.send(sent satisfies ShellJob);

@@ -71,7 +71,7 @@ export function createCommit(
   }
 
   async function commit(step: Step): Promise<void> {
-    // // The lane's holder continues; otherwise its job must wake.
+    // The lane's holder continues; otherwise its job must wake.
     const freed =
       step.done === undefined || leases.active()
         ? undefined

@@ -64,7 +64,7 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
 
   return {
     keep(lease, since) {
-      // // Claimed while the store was closing.
+      // Claimed while the store was closing.
       if (state.closed) lease.lose();
       else aliveAt.set(lease, since);
     },

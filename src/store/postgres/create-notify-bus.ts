@@ -54,7 +54,7 @@ export function createNotifyBus(database: Database, log: Log): NotifyBus {
     }
     state.failures = 0;
     beat(client);
-    // // Also at the first connection: nothing was heard before.
+    // Also at the first connection: nothing was heard before.
     for (const listener of returned) listener();
   }
 
@@ -178,7 +178,7 @@ function parsed(payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch {
-    // // Not from us.
+    // Not from us.
     return undefined;
   }
 }

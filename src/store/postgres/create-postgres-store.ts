@@ -95,7 +95,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     },
     async forget(sender) {
       const forgotten = await forget(sender);
-      // // Lanes may have waited for a removed item. Vacuum overwrites what was removed.
+      // Lanes may have waited for a removed item. Vacuum overwrites what was removed.
       await hastenLanes(backing);
       return forgotten;
     },

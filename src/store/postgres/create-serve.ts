@@ -123,7 +123,7 @@ export function createServe(
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
         return false;
       } catch (error) {
-        // // Its loss was logged already.
+        // Its loss was logged already.
         const level = lease.state() === 'lost' ? 'debug' : 'error';
         log[level](
           { err: error, lane: lease.claim.lane },
@@ -161,7 +161,7 @@ export function createServe(
 
     function putOff(inMs: number, lanes?: readonly string[]): void {
       if (stopping.signal.aborted) return announcer.announce(kind, lanes, inMs);
-      // // A timer may fire early, the server’s clock does not.
+      // A timer may fire early, the server’s clock does not.
       if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
       else asking.want(lanes?.map(servedUnder));
       lookout.wake();

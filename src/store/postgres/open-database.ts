@@ -62,7 +62,7 @@ export function openDatabase(url: string, log: Log): Database {
   };
   const listeners = new Set<() => void>();
   const dedicated = () => new pg.Client(settings);
-  // // Parses the URL now.
+  // Parses the URL now.
   dedicated();
   const pool = new pg.Pool({
     ...settings,
@@ -70,7 +70,7 @@ export function openDatabase(url: string, log: Log): Database {
     query_timeout: statementMs + graceMs,
     onConnect: setUp,
   });
-  // // Otherwise an error of a connection ends the process.
+  // Otherwise an error of a connection ends the process.
   const heard = (error: Error) => {
     log.debug({ err: toFault(error) }, 'a connection to the database ended');
     for (const listener of listeners) listener();
@@ -114,7 +114,7 @@ export function openDatabase(url: string, log: Log): Database {
           ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
         ];
         const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
-        // // Sent together with BEGIN; fails if that fails.
+        // Sent together with BEGIN; fails if that fails.
         const [begun, worked] = await Promise.allSettled([
           faulty(client.query(asked)),
           work(queryOn(client, withinMs)),
@@ -172,7 +172,7 @@ export function toFault(error: unknown): DatabaseFault {
     const connected = !/^(08|57P|XX)/.test(code ?? '');
     return new DatabaseFault(`The database refused: ${said} (${code ?? 'no code'})`, { code, connected });
   }
-  // // Messages with a code may name the host; the driver's own don't.
+  // Messages with a code may name the host; the driver's own don't.
   const what = code ?? said;
   return new DatabaseFault(`The database could not be reached: ${what}`, { code, connected: false });
 }

@@ -38,10 +38,10 @@ const settledJobs = z.object({ settled: z.array(z.string()) });
 const day = 24 * 60 * 60;
 
 const queueOptions = {
-  // // One job a lane, queued or held.
+  // One job a lane, queued or held.
   policy: 'exclusive',
   heartbeatSeconds,
-  // // A job that failed for good would block its lane.
+  // A job that failed for good would block its lane.
   retryLimit: 2_000_000_000,
   retryDelay: 0,
   expireInSeconds: day,
@@ -82,7 +82,7 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
 
   async function createQueue(queue: string): Promise<void> {
     await boss.createQueue(queue, queueOptions);
-    // // Caches the queue's settings, which it would otherwise read on a second connection inside a transaction.
+    // Caches the queue's settings, which it would otherwise read on a second connection inside a transaction.
     await boss.findJobs(queue, { key: '' });
   }
 
@@ -117,7 +117,7 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
     },
     async claim(kind, channel, most) {
       const queue = queueOfChannel(kind, encodeURIComponent(channel));
-      // // pg-boss puts the number into the statement: few numbers, few prepared statements.
+      // pg-boss puts the number into the statement: few numbers, few prepared statements.
       const batchSize = 2 ** Math.floor(Math.log2(most));
       const [current, jobs] = await Promise.all([
         epoch.current(),

@@ -86,7 +86,7 @@ function reach(url: string, log: Log): Database {
   try {
     return openDatabase(url, log);
   } catch {
-    // // The parser's message may quote the URL.
+    // The parser's message may quote the URL.
     throw new OperatorError(
       'The url under [store] can’t be read as the address of a database. Write url = "postgres://USER:PASSWORD@HOST/DATABASE", ' +
         'special characters in the password as %XX.',

@@ -17,7 +17,7 @@ export function createBackup(connection: Connection): Store['backup'] {
       closeSync(openSync(part, 'wx', 0o600));
       await connection.backup(part, onProgress);
       chmodSync(part, 0o600);
-      // // The first has the name.
+      // The first has the name.
       closeSync(openSync(file, 'wx', 0o600));
       renameSync(part, file);
     } catch (error) {

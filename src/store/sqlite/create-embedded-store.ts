@@ -72,7 +72,7 @@ export function createEmbeddedStore(
     stop,
     keyed,
     usage: createUsage(sql),
-    // // There is only one process.
+    // There is only one process.
     async lead(what, until) {
       until.throwIfAborted();
       log.debug({ what }, 'this process owns the store and leads');
@@ -82,7 +82,7 @@ export function createEmbeddedStore(
     countUse: createUses(sql),
     prune: createPrune(sql),
     async forget(sender) {
-      // // Rare and large.
+      // Rare and large.
       const { createForget } = await import('../forget-rows.ts');
       const forgotten = await createForget(sql)(sender);
       await emptyJournal(connection);

@@ -59,7 +59,7 @@ export function createItems(
       if (accepted === 'stored' || accepted === 'merged') ring(conversationKey(message.conversation));
       return accepted;
     },
-    // // After `accept`: an edit may follow its message at once.
+    // After `accept`: an edit may follow its message at once.
     replace: (message) => batch.write('power', () => replace(message)),
     takeHead: (lane, now) => batch.write('process', () => takeHead(lane, now)),
     serve: createServe({
@@ -68,7 +68,7 @@ export function createItems(
         nextAt: next.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
-        // // Also look if the store can't be written.
+        // Also look if the store can't be written.
         if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },
       what: 'the inbox',

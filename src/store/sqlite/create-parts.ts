@@ -46,7 +46,7 @@ export function createParts(
         nextAt: upcoming.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
-        // // Also look if the store can't be written.
+        // Also look if the store can't be written.
         if (upcoming.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },
       what: 'the outbox',

@@ -51,7 +51,7 @@ export function createServe(options: {
 
     async function look(): Promise<number | undefined> {
       mindClock();
-      // // The next free lane looks again.
+      // The next free lane looks again.
       if (active.size >= concurrency) return undefined;
       const { lanes, nextAt } = dueHere();
       for (const lane of lanes) {
@@ -66,7 +66,7 @@ export function createServe(options: {
       const now = clock.now();
       if (seen.at === undefined) bringForward(now, now + longestWaitMs);
       else if (now < seen.at) bringForward(now, now);
-      // // Something with the old time may be stored only now.
+      // Something with the old time may be stored only now.
       else if (now < seen.latest) bringForward(now, seen.latest - underWayMs);
       seen.at = now;
       seen.latest = Math.max(seen.latest, now);

@@ -15,10 +15,10 @@ export function lockOwner(
   { what, instead } = { what: file, instead: 'a file of its own in [store] url' },
 ): Readonly<{ release(): void }> {
   const pidFile = `${file}.pid`;
-  // // SQLite gives its journal the same mode.
+  // SQLite gives its journal the same mode.
   createOnce(`${file}.lock`);
   chmodSync(`${file}.lock`, 0o600);
-  // // Never open the lock file elsewhere: closing it loses the POSIX locks.
+  // Never open the lock file elsewhere: closing it loses the POSIX locks.
   const lock = new DatabaseSync(`${file}.lock`);
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -36,7 +36,7 @@ export function lockOwner(
       try {
         rmSync(pidFile, { force: true });
       } catch {
-        // // On a read-only disk the id stays; only the lock counts.
+        // On a read-only disk the id stays; only the lock counts.
       }
       lock.close();
     },

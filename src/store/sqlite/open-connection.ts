@@ -30,7 +30,7 @@ const backupPages = 256;
 /** Opens a file or `:memory:` and changes nothing yet. Database errors, a full disk included, reach the caller (Q11). */
 export function openConnection(location: string): Connection {
   const db = new DatabaseSync(location, { timeout: 1_000 });
-  // // Overwrites deleted data (Q12).
+  // Overwrites deleted data (Q12).
   db.exec('PRAGMA secure_delete = ON');
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
@@ -59,7 +59,7 @@ export function openConnection(location: string): Connection {
         commit.run();
         return result;
       } catch (error) {
-        // // A full disk may have rolled back already.
+        // A full disk may have rolled back already.
         if (db.isTransaction) db.exec('ROLLBACK');
         throw error;
       }

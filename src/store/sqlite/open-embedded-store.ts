@@ -33,13 +33,13 @@ export function openEmbeddedStore(location: string, clock: Clock, log: Log): Sto
 function own(location: string, clock: Clock, log: Log): Store {
   makeFolders(path.dirname(location), 0o700);
   createOnce(location);
-  // // All names of a file share one lock.
+  // All names of a file share one lock.
   const file = realpathSync(location);
-  // // Before anything is changed: a folder would lose its mode.
+  // Before anything is changed: a folder would lose its mode.
   if (!statSync(file).isFile()) throw new Error('it is no file');
   const lock = lockOwner(file);
   try {
-    // // SQLite gives its journals the same mode.
+    // SQLite gives its journals the same mode.
     chmodSync(file, 0o600);
     return build(file, { release: lock.release, findFile: finderOf(file), clock, log });
   } catch (error) {

@@ -197,7 +197,7 @@ export function migrate(connection: Connection, steps: readonly string[], file: 
         'Start the newer Skillet, or put a backup that this one made in its place.',
     );
   }
-  // // Checkpoints every 16 MB, not 4: each one syncs twice.
+  // Checkpoints every 16 MB, not 4: each one syncs twice.
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
   for (const [done, step] of steps.entries()) {
     if (done < version) continue;
