@@ -118,7 +118,7 @@ export function createWriteSkill(options: {
 }
 
 /** Does not reveal the person. */
-export function personHash(sender: string): string {
+function personHash(sender: string): string {
   return createHash('sha256').update(sender).digest('hex');
 }
 

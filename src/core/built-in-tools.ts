@@ -5,7 +5,7 @@ import type { Risk } from './tool.ts';
 type Offer = 'kept' | 'default' | 'named';
 
 /** Description and effect are in its own file. */
-export type BuiltInTool = Readonly<{
+type BuiltInTool = Readonly<{
   icon: string;
   title: Fixed;
   /** One sentence. */

@@ -4,7 +4,7 @@ export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
 export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
 
 /** By Anthropic's pages, November 2026. */
-export type ClaudeModel = Readonly<{
+type ClaudeModel = Readonly<{
   /** To system, tools and messages (M13). */
   bindsThinking: boolean;
   window: number;

@@ -29,7 +29,7 @@ export const counters = {
 >;
 
 export type CounterName = keyof typeof counters;
-export type CounterLabels<Name extends CounterName> = Readonly<{
+type CounterLabels<Name extends CounterName> = Readonly<{
   [
     Label in keyof (typeof counters)[Name]['labels']
   ]: (typeof counters)[Name]['labels'][Label] extends readonly (infer Value)[] ? Value : never;

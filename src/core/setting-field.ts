@@ -13,7 +13,7 @@ export const settingKinds = [
   'url',
   'code',
 ] as const;
-export type SettingKind = (typeof settingKinds)[number];
+type SettingKind = (typeof settingKinds)[number];
 
 export type SettingValue = string | number | boolean | readonly string[];
 
@@ -49,7 +49,7 @@ const settingMeta = z.object({
   placeholder: z.string().max(100).optional(),
   secret: z.boolean().optional(),
 });
-export type SettingMeta = z.output<typeof settingMeta>;
+type SettingMeta = z.output<typeof settingMeta>;
 
 /** Accepted by all platforms. */
 const longestText = 3_000;

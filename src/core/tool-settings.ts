@@ -5,8 +5,7 @@ import { settingField, type SettingField, type SettingValue } from './setting-fi
 /** Of config or chat, unchecked. */
 export type SettingValues = Readonly<Record<string, unknown>>;
 
-export type CheckedSetting =
-  Readonly<{ ok: true; value: SettingValue }> | Readonly<{ ok: false; problem: string }>;
+type CheckedSetting = Readonly<{ ok: true; value: SettingValue }> | Readonly<{ ok: false; problem: string }>;
 
 /** No key: all together. Never holds a value. */
 export type SettingProblem = Readonly<{ key?: string; problem: string }>;

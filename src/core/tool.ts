@@ -115,7 +115,7 @@ export type ToolContext = Readonly<{
 }>;
 
 /** For people (X2). */
-export type ToolAbout = Readonly<{
+type ToolAbout = Readonly<{
   displayName: string;
   /** An emoji. */
   icon?: string;
@@ -157,7 +157,7 @@ export type Tool = Readonly<{
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
 
-export type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
+type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
   name: string;
   description: string;
   input: Input;

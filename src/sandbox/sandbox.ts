@@ -2,11 +2,10 @@ import type { Deadline } from '../lib/async/deadline.ts';
 import type { Secret } from '../lib/redaction/redact.ts';
 
 /** `auto` in config picks one (T9). */
-export const sandboxModes = ['bubblewrap', 'virtual', 'docker', 'off'] as const;
-export type SandboxMode = (typeof sandboxModes)[number];
+export type SandboxMode = 'bubblewrap' | 'virtual' | 'docker' | 'off';
 
 /** In every sandbox but `off`: `/skill`, `/scratch`, `/chat`, `/packages`. */
-export type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
+type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
 
 /** Ours, and `ash-sb capability` for skills written for Ash (C4). */
 export const capPrograms: readonly string[] = ['skillet-cap', 'ash-sb'];

@@ -16,7 +16,7 @@ import { createRegistry, type Registry } from './registry.ts';
 import { fileSkillStore, type SkillStore, type StoredSkill } from './skill-store.ts';
 import type { IsApproved } from './written-skills.ts';
 
-export type LoadOptions = Omit<ReadOptions, 'lastGood'> &
+type LoadOptions = Omit<ReadOptions, 'lastGood'> &
   Readonly<{
     lastGood?: LastGood;
     /** An unchanged file gives the same object at each reading. */
@@ -124,9 +124,9 @@ export const readLimit = 64 * 1024;
 /** Valid while the stamp is unchanged. */
 export type Remembered = Readonly<{ stamp: string; result: ParseResult }>;
 
-export type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
+type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
 
-export type ReadOptions = Readonly<{
+type ReadOptions = Readonly<{
   /** Load only what `skillet skill validate` passes. */
   strict?: boolean;
   /** Earlier results by path; updated. */
@@ -136,7 +136,7 @@ export type ReadOptions = Readonly<{
   onGood?: (stored: StoredSkill, store: SkillStore, bytes: Uint8Array | undefined) => void;
 }>;
 
-export type RootsReading = Readonly<{
+type RootsReading = Readonly<{
   skills: readonly ReadSkill[];
   diagnostics: readonly Diagnostic[];
   /** Folders to watch. */
@@ -150,10 +150,7 @@ const stampDoubtMs = 100;
  * Unchanged files come from memory; yields to the event loop (B6). A broken file is a value; its last good version
  * replaces it if that is safe (D7).
  */
-export async function readRoots(
-  roots: readonly SkillRoot[],
-  options: ReadOptions = {},
-): Promise<RootsReading> {
+async function readRoots(roots: readonly SkillRoot[], options: ReadOptions = {}): Promise<RootsReading> {
   const { remembered = new Map<string, Remembered>() } = options;
   const skills: ReadSkill[] = [];
   const diagnostics: Diagnostic[] = [];

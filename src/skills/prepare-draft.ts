@@ -26,7 +26,7 @@ const segmentLimit = 120;
 const depthLimit = 6;
 
 /** Complete, beside its place. */
-export type PreparedDraft = Readonly<{
+type PreparedDraft = Readonly<{
   /** Of the new version. */
   hash: string;
   /** `keep`: keeps the old version for `restoreReplaced`. */

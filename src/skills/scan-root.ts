@@ -3,9 +3,9 @@ import { join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 
-export type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
+type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
 
-export type RootScan = Readonly<{
+type RootScan = Readonly<{
   /** In path order. */
   skills: readonly FoundSkill[];
   diagnostics: readonly Diagnostic[];

@@ -61,7 +61,7 @@ export type Expectation = z.output<typeof expectation>;
 export type SkillCase = z.output<typeof skillCase> &
   Readonly<{ /** As written, otherwise its number in the file. */ name: string; file: string }>;
 
-export type ParsedCases =
+type ParsedCases =
   | Readonly<{ ok: true; cases: readonly SkillCase[] }>
   | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 

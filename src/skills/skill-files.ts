@@ -8,7 +8,7 @@ import { distribution } from './parse/read-fields.ts';
 import { isSkillFileName, isInside } from './scan-root.ts';
 
 /** Relative paths with `/` (R3). */
-export type SkillFiles = Readonly<{
+type SkillFiles = Readonly<{
   /** In path order, without SKILL.md. */
   files: readonly string[];
   /** Runnable ones; see `isScriptPath`. */

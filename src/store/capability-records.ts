@@ -15,7 +15,7 @@ export type KeptAccount = Readonly<{
  * `ended`: used, refused or stopped.
  */
 const flowStates = ['pending', 'submitted', 'linked', 'ended'] as const;
-export type FlowState = (typeof flowStates)[number];
+type FlowState = (typeof flowStates)[number];
 
 /** A sign-in (C6). */
 export type KeptFlow = Readonly<{

@@ -15,7 +15,7 @@ const piece = /<(message|quote|file)((?: [a-z]+="[^"]*")*)>\n([^]*?)\n<\/\1>/g;
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 type Summary = Extract<Entry, { kind: 'summary' }>;
 
-export type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
+type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
 
 /** Known after the whole transcript was judged. */
 export type Findings = Readonly<{

@@ -193,9 +193,9 @@ export type PersonRow = Readonly<{
 }>;
 
 /** `text` undefined removes the row. A row that no longer holds `was` stays. */
-export type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
+type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
 
-export type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown';
+type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown';
 
 export type ForgetRows = Readonly<{
   /** Includes run journals. */

@@ -21,7 +21,7 @@ export type OutboxRow = Readonly<{
   shown?: Receipt;
 }>;
 
-export type DeadPart = Readonly<{
+type DeadPart = Readonly<{
   key: string;
   lane: string;
   error: string;

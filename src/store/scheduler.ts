@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Looks for work when woken and at the time the last look returned; one look at a time. */
-export type Scheduler = Readonly<{
+type Scheduler = Readonly<{
   /** During a look: once more after it. */
   wake(): void;
   /** No look is running. */

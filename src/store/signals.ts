@@ -22,7 +22,7 @@ export const topics = [
   'progress',
   'ended',
 ] as const;
-export type Topic = (typeof topics)[number];
+type Topic = (typeof topics)[number];
 
 export function createLocalSignals(): Signals {
   const listeners = new Set<Readonly<{ topic: Topic; listener: (text: string) => void }>>();

@@ -34,7 +34,7 @@ export type Sql = Readonly<{
   dialect: Dialect;
 }>;
 
-export type Dialect = Readonly<{
+type Dialect = Readonly<{
   contains(column: string, text: string): string;
   /** Ends a SELECT in a transaction: others wait to change these rows. */
   forUpdate: string;

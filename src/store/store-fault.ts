@@ -1,5 +1,5 @@
 /** `undone`: surely nothing of the failed call was written. */
-export type StoreFault = Readonly<{ reason: string; undone: boolean }>;
+type StoreFault = Readonly<{ reason: string; undone: boolean }>;
 
 /** The file was removed or replaced. */
 export class StoreGone extends Error {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 /** `words`: for people and models. */
-export type FileType = Readonly<{ mime: string; words: string }>;
+type FileType = Readonly<{ mime: string; words: string }>;
 
 const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[] = [
   [/^89504e47/, 'image/png', 'PNG image'],

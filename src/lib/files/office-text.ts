@@ -8,7 +8,7 @@ const longestComment = 0xffff;
 
 const mostEntries = 10_000;
 
-export type OfficeText = Readonly<{ text: string; whole: boolean }>;
+type OfficeText = Readonly<{ text: string; whole: boolean }>;
 
 /** Unpacked. */
 const largestPart = 8_000_000;

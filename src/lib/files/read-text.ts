@@ -10,7 +10,7 @@ const mostBeyondAscii = 0.3;
 /** Bytes (R4). */
 export const textLimit = 200_000;
 
-export type ReadBytes = Readonly<
+type ReadBytes = Readonly<
   { ok: true; bytes: Buffer } | { ok: false; code: 'FILE_TOO_LARGE'; message: string }
 >;
 

@@ -4,7 +4,7 @@ import { graphemeStart } from '../text/text.ts';
 
 const farthestBack = 600;
 
-export type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
+type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
 
 /** As late as `fits` allows, at a good place. */
 export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | undefined {

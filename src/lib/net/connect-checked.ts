@@ -32,7 +32,7 @@ const refused = blockList([
 export type HostAddress = Readonly<{ address: string; family: 4 | 6 }>;
 
 /** Rejects if there are none. */
-export type Lookup = (host: string) => Promise<readonly HostAddress[]>;
+type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
 export type ConnectOptions = Readonly<{
   /** For tests on loopback. */
@@ -43,7 +43,7 @@ export type ConnectOptions = Readonly<{
   signal?: AbortSignal;
 }>;
 
-export type Connected =
+type Connected =
   | Readonly<{ ok: true; socket: Socket }>
   /** Names the host, never its address. */
   | Readonly<{

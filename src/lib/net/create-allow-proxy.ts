@@ -9,7 +9,7 @@ import { createServer, request } from './node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { judgeTarget } from './judge-target.ts';
 
-export type AllowProxy = Readonly<{
+type AllowProxy = Readonly<{
   socketPath: string;
   close(): Promise<void>;
 }>;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectOptions } from './connect-checked.ts';
 import { httpGet } from './http-get.ts';
 
-export type FetchOptions = Readonly<{
+type FetchOptions = Readonly<{
   maxBytes: number;
   /** All redirects and the last byte. */
   timeoutMs: number;

@@ -7,7 +7,7 @@ import { request } from './node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { hostOf } from './judge-target.ts';
 
-export type HttpGetOptions = Readonly<{
+type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
   /** Of the unpacked body. */
   maxBytes: number;

@@ -5,7 +5,7 @@ export type Target =
   /** ASCII, one line each. `reason`: for the status line. `message`: what to do. */
   | Readonly<{ ok: false; status: 400 | 403; reason: string; message: string }>;
 
-export type Allowance = Readonly<{
+type Allowance = Readonly<{
   hosts: readonly string[];
   ports: readonly number[];
   /** One ASCII sentence. */

@@ -90,7 +90,7 @@ const notOfRoot: ReadonlySet<string> = new Set(
 );
 
 /** Files that bwrap reads from descriptors: settings and the system call filter. */
-export type HandedFiles = Readonly<{
+type HandedFiles = Readonly<{
   filters: boolean;
   open(settings: SystemMounts['settings']): Readonly<{
     args: readonly string[];

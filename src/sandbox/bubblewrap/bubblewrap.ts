@@ -46,7 +46,7 @@ import {
 } from '../sandbox.ts';
 import { shellCommand, terminalEnvironment } from '../script-command.ts';
 
-export type BubblewrapOptions = Readonly<{
+type BubblewrapOptions = Readonly<{
   bwrap: string;
   limits: SandboxLimits;
   /** Read at each command: it may be rebuilt (R6). */
@@ -227,7 +227,7 @@ function missing(program: string, { root }: SystemMounts): SandboxOutcome {
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
 }
 
-export type BubblewrapProbe =
+type BubblewrapProbe =
   | Readonly<{ ok: true; bwrap: string }>
   | Readonly<{ ok: false; /** One sentence, with the fix. */ why: string }>;
 

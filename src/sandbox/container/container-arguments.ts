@@ -26,7 +26,7 @@ export type Container = Readonly<{
   terminal: boolean;
 }>;
 
-export type ContainerRequest = Pick<
+type ContainerRequest = Pick<
   SandboxRequest,
   'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'env'
 >;

@@ -23,7 +23,7 @@ export type ContainerEngine = Readonly<{
   feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
 }>;
 
-export type FoundContainerEngine =
+type FoundContainerEngine =
   | Readonly<{ ok: true; engine: ContainerEngine }>
   | Readonly<{ ok: false; /** For each program tried. */ why: readonly string[] }>;
 

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { InParts } from '../../lib/redaction/redact.ts';
 
-export type Capped = Readonly<{ text: string; truncated: boolean }>;
+type Capped = Readonly<{ text: string; truncated: boolean }>;
 
 /** Keeps the first two thirds and the last third, with a marker between. */
 export function capOutput(text: string, cap: number): Capped {

@@ -18,7 +18,7 @@ export type RootRecipe = Readonly<{
 }>;
 
 /** python3 for `.py` scripts, ca-certificates for HTTPS, libstdc++6 for the bot's Node. */
-export const basePackages: readonly string[] = ['ca-certificates', 'libstdc++6', 'python3'];
+const basePackages: readonly string[] = ['ca-certificates', 'libstdc++6', 'python3'];
 
 /** Debian's rule, without `-` at the end: apt would remove the package. */
 const packageName = /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/;
@@ -153,7 +153,7 @@ export type RootTool = Readonly<{
   command(recipe: RootRecipe, work: string): readonly [program: string, ...rest: string[]];
 }>;
 
-export type FoundRootTool =
+type FoundRootTool =
   Readonly<{ ok: true; tool: RootTool }> | Readonly<{ ok: false; /** What to install. */ message: string }>;
 
 /** mmdebstrap, as root or with subordinate ids (R6). It ends with the bot; as root in its own mount namespace. */

@@ -19,7 +19,7 @@ export type GitRequest = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-export type GitOutcome =
+type GitOutcome =
   | Readonly<{ status: 'done'; output: Buffer }>
   | Readonly<{ status: 'failed'; /** Printable. */ message: string }>
   | Readonly<{ status: 'too much output' }>;

@@ -57,8 +57,7 @@ export const installedFileLimit = 5 * 1024 * 1024;
 /** By absolute path; a hash counts while the stamp is unchanged. */
 export type HashMemory = Map<string, Readonly<{ stamp: string; sha256: string }>>;
 
-export type PinnedBytes =
-  Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: false; problem: string }>;
+type PinnedBytes = Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: false; problem: string }>;
 
 /** Clocks of file systems are coarse: a change this soon may keep the stamp. */
 const stampDoubtMs = 100;

@@ -14,7 +14,7 @@ const around = 3;
 /** Pairs of lines; beyond this the middle is shown as replaced. */
 const pairLimit = 4_000_000;
 
-export type FileChange = Readonly<{
+type FileChange = Readonly<{
   path: string;
   kind: 'added' | 'changed' | 'removed';
   /** A sentence if it is no text, or the approved bytes are gone. */

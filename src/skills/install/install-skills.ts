@@ -31,7 +31,7 @@ import {
   type LockedSource,
 } from './lock-file.ts';
 
-export type Agreement = Readonly<{
+type Agreement = Readonly<{
   source: string;
   ref?: string;
   commit?: string;

@@ -27,7 +27,7 @@ export type LockedSource = Readonly<{
 /** `skills.lock.toml`. Each name is in it once. */
 export type Lock = Readonly<{ sources: readonly LockedSource[] }>;
 
-export type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
+type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
 
 const hash = /^[0-9a-f]{64}$/;
 /** As `sha256sum` writes it. */

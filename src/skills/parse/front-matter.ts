@@ -10,7 +10,7 @@ export const frontMatterLimit = 8 * 1024;
 /** In characters, with the lines around it. */
 const headLimit = frontMatterLimit + 2 * 1024;
 
-export type FrontMatter = Readonly<{
+type FrontMatter = Readonly<{
   front: FrontMap;
   /** Keys whose values were quoted (F4). */
   repaired: readonly string[];
@@ -19,7 +19,7 @@ export type FrontMatter = Readonly<{
   yamlLine: number;
 }>;
 
-export type FrontMatterResult = Readonly<{ warnings: readonly Diagnostic[] }> &
+type FrontMatterResult = Readonly<{ warnings: readonly Diagnostic[] }> &
   (
     | Readonly<{ ok: true; file: FrontMatter }>
     /** `accessBroken`: the problem may grant or restrict something (D7). */

@@ -45,7 +45,7 @@ const installers: ReadonlyMap<string, readonly [start: string, key: string]> = n
 /** A stray ` #` would silently cut these (F4). */
 const proseFields = ['name', 'description', 'compatibility', 'rationale', 'argument_hint', 'license'];
 
-export type Fields = Omit<
+type Fields = Omit<
   Definition,
   'name' | 'description' | 'origin' | 'path' | 'directory' | 'root' | 'flat' | 'diagnostics'
 >;

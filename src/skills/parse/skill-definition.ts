@@ -7,7 +7,7 @@ import { deepFreeze } from '../../lib/json/json-values.ts';
 export const nameLimit = 64;
 
 /** Before shadowed definitions restrict it (D3). */
-export type OwnAccess = Readonly<{
+type OwnAccess = Readonly<{
   /** Absent: the default of A2. */
   chatTypes?: readonly ChatType[];
   sensitive: boolean;

@@ -13,7 +13,7 @@ import { isSkillFileName } from '../scan-root.ts';
 const depthLimit = 16;
 
 /** `bytes`: the whole file. */
-export type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
+type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
 
 /** By the open specification, with unknown keys and flow style as warnings; `strict`: exactly what the reference validator refuses (F5). */
 export function validateSkill(

@@ -9,7 +9,7 @@ import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
 import { bringForward, waitingRows } from './sweep-lanes.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
-export type Serve = (options: ServeOptions) => Serving;
+type Serve = (options: ServeOptions) => Serving;
 
 /** Without a hint. */
 const regularlyMs = 5_000;

@@ -21,7 +21,7 @@ export class DatabaseFault extends Error {
 export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<Answer<Row>>;
 
 /** `disk`: fsynced at commit. `memory`: a server crash may lose the last half second. */
-export type Outlives = 'disk' | 'memory';
+type Outlives = 'disk' | 'memory';
 
 /** Statements time out after 15 seconds (Q11). */
 export type Database = Readonly<{

@@ -5,7 +5,7 @@ import { createScheduler } from '../scheduler.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
 /** At most `limit` lanes with something due, oldest first. `beside`: those beside conversations. `nextAt`: when the next becomes due. */
-export type Due = (
+type Due = (
   now: number,
   limit: number,
   beside: boolean,
