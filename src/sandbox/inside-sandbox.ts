@@ -2,6 +2,7 @@ import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { defined } from '../lib/json/json-values.ts';
 import type { SandboxRequest } from './sandbox.ts';
+import { hasCode } from '../lib/has-code.ts';
 
 export const searchedFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
 /** Host programs are mounted here. */
@@ -56,8 +57,7 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && ['EACCES', 'ENOTDIR'].includes(String(error.code)))
-      return false;
+    if (hasCode(error, 'EACCES', 'ENOTDIR')) return false;
     throw error;
   }
 }

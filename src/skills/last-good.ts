@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../lib/json/json-values.ts';
+import { hasCode } from '../lib/has-code.ts';
 
 /** The last readable version of each skill file (F9). */
 export type LastGood = Readonly<{
@@ -67,7 +68,7 @@ function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { hasCode } from '../lib/has-code.ts';
 
 /** Returns the folders it made, outermost first; throws in plain words. Node's `mkdir` with `recursive` never returns below /proc. */
 export function makeFolders(folder: string, mode: number): readonly string[] {
@@ -41,8 +42,4 @@ function makeFolder(folder: string, mode: number): boolean {
     if (said === undefined) throw error;
     throw new Error(`${said}, so ${folder} can't be made`, { cause: error });
   }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { hasCode } from '../has-code.ts';
 
 /** Linux resolves names from an open folder, so swapping a folder for a link has no effect (T13). */
 export const usualWay: Way = process.platform === 'linux' ? 'descriptor' : 'path';
@@ -131,7 +132,7 @@ function makeFolder(entry: string): void {
   try {
     mkdirSync(entry, { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 

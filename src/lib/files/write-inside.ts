@@ -13,6 +13,7 @@ import {
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { enterFolder, unlessRefused, type Way, type FilePlace } from './open-inside.ts';
+import { hasCode } from '../has-code.ts';
 
 const run = promisify(execFile);
 
@@ -70,7 +71,7 @@ function isRefusal(error: unknown): boolean {
     'EPERM',
     'ELOOP',
   ];
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+  return hasCode(error, ...codes);
 }
 
 /** Any path length, closed folders, links. */

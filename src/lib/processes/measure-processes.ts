@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { hasCode } from '../has-code.ts';
 
 export type Load = Readonly<{
   ids: readonly number[];
@@ -97,9 +98,9 @@ function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && goneCodes.has(String(error.code))) return undefined;
+    if (hasCode(error, ...goneCodes)) return undefined;
     throw error;
   }
 }
 
-const goneCodes: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+const goneCodes = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];

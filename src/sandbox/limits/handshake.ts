@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { measureProcesses } from '../../lib/processes/measure-processes.ts';
 import type { CommandGroup } from './kernel-limits.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 const pathOnly = 0o10000000;
 const closedOnExec = 0o2000000;
@@ -119,7 +120,7 @@ function isHandedOn(fd: number): boolean {
     return (Number.parseInt(flags, 8) & closedOnExec) === 0;
   } catch (error) {
     // The descriptor of the listing itself.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

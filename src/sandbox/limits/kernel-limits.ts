@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from '
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SandboxLimits, StopReason } from '../sandbox.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 export function temporaryBytes({ memoryMb }: SandboxLimits): number {
   return Math.floor(Math.min(256, memoryMb / 4)) * 1024 * 1024;
@@ -112,13 +113,13 @@ function openGroup(folder: string, { memoryMb, processes }: SandboxLimits): Omit
     writeFileSync(file('memory.swap.max'), '0');
   } catch (error) {
     // This kernel does not count swap.
-    if (!isCode(error, 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
   return {
     async take(id) {
       await writeFile(file('cgroup.procs'), String(id)).catch((error: unknown) => {
         // Already ended.
-        if (!isCode(error, 'ESRCH')) throw error;
+        if (!hasCode(error, 'ESRCH')) throw error;
       });
     },
     met() {
@@ -134,13 +135,9 @@ function remove(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch (error) {
-    if (!isCode(error, 'EBUSY') && !isCode(error, 'ENOENT')) throw error;
-    return isCode(error, 'ENOENT');
+    if (!hasCode(error, 'EBUSY', 'ENOENT')) throw error;
+    return hasCode(error, 'ENOENT');
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** Files of versions 2 and 1, and the counter in them. */

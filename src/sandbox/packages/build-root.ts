@@ -12,6 +12,7 @@ import { nameSettings } from '../inside-sandbox.ts';
 import { followRootFileSystem, manifestName, type RootManifest } from './available-packages.ts';
 import { installedPackages } from './debian-packages.ts';
 import { recipeHash, type RootRecipe, type RootTool } from './root-recipe.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 /** Of the tool's log. */
 const keptLines = 200;
@@ -37,22 +38,27 @@ const mountPoints = ['dev', 'proc', 'tmp', 'run', 'skill', 'scratch', 'chat'];
  * renaming the manifest; a failure changes nothing. Removes leftovers and unused trees. Throws OperatorError on
  * failure, or if another build runs.
  */
-export async function buildRoot(options: {
-  folder: string;
-  recipe: RootRecipe;
-  tool: RootTool;
-  /** Rebuilds even if nothing changed, for newer packages. */
-  fresh?: boolean;
-  now: number;
-  /** Throws OperatorError if another process builds. */
-  lock(file: string, words: Readonly<{ what: string; instead: string }>): Readonly<{ release(): void }>;
-  flush?(folder: string): Promise<unknown>;
-  onLine(line: string): void;
-  signal: AbortSignal;
-}): Promise<BuiltRoot> {
-  const { folder, recipe, tool, fresh = false, now, flush = flushDisk, onLine, signal } = options;
+export async function buildRoot(
+  options: {
+    folder: string;
+    recipe: RootRecipe;
+    /** Rebuilds even if nothing changed, for newer packages. */
+    fresh?: boolean;
+    now: number;
+    signal: AbortSignal;
+  },
+  deps: {
+    tool: RootTool;
+    /** Throws OperatorError if another process builds. */
+    lock(file: string, words: Readonly<{ what: string; instead: string }>): Readonly<{ release(): void }>;
+    flush?(folder: string): Promise<unknown>;
+    onLine(line: string): void;
+  },
+): Promise<BuiltRoot> {
+  const { folder, recipe, fresh = false, now, signal } = options;
+  const { tool, flush = flushDisk, onLine } = deps;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lock = options.lock(path.join(folder, 'build'), {
+  const lock = deps.lock(path.join(folder, 'build'), {
     what: `the building of ${folder}`,
     instead: 'another [bot] data_dir',
   });
@@ -103,7 +109,7 @@ async function writeSettings(tree: string): Promise<void> {
   await mkdir(path.join(tree, 'etc'), { recursive: true });
   for (const [place, text] of nameSettings) {
     await writeFile(path.join(tree, place), text, { flag: 'wx', mode: 0o644 }).catch((error: unknown) => {
-      if (!isCode(error, ['EEXIST'])) throw error;
+      if (!hasCode(error, 'EEXIST')) throw error;
     });
   }
 }
@@ -148,17 +154,13 @@ async function isMounted(name: string): Promise<boolean> {
 }
 
 function noneIfAbsent(error: unknown): string[] {
-  if (isCode(error, ['ENOENT'])) return [];
+  if (hasCode(error, 'ENOENT')) return [];
   throw error;
 }
 
 function noneIfGone(error: unknown): string {
-  if (isCode(error, ['ENOENT', 'ESRCH', 'EINVAL', 'EACCES', 'EPERM'])) return '';
+  if (hasCode(error, 'ENOENT', 'ESRCH', 'EINVAL', 'EACCES', 'EPERM')) return '';
   throw error;
-}
-
-function isCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 /** Unpacks a tool's tree into the empty `target`: our owner, no setuid, no devices. Throws OperatorError with the fix. */

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../inside-sandbox.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 /** Name, extras and version as in uv; no URL, no path. */
 const requirement = /^[A-Za-z0-9][\w.,[\]=<>~!@+-]*$/;
@@ -161,7 +162,7 @@ async function isFolder(place: string): Promise<boolean> {
   try {
     return (await stat(place)).isDirectory();
   } catch (error) {
-    if (isCode(error, ['ENOENT'])) return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }
@@ -171,7 +172,7 @@ async function moveTo(part: string, kept: string): Promise<void> {
   try {
     await rename(part, kept);
   } catch (error) {
-    if (!isCode(error, ['ENOTEMPTY', 'EEXIST'])) throw error;
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
   }
 }
 
@@ -183,10 +184,6 @@ async function sweep(folder: string): Promise<void> {
     const limit = name.includes('.') ? 2 * fetchLimitMs : keptMs;
     if (Date.now() - mtimeMs > limit) await rm(place, { recursive: true, force: true });
   }
-}
-
-function isCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 /** `--from`, `x`, `y` */

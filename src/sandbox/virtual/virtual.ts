@@ -4,6 +4,7 @@ import { folderSize } from '../../lib/files/list-inside.ts';
 import { startShellWorker, type ShellWorker, type ShellAnswer, type ShellSetup } from './shell-worker.ts';
 import { packageOf } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 /**
  * Needs only `npm install` (T9): just-bash with jq, awk, sed, sqlite3 over the request's folders; no other files,
@@ -129,7 +130,7 @@ function libraryFolder(): string | undefined {
     const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');
     return `${before}/node_modules`;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    if (hasCode(error, 'ERR_MODULE_NOT_FOUND')) return undefined;
     throw error;
   }
 }

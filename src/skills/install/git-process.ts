@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { OperatorError } from '../../core/errors.ts';
 import { printable } from '../../lib/text/text.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 export type GitRequest = Readonly<{
   /** Follow our own options. */
@@ -83,7 +84,7 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
       process.kill(-child.pid, 'SIGKILL');
     } catch (error) {
       // Already gone.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+      if (!hasCode(error, 'ESRCH')) throw error;
     }
   };
   signal.addEventListener('abort', end, { once: true });

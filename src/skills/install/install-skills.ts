@@ -30,6 +30,7 @@ import {
   type LockedSkill,
   type LockedSource,
 } from './lock-file.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 type Agreement = Readonly<{
   source: string;
@@ -190,8 +191,8 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
-    if (error instanceof Error && 'code' in error && error.code === 'EPERM') return true;
+    if (hasCode(error, 'ESRCH')) return false;
+    if (hasCode(error, 'EPERM')) return true;
     throw error;
   }
 }

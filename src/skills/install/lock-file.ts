@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import type { Pin, PinnedFile } from '../../core/skill.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 /** An approved skill (D6). */
 export type LockedSkill = Readonly<{
@@ -166,7 +167,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

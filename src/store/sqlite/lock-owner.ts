@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 /** SQLITE_BUSY */
 const busy = 5;
@@ -53,7 +54,7 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (hasCode(error, 'ENOENT')) return '';
     throw error;
   }
 }
@@ -63,6 +64,6 @@ export function createOnce(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
