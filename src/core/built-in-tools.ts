@@ -4,11 +4,9 @@ import type { Risk } from './tool.ts';
 /** `kept`: always. `default`: unless a list leaves it out. `named`: only if a list names it. */
 type Offer = 'kept' | 'default' | 'named';
 
-/** Description and effect are in its own file. */
 type BuiltInTool = Readonly<{
   icon: string;
   title: Fixed;
-  /** One sentence. */
   says: Fixed;
   /** Shown while it runs (U13). */
   doing: Fixed;
@@ -18,7 +16,6 @@ type BuiltInTool = Readonly<{
   main?: Offer;
   /** `allowed_tools` (T5). Absent: never. */
   runs?: Offer;
-  /** Otherwise the tool does not exist. */
   needs?: 'skills' | 'capabilities' | 'search';
   /** `/tools` leaves it out. */
   inner?: true;
@@ -207,7 +204,6 @@ export function builtInTool(name: string): BuiltInTool | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** In this order. */
 export function builtInNames(isSuch: (row: BuiltInTool) => boolean = () => true): readonly string[] {
   return Object.entries(table).flatMap(([name, row]) => (isSuch(row) ? [name] : []));
 }

@@ -7,7 +7,6 @@ import type { SettingField, SettingValue } from './setting-field.ts';
 /** `action`: at most 64 bytes (Telegram). */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
 
-/** The host keeps the bytes under `id`. */
 export type PartFile = Readonly<{
   id: string;
   /** No path. */
@@ -15,7 +14,6 @@ export type PartFile = Readonly<{
   mime: string;
   /** At least one byte. */
   size: number;
-  /** For errors (H14). */
   language?: string;
 }>;
 
@@ -23,7 +21,6 @@ export type Part = Readonly<{
   /** A file's caption. Empty without a file: no answer, the placeholder is removed (Q6). */
   markdown: string;
   buttons?: readonly Button[];
-  /** A `platformId`. */
   replyTo?: string;
   file?: PartFile;
   /** Shown together, as `FileLimits.album` allows. */
@@ -65,12 +62,10 @@ export type Status = Readonly<
 
 /** Posted once, then edited, also after a restart. Words become the answer by an edit (Q6); a silent line is replaced. */
 export type Placeholder = Readonly<{
-  /** For `find`. */
   key: string;
   replyTo?: string;
   /** A sign of work may be on it. */
   asked?: string;
-  /** Also by another process. */
   posted(): Promise<Receipt | undefined>;
   /** Stored at once; if it rejects, remove the message. Undefined: removed. */
   keep(receipt: Receipt | undefined): Promise<void>;
@@ -106,10 +101,8 @@ export type ChannelEvent =
       press: Press;
       openForm?: OpenForm;
       tell?(words: string): void;
-      /** Of an ephemeral message. */
       openThread?: OpenThread;
     }>
-  /** Also a button on their page. */
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
   /** At most four prompts. */
   | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
@@ -138,13 +131,12 @@ export type Channel = Readonly<{
   name: string;
   /** Rejects with the fix if it can never work (bad token). */
   start(onEvent: OnEvent): Promise<void>;
-  /** Waits for accepted events. */
   stop(): Promise<void>;
   split(markdown: string): readonly string[];
   files: FileLimits;
   /** Longer tables become a file with a preview. */
   tableRows?: number;
-  /** Rate-limited. `key`: of the outbox row. `begin`: right before the platform call; if it rejects, nothing is sent. Throws SendError. */
+  /** Rate-limited. `key`: of the outbox row. `begin`: right before the platform call; its rejection sends nothing. Throws SendError. */
   send(
     conversation: Conversation,
     part: OutgoingPart,
@@ -159,7 +151,7 @@ export type Channel = Readonly<{
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
   /** Undefined: resolves once nothing edits the placeholder. Never throws. */
   status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /** Into a new file, perhaps incomplete. Throws FetchFileError, or the signal's reason. No timeout. */
+  /** Into a new file, perhaps incomplete. Throws FetchFileError, or the signal's reason. */
   fetchFile(
     attachment: Attachment & Readonly<{ ref: string }>,
     to: Readonly<{ path: string; maxBytes: number }>,
@@ -208,7 +200,6 @@ export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
 export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
 
-/** Never throws. */
 type ShowHome = (home: Home) => void;
 
 export type Form = Readonly<{
@@ -228,6 +219,5 @@ export type OpenForm = (form: Form) => Promise<void>;
 
 export type Filled = Act &
   Readonly<{
-    /** Absent if empty. */
     values: Readonly<Record<string, string | readonly string[]>>;
   }>;

@@ -65,10 +65,8 @@ export type WarningCode =
 export type Diagnostic = Readonly<{
   /** A note needs no fix. */
   level: 'error' | 'warning' | 'note';
-  /** Of the specification, or our own in upper case. */
   code: string;
   message: string;
-  /** Absolute. */
   path?: string;
   field?: string;
   /** 1-based. */

@@ -4,14 +4,12 @@ export type ChatType = (typeof chatTypes)[number];
 /** `unknown` is denied (A3). */
 export type SeenChatType = ChatType | 'unknown';
 
-/** The unit of order and memory. */
 export type Conversation = Readonly<{
   channel: string;
   chat: string;
   thread?: string;
 }>;
 
-/** Unique. */
 export function conversationKey({ channel, chat, thread }: Conversation): string {
   const room = `${escape(channel)}:${escape(chat)}`;
   return thread === undefined ? room : `${room}/${escape(thread)}`;

@@ -11,15 +11,12 @@ const longest = 2_000;
 export type Entry =
   | Readonly<{
       kind: 'user';
-      /** Absent for the host's words. */
       item?: string;
       sender?: string;
       /** The running turn that it joined (H11). */
       joins?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
-      /** For the run that it starts (I1). */
       context?: string;
-      /** Skill or tool behind the content. */
       about?: string;
       /** Questions of runs (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
@@ -31,7 +28,7 @@ export type Entry =
       urls?: readonly string[];
       /** Before the content (M12). */
       files?: readonly ShownFile[];
-      /** No file could be fetched: what the person was told. */
+      /** Told to the person if no file could be fetched. */
       unread?: string;
       marks?: Taint;
       at: number;
@@ -69,9 +66,7 @@ export type Entry =
       kept: number;
       /** Kept ones shown as the person's words alone. */
       folded?: number;
-      /** Of everything it replaces. */
       senders?: readonly string[];
-      /** For this sender only. */
       own?: Readonly<{ sender: string; text: string }>;
       marks?: Taint;
       tokens: Tokens;
@@ -81,7 +76,6 @@ export type Entry =
 /** Until the end of the turn, also after a crash (U8, T6). */
 export type ActiveSkill = Readonly<{
   skill: string;
-  /** Absent: unrestricted. */
   allowedTools?: readonly string[];
 }>;
 

@@ -15,7 +15,6 @@ export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Env
   return { ok: true, data, warnings, errors: [] };
 }
 
-/** `message`: the problem and what to do. */
 export function fail(code: ErrorCode, message: string, data?: unknown): Envelope {
   return { ok: false, data, warnings: [], errors: [{ code, message }] };
 }

@@ -25,7 +25,6 @@ export class SendError extends Error {
 
 export class FetchFileError extends Error {
   override readonly name = 'FetchFileError';
-  /** Without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
   readonly sentence: Words;
   readonly passing: boolean;
 
@@ -42,7 +41,6 @@ export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'en
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly sentence: string;
-  /** Retry may help. */
   readonly passing: boolean;
   /** A shorter prompt may fit (M3). */
   readonly tooLong: boolean;
@@ -50,7 +48,6 @@ export class ModelError extends Error {
   readonly tooLarge: boolean;
   /** A picture or document was refused (M12). */
   readonly aboutFiles: boolean;
-  /** Absent if the operator can't help. */
   readonly forOperator: ForOperator | undefined;
 
   constructor(

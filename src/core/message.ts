@@ -16,9 +16,7 @@ export type Sender = Readonly<{
   name: string;
   /** `guest`: of another Slack workspace (A9). `chat`: an anonymous admin or channel. */
   kind: 'person' | 'chat' | 'bot' | 'guest';
-  /** BCP 47 (H14). */
   language?: string;
-  /** IANA (M8). */
   timezone?: string;
   /** Only in earlier messages (H10). */
   own?: true;
@@ -26,7 +24,6 @@ export type Sender = Readonly<{
 
 export type Attachment = Readonly<{
   kind: 'photo' | 'document' | 'audio' | 'video' | 'other';
-  /** No path. */
   name: string;
   mime?: string;
   size?: number;
@@ -34,12 +31,10 @@ export type Attachment = Readonly<{
   ref?: string;
 }>;
 
-/** Replied to, or forwarded. */
 export type Quote = Readonly<{
   name: string;
   text: string;
   own: boolean;
-  /** `forwarded`, `poll` */
   note?: string;
   /** Absent for the bot (Q12). */
   sender?: string;
@@ -64,7 +59,6 @@ export type Task = Readonly<
       input: Readonly<Record<string, unknown>>;
       /** By command, or by the model (I4). */
       by: 'person' | 'model';
-      /** Name its journal. */
       parent: string;
       toolUseId: string;
     }
@@ -93,7 +87,6 @@ export type Message = Readonly<{
   sender: Sender;
   /** Plain, without the bot's mention. */
   text: string;
-  /** Decided by the channel. */
   addressed: boolean;
   command?: Command;
   attachments: readonly Attachment[];
@@ -108,7 +101,6 @@ export type Message = Readonly<{
   edits?: string;
   /** Not from channels. */
   task?: Task;
-  /** For replies. */
   platformId?: string;
   /** Milliseconds since 1970, the platform's clock. */
   sentAt: number;
@@ -174,7 +166,6 @@ export function requesterOf(message: Message): Requester {
   };
 }
 
-/** Only in groups. */
 export function repliesTo({ chatType, platformId }: Message): string | undefined {
   return chatType === 'private' ? undefined : platformId;
 }

@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Diagnostic } from './codes.ts';
 
-/** Zero if unreported. */
 export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
 
 export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -49,7 +48,6 @@ export type Model = Readonly<{
   contextWindow?: number;
   /** Relative to the estimate; 1. */
   tokenFactor?: number;
-  /** False: no pictures or documents. */
   sees?: boolean;
   /** Tools stay the same within a turn (M13, T6). */
   bindsThinking?: boolean;

@@ -8,7 +8,6 @@ export type ShownFile = Readonly<{
   mime: string;
   name: string;
   size: number;
-  /** Forgotten with them (Q12). */
   sender?: string;
 }>;
 
@@ -30,14 +29,12 @@ export type Received = Readonly<
       /** The beginning of a text file, or a transcript of speech. */
       text?: Readonly<{ text: string; whole: boolean; spoken?: true }>;
       unshown?: string;
-      /** For the person, in Markdown. */
       told?: string;
     }
   | {
       ok: false;
       /** For a model, without a full stop. */
       reason: string;
-      /** For the person, in Markdown. */
       told: string;
     }
 >;

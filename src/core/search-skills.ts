@@ -3,7 +3,6 @@ import { withoutEnd } from '../lib/text/text.ts';
 
 type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
 
-/** Once for each snapshot. */
 export type SearchMemory = WeakMap<Searched, Lowered>;
 type Lowered = Readonly<{
   name: string;
@@ -26,7 +25,6 @@ export function searchSkills<Of extends Searched>(
   const terms = [...new Set(query.toLowerCase().split(/\s+/).map(trimPunctuation))].filter(
     (term) => [...term].length >= 2,
   );
-  // A common word hits thousands.
   const best: Hit<Of>[] = [];
   for (const skill of skills) {
     const points = score(lowered(skill, memory), terms);

@@ -37,13 +37,11 @@ export type SettingField = Readonly<{
   secret: boolean;
 }>;
 
-/** `.meta({…})` */
 const settingMeta = z.object({
   title: z.string().min(1).max(60).optional(),
   description: z.string().max(300).optional(),
   kind: z.enum(settingKinds).optional(),
   step: z.number().positive().optional(),
-  /** Labels by value. */
   options: z.record(z.string(), z.string().min(1).max(60)).optional(),
   unit: z.string().max(20).optional(),
   placeholder: z.string().max(100).optional(),
@@ -51,7 +49,6 @@ const settingMeta = z.object({
 });
 type SettingMeta = z.output<typeof settingMeta>;
 
-/** Accepted by all platforms. */
 const longestText = 3_000;
 
 const choices = z.array(z.string().min(1).max(75)).min(1).max(100);
@@ -132,7 +129,6 @@ function boundsOf(schema: Described, { step }: SettingMeta): Partial<SettingFiel
   const { minimum, maximum, type } = schema;
   const whole = type === 'integer';
   return {
-    // Zod's limits.
     min: minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum,
     max: maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum,
     step: step === undefined && !whole ? undefined : (step ?? 1),

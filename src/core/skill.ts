@@ -13,11 +13,10 @@ export type SkillAccess = Readonly<{
   chatTypes: readonly ChatType[];
   sensitive: boolean;
   optIn: boolean;
-  /** Somebody enabled these very files (D9). */
+  /** False: nobody enabled these very files (D9). */
   approved: boolean;
   disableModelInvocation: boolean;
   userInvocable: boolean;
-  /** Restrictions by shadowed definitions. */
   why: readonly string[];
 }>;
 
@@ -41,13 +40,11 @@ export type Skill = Readonly<{
   origin: Origin;
   path: string;
   directory?: string;
-  /** Limits reading (D5). */
   root?: string;
   pin?: Pin;
   license?: string;
   compatibility?: string;
   metadata: Readonly<Record<string, string>>;
-  /** Unused front matter. */
   others: Readonly<Record<string, string>>;
   version?: string;
   tags: readonly string[];
@@ -71,7 +68,6 @@ export type Skill = Readonly<{
   background: boolean;
   agent: string;
   argumentHint?: string;
-  /** Nearest first. */
   shadows: readonly Readonly<{ origin: Origin; path: string }>[];
   diagnostics: readonly Diagnostic[];
 }>;

@@ -13,7 +13,6 @@ export type ToolOutcome = Readonly<{
   isError: boolean;
   /** Stored with this skill's instructions (T6). */
   follows?: ActiveSkill;
-  /** Done once stored. */
   settles?: string;
   /** A person answers first; ignore `content` (U14). */
   asks?: string;
@@ -35,12 +34,10 @@ export type CallTool = (
 export type AuditedCall = Readonly<{
   event: 'tool_call' | 'tool_call_blocked';
   id: string;
-  /** One line. */
   tool: string;
   requester: Requester;
   /** JSON, redacted, at most 200,000 characters. */
   input: string;
-  /** Absent for an unknown tool. */
   risk?: Risk;
   /** `allowed`, `approved`, `unanswered` or why not. */
   policy?: string;

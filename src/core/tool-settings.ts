@@ -12,9 +12,7 @@ export type SettingProblem = Readonly<{ key?: string; problem: string }>;
 
 /** X3. */
 export type ToolSettings = Readonly<{
-  /** In the author's order. */
   fields: readonly SettingField[];
-  /** Alone. */
   check(key: string, value: unknown): CheckedSetting;
   /** Fills in defaults; drops unknown keys. */
   resolve(
@@ -35,7 +33,6 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
   const hasSecrets = fields.some(({ secret }) => secret);
 
   const problemOf = (field: SettingField, issues: readonly z.core.$ZodIssue[]): string => {
-    // The author's words are better.
     const own = issues.find(({ code }) => code === 'custom')?.message;
     return field.secret || own === undefined ? whatToEnter(field) : own;
   };

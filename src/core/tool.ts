@@ -37,9 +37,7 @@ export type Requester = Readonly<{
   name?: string;
   /** May they still talk (S11)? */
   kind: Sender['kind'];
-  /** H14. */
   language?: string;
-  /** IANA. */
   timezone?: string;
   /** In groups, files reply to this message. */
   replyTo?: string;
@@ -50,7 +48,6 @@ export type CallAssessment = Readonly<
   | { refused: Envelope }
   | {
       refused?: undefined;
-      /** Default: the tool's. */
       risk?: Risk;
       asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }>;
       /** Private; noted before it runs (S7). */
@@ -60,19 +57,15 @@ export type CallAssessment = Readonly<
     }
 >;
 
-/** For the person (T12). */
 export type Artifact = Readonly<{
   /** Cut to its last segment. */
   name: string;
-  /** Default: by first bytes and name. */
   mime?: string;
   /** Text becomes UTF-8. */
   data: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Markdown. */
   caption?: string;
 }>;
 
-/** In bytes. */
 export type DeliveredFile = Readonly<{ name: string; mime: string; size: number }>;
 
 /** `problem`: for the model. */
@@ -86,23 +79,19 @@ export type DeliverArtifacts = (
   of: Readonly<{ requester: Requester; turn: string; call: string; index: number }>,
 ) => Promise<readonly DeliveredArtifacts[]>;
 
-/** Nothing global. */
 export type ToolContext = Readonly<{
   requester: Requester;
   /** Unique within its transcript. */
   toolUseId: string;
-  /** Its inbox item, with runs behind `!`: prefix of the keys it sends. */
+  /** Its inbox item, with runs behind `!`: prefix of keys. */
   turn: string;
-  /** Absent: the main agent. */
   run?: Readonly<{ id: string; skill: string }>;
   signal: AbortSignal;
-  /** What a person saw and approved. */
   agreed?: unknown;
   /** Of this chat (X3), unchecked; `run` of `defineTool` gets them checked, with defaults. */
   settings: SettingValues;
-  /** A person may see it (U13). */
   progress(text: string): void;
-  /** The outcome finishes this inbox item. */
+  /** Finishes this inbox item. */
   settle(item: string): void;
   /** The loop ends here until a person answers (U14). */
   awaitAnswer(question: string): void;
@@ -110,30 +99,25 @@ export type ToolContext = Readonly<{
   mark(as: Taint): void;
   /** Sends a file or photo (T12). Durable once resolved. */
   artifact(artifact: Artifact): Promise<DeliveredArtifacts>;
-  /** Together if possible; stops at the first that fails. */
   artifacts(artifacts: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]>;
 }>;
 
 /** For people (X2). */
 type ToolAbout = Readonly<{
   displayName: string;
-  /** An emoji. */
   icon?: string;
   category: string;
   tags: readonly string[];
   version: string;
-  /** Not listed, yet callable. */
   hidden: boolean;
 }>;
 
 export type Tool = Readonly<{
   name: string;
   description: string;
-  /** Absent: only the name is shown. */
   about?: ToolAbout;
   /** Server, and hash of the approved tool (X7). */
   edition?: string;
-  /** JSON Schema, type `object`. */
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
   /** Default: from the traits (T7). */
@@ -144,9 +128,7 @@ export type Tool = Readonly<{
   outputLimit?: number;
   /** The only address it contacts, if nothing else leaves (S7). */
   goesTo?(input: unknown): string | undefined;
-  /** X3. */
   settings?: ToolSettings;
-  /** For the model; undefined if valid (T1). */
   check(input: unknown): string | undefined;
   /** Default: as declared. */
   terms?(
@@ -163,7 +145,6 @@ type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.Zo
   input: Input;
   traits: Traits;
   risk?: Risk;
-  /** `.meta({…})` describes them (X3). */
   settings?: Settings;
 }>;
 
@@ -172,7 +153,6 @@ type Run<Input extends z.ZodType, Settings extends z.ZodObject> = (
   context: ToolContext & Readonly<{ settings: z.output<Settings> }>,
 ) => Promise<Envelope>;
 
-/** One zod object is both schema and check. */
 export function defineTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
   definition: ToolDefinition<Input, Settings> & Readonly<{ run: Run<Input, Settings> }>,
 ): Tool {
@@ -242,7 +222,6 @@ export type OutsideTool = Readonly<{
 /** Read for each turn, run and call. Stable order, never waits. */
 export type OutsideSource = () => readonly OutsideTool[];
 
-/** One line for a model (T12). */
 export function describeDelivered(files: readonly DeliveredFile[]): string {
   if (files.length === 0) return '';
   const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);

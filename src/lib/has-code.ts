@@ -1,4 +1,3 @@
-/** Of the system, such as `ENOENT`, or of Node. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -5,7 +5,6 @@ import type { SandboxRequest } from './sandbox.ts';
 import { hasCode } from '../lib/has-code.ts';
 
 export const searchedFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
-/** Host programs are mounted here. */
 export const ownPrograms = '/run/skillet/bin';
 /** The bot's Node, in every sandbox and first in PATH. */
 export const nodeSeen = `${ownPrograms}/node`;
@@ -42,7 +41,6 @@ export function sandboxEnvironment(
   });
 }
 
-/** `searchPath`: `a:b`. */
 export function findProgram(name: string, searchPath: string): string | undefined {
   return searchPath
     .split(':')

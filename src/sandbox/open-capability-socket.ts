@@ -7,7 +7,6 @@ import { capPrograms, type CapAnswer, type ServeCap } from './sandbox.ts';
 
 /** `skillet-cap` in a sandbox (C4). */
 export type CapabilitySocket = Readonly<{
-  /** To mount read-only. */
   mounts: readonly Readonly<{ source: string; target: string }>[];
   /** The program's folder on the host, for sandboxes without mounts. */
   folder: string;
@@ -16,7 +15,6 @@ export type CapabilitySocket = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Characters. */
 const longestRequest = 300_000;
 const mostRequests = 8;
 

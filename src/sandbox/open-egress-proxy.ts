@@ -5,14 +5,11 @@ import { createAllowProxy, type AllowProxyOptions } from '../lib/net/create-allo
 
 /** Reaches a skill's hosts from a namespace without network. */
 export type EgressProxy = Readonly<{
-  /** To mount read-only. */
   mounts: readonly Readonly<{ source: string; target: string }>[];
   env: Readonly<Record<string, string>>;
-  /** Prefix of the command. */
   argv: readonly string[];
   /** Removes the host's names once mounted. */
   started(): void;
-  /** Refused hosts, with reasons. */
   refused(): readonly string[];
   close(): Promise<void>;
 }>;
@@ -24,7 +21,6 @@ export type EgressProxyOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | '
 
 const folder = '/run/skillet';
 const port = 3128;
-/** `longestRefused`: characters. */
 const mostRefused = 5;
 const longestRefused = 200;
 

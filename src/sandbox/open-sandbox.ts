@@ -14,9 +14,7 @@ export type SandboxReach = Pick<EgressProxyOptions, 'connect' | 'ports'>;
 export async function openSandbox(options: {
   mode: 'auto' | SandboxMode;
   limits: SandboxLimits;
-  /** Read at each command (R6). */
   rootfs?: () => string | undefined;
-  /** Files and folders of the bot. */
   hidden: readonly string[];
   reach?: SandboxReach;
   containers: ContainerSettings;

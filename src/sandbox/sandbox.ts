@@ -49,7 +49,6 @@ export type SandboxRequest = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** At this process's terminal. */
 export type ShellRequest = Pick<
   SandboxRequest,
   'skillDirectory' | 'scratch' | 'chat' | 'network' | 'env' | 'signal'
@@ -58,7 +57,6 @@ export type ShellRequest = Pick<
 export type SandboxLimits = Readonly<{
   /** Resident memory of all its processes, the runtime included. */
   memoryMb: number;
-  /** Of all its processes. */
   cpuSeconds: number;
   /** Includes threads. */
   processes: number;
@@ -93,11 +91,9 @@ export type StopReason =
 /** Commands reach only their skill (read-only), scratch and conversation folder (T9). */
 export type Sandbox = Readonly<{
   mode: SandboxMode;
-  /** Commands can reach declared hosts. */
   reachesNetwork: boolean;
   /** Debian packages of a container image. */
   installed?: ReadonlySet<string>;
-  /** Enforced and watched limits, one line for operators (T9). */
   limits?: string;
   /** A folder's path inside; `{baseDir}` is the skill's (I5). */
   seen(folder: SandboxFolder, host: string): string;

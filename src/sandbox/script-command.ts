@@ -11,7 +11,6 @@ export const shellCommand = [
   'command -v bash >/dev/null && exec bash --noprofile --norc -i; exec sh -i',
 ] as const;
 
-/** `program` and its options before the script's path. */
 export type ScriptCommand = Readonly<{
   program: string;
   options: readonly string[];
@@ -104,9 +103,7 @@ export function terminalEnvironment(): Readonly<Record<string, string>> {
 
 type SkillEnvironment = Readonly<{
   env: Readonly<Record<string, string>>;
-  /** Without a value. */
   missing: readonly string[];
-  /** For refused names. */
   diagnostics: readonly Diagnostic[];
 }>;
 

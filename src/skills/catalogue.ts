@@ -2,18 +2,14 @@ import type { Skill } from '../core/skill.ts';
 
 export type CatalogueOptions = Readonly<{
   format: 'markdown' | 'xml';
-  /** Of the whole section; see `catalogueBudget`. */
   budgetChars: number;
-  /** Adds the absolute path of each SKILL.md. */
   includeLocation?: boolean;
 }>;
 
 export type Catalogue = Readonly<{
   /** A section of the system prompt; empty without skills (P3). */
   text: string;
-  /** Entries with a cut or missing description. */
   shortened: number;
-  /** Skills that are not named. */
   hidden: number;
 }>;
 
@@ -44,12 +40,10 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
   const all = sorted.length;
   const room = options.budgetChars - frame([], 0, options).length;
 
-  // Usual case.
   const full = linesWithin(sorted, room, (skill) => entry(skill, flatten(skill.description), options));
   if (full.length === all) return { text: frame(full, 0, options), shortened: 0, hidden: 0 };
   const bare = linesWithin(sorted, room, (skill) => entry(skill, '', options));
   if (bare.length < all) {
-    // Room for the last line.
     const named = linesWithin(sorted, room - `+${all} more: use skills_search\n`.length, (skill) =>
       entry(skill, '', options),
     );

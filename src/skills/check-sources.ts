@@ -17,13 +17,10 @@ export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
         /** Installed skills with other bytes, and their new requests. */
         changed: readonly Readonly<{
           name: string;
-          /** Hash of these bytes. */
           content: string;
           asksMore: readonly string[];
         }>[];
-        /** Installed skills that are gone or can't be installed. */
         gone: readonly string[];
-        /** Skills that are not installed. */
         others: readonly string[];
       }>
     | Readonly<{ ok: false; problem: string }>

@@ -8,11 +8,9 @@ import { hasCode } from '../lib/has-code.ts';
 /** The last readable version of each skill file (F9). */
 export type LastGood = Readonly<{
   read(path: string): Uint8Array | undefined;
-  /** This version is kept already. */
   has(path: string, stamp: string): boolean;
   /** Replaces the version before; on disk at once, listed by `flush`. */
   keep(path: string, stamp: string, bytes: Uint8Array): void;
-  /** Removes versions of other files. */
   retain(paths: ReadonlySet<string>): void;
   flush(): void;
 }>;
@@ -59,7 +57,6 @@ export function createLastGood(folder: string): LastGood {
 function readIndex(path: string): Readonly<Record<string, string>> {
   const bytes = readIfThere(path);
   if (bytes === undefined) return {};
-  // Damaged: everything is kept again.
   const parsed = indexShape.safeParse(parseJson(bytes.toString('utf8')));
   return parsed.success ? parsed.data : {};
 }

@@ -121,7 +121,6 @@ export type SkillRoot = Readonly<{ origin: Origin } & ({ path: string } | { stor
 /** Of each file, to know its definition (F9). */
 export const readLimit = 64 * 1024;
 
-/** Valid while the stamp is unchanged. */
 export type Remembered = Readonly<{ stamp: string; result: ParseResult }>;
 
 type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
@@ -132,14 +131,12 @@ type ReadOptions = Readonly<{
   /** Earlier results by path; updated. */
   remembered?: Map<string, Remembered>;
   lastGood?: Pick<LastGood, 'read'>;
-  /** For each good file that was read again. */
   onGood?: (stored: StoredSkill, store: SkillStore, bytes: Uint8Array | undefined) => void;
 }>;
 
 type RootsReading = Readonly<{
   skills: readonly ReadSkill[];
   diagnostics: readonly Diagnostic[];
-  /** Folders to watch. */
   folders: readonly string[];
 }>;
 

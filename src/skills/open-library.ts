@@ -51,7 +51,6 @@ export function openLibrary(
 export type SkillSandbox = Readonly<{
   sandbox: Sandbox;
   rootFileSystem(): RootFileSystem | undefined;
-  /** Installed now. */
   available(): AvailablePackages;
   /** For scripts that list packages (R7). */
   packages: ScriptPackages;

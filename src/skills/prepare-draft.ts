@@ -19,15 +19,12 @@ export const draftLimits = {
   total: 60_000,
 } as const;
 
-/** Bytes of a file or folder name. */
 const segmentLimit = 120;
 
-/** Nested folders. */
 const depthLimit = 6;
 
 /** Complete, beside its place. */
 type PreparedDraft = Readonly<{
-  /** Of the new version. */
   hash: string;
   /** `keep`: keeps the old version for `restoreReplaced`. */
   switchIn(keep: boolean): Promise<void>;
@@ -44,7 +41,6 @@ export async function prepareDraft(root: string, draft: SkillDraft): Promise<Pre
   const put = async (file: string, content: string): Promise<void> => {
     const place = path.join(aside, file);
     await mkdir(path.dirname(place), { recursive: true });
-    // `wx`: a new folder holds no links.
     await writeFile(place, content, { flag: 'wx' });
   };
   await put('SKILL.md', draft.content);
@@ -58,7 +54,6 @@ export async function prepareDraft(root: string, draft: SkillDraft): Promise<Pre
     async switchIn(keep) {
       const before = replacedPath(root, draft.name);
       if (await isThere(target)) {
-        // A kept version is replaced only by one worth keeping.
         const away = keep ? before : `${aside}-old`;
         await mkdir(path.dirname(away), { recursive: true });
         await rm(away, { recursive: true, force: true });
@@ -85,7 +80,6 @@ export async function removeWritten(
   return comesBack;
 }
 
-/** The kept version. */
 export function dropReplaced(root: string, name: string): Promise<void> {
   return rm(replacedPath(root, name), { recursive: true, force: true });
 }
@@ -105,7 +99,6 @@ function replacedPath(root: string, name: string): string {
 
 export type SkillDraft = Readonly<{
   name: string;
-  /** SKILL.md */
   content: string;
   files: readonly Readonly<{ path: string; content: string }>[];
 }>;
@@ -114,7 +107,6 @@ type CheckedDraft = Readonly<{
   /** Errors, one sentence each. */
   problems: readonly string[];
   warnings: readonly string[];
-  /** If readable. */
   allowedTools?: Skill['allowedTools'];
 }>;
 

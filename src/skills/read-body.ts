@@ -10,7 +10,6 @@ import { readStart } from './skill-store.ts';
 /** Bytes (F7). */
 export const bodyLimit = 200_000;
 
-/** Front matter and a body over the limit. */
 export const bodyReadLimit = bodyLimit + 4 * frontMatterLimit;
 
 export type Body =

@@ -18,9 +18,7 @@ export type FilledBody =
 export type Registry = Readonly<{
   get(name: string): Skill | undefined;
   has(name: string): boolean;
-  /** Sorted; includes unavailable ones. */
   names: readonly string[];
-  /** Sorted by name. */
   skills: readonly Skill[];
   /** `isHere`: this system has what the skill needs (P3). */
   available(isHere: (skill: Skill) => boolean): readonly Skill[];
@@ -30,11 +28,9 @@ export type Registry = Readonly<{
   catalogue(isVisible: (skill: Skill) => boolean, options: CatalogueOptions): Catalogue;
   /** Current instructions with arguments and `skillPath` (as tools see it). An unknown name is a value. */
   body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody>;
-  /** Of roots, files and skills. */
   diagnostics: readonly Diagnostic[];
 }>;
 
-/** Each name once. */
 export function createRegistry(
   skills: readonly Skill[],
   diagnostics: readonly Diagnostic[] = [],
@@ -71,7 +67,6 @@ export function createRegistry(
   });
 }
 
-/** Most turns repeat the list of the turn before. */
 function rememberLast(make: typeof renderCatalogue): typeof renderCatalogue {
   let last:
     Readonly<{ skills: Parameters<typeof make>[0]; options: CatalogueOptions; made: Catalogue }> | undefined;
@@ -99,7 +94,6 @@ export function fillArguments(
   args: string | undefined,
   options: Readonly<{
     argumentHint?: string;
-    /** As tools see it. */
     skillPath: string;
   }>,
 ): Filled {

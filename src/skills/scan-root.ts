@@ -6,7 +6,6 @@ import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
 
 type RootScan = Readonly<{
-  /** In path order. */
   skills: readonly FoundSkill[];
   diagnostics: readonly Diagnostic[];
   /** All folders read, those of skills included. */
@@ -17,7 +16,6 @@ type RootScan = Readonly<{
 export const scanDepth = 4;
 /** Of a root and its categories, without the content of skills (D4). */
 const entryLimit = 10_000;
-/** Not skills. */
 const besides = /^(?:readme|license|changelog|contributing|agents|claude)\.md$/i;
 
 /** Makes its folder a skill (F1). */
@@ -93,7 +91,6 @@ export async function scanRoot(root: string): Promise<RootScan> {
   return { skills, diagnostics, folders };
 }
 
-/** Both real paths. */
 export function isInside(folder: string, path: string): boolean {
   if (path === folder) return true;
   const way = relative(folder, path);

@@ -28,7 +28,6 @@ const expectation = section({
       error: 'write a regular expression as JavaScript has it, or a list of them',
     })
     .default([]),
-  /** JSON path → value. */
   json: z.record(z.string(), z.json()).default({}),
 });
 
@@ -42,7 +41,6 @@ const skillCase = section({
   chat: z.string().min(1).optional(),
   external: z.boolean().default(false),
   sender: userId.optional(),
-  /** `none`: no skill. */
   skill: z.string().min(1).optional(),
   status: z.enum(statuses, { error: `write one of ${statuses.join(', ')}` }).optional(),
   may_call: z.array(z.string().min(1)).optional(),

@@ -11,7 +11,6 @@ import { isSkillFileName, isInside } from './scan-root.ts';
 type SkillFiles = Readonly<{
   /** In path order, without SKILL.md. */
   files: readonly string[];
-  /** Runnable ones; see `isScriptPath`. */
   scripts: readonly string[];
   /** More than 100, or deeper than 6 folders. */
   cut: boolean;
@@ -115,7 +114,6 @@ export function readSkillBytes(
   }
 }
 
-/** Undefined if well formed. */
 export function malformedPath(path: string): string | undefined {
   if (path === '' || path.length > 1024) return 'give a relative path inside the skill';
   if (path.includes('\0')) return 'the path holds a NUL';

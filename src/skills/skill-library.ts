@@ -16,11 +16,9 @@ import type { IsApproved } from './written-skills.ts';
 
 /** Kept up to date (D7). */
 export type SkillLibrary = Readonly<{
-  /** Whoever began with it may keep it. */
   current(): Registry;
   /** A snapshot no older than this call; the same one if nothing changed. */
   rescan(): Promise<Registry>;
-  /** `onChange` gets each new snapshot once in use. */
   watch(onChange: (registry: Registry) => void): void;
   /** Resolves once the last good versions are kept. */
   close(): Promise<void>;
@@ -29,7 +27,6 @@ export type SkillLibrary = Readonly<{
 /** Milliseconds: editors write, rename and remove in a burst, which is read once. */
 const burstMs = 40;
 
-/** Resolves with the first snapshot in use. */
 export async function createSkillLibrary(options: {
   roots: readonly SkillRoot[];
   /** Last good versions are in its folder `skills` (F9). */
@@ -37,7 +34,6 @@ export async function createSkillLibrary(options: {
   log: Log;
   /** Load only what `skillet skill validate` passes. */
   strict?: boolean;
-  /** D9. */
   approvals?: () => Promise<IsApproved>;
   clock?: Clock;
 }): Promise<SkillLibrary> {
@@ -176,7 +172,6 @@ function isSame(before: Registry, after: Registry): boolean {
   );
 }
 
-/** Without polling. */
 type FolderWatch = Readonly<{
   /**
    * Replaces the set; an absent folder is awaited through its nearest parent. True if a watch is new, so a change
@@ -249,7 +244,6 @@ type Place = Readonly<{
   folder: string;
   /** The awaited entry; absent for the wanted folder itself. */
   entry: string | undefined;
-  /** Differs for a recreated folder. */
   identity: string;
 }>;
 

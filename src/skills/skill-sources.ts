@@ -12,7 +12,6 @@ import { OperatorError } from '../core/errors.ts';
 import { lockBroken } from './install/locked-skill-store.ts';
 import { readLock, type LockedSource } from './install/lock-file.ts';
 
-/** In config, in the lock, or both. */
 export type SkillSource = Readonly<{
   source: string;
   address: SourceAddress;
@@ -48,9 +47,7 @@ export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly S
   return [...bySource.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-/** Sources that nobody approved (D6). */
 export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): readonly Diagnostic[] {
-  // The loader reports an unreadable lock.
   if (config.skills.sources.length === 0 || !readLock(config.bot.dataDir).ok) return [];
   return skillSources(config)
     .filter(({ locked }) => locked === undefined)

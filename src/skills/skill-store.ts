@@ -30,7 +30,7 @@ export type StoredBytes =
   | Readonly<{
       ok: true;
       bytes: Uint8Array;
-      /** More bytes follow. */ cut: boolean;
+      cut: boolean;
       /** Of these bytes. */ stamp: string;
     }>
   | Readonly<{ ok: false; diagnostic: Diagnostic }>;
@@ -41,9 +41,7 @@ export type SkillStore = Readonly<{
   list(): Promise<Readonly<{ skills: readonly StoredSkill[]; diagnostics: readonly Diagnostic[] }>>;
   /** The first `limit` bytes. Gone or unreadable is a value. */
   load(skill: StoredSkill, limit: number): Promise<StoredBytes>;
-  /** By a path inside the skill's folder (R4). */
   readFile(skill: StoredSkill, path: string): Promise<ReadFileResult>;
-  /** Watch these for changes. */
   folders(): readonly string[];
 }>;
 

@@ -8,7 +8,6 @@ import { inlineCode } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Say, Words } from '../core/texts/say.ts';
 
-/** Config edits take effect within this time. */
 const lookEveryMs = 60_000;
 
 /**
@@ -38,7 +37,6 @@ export async function watchSources(options: {
     if (sinceMs >= 0 && sinceMs < skills.updateIntervalMinutes * 60_000) return;
     const progress = (text: string): void =>
       log.debug({ progress: text }, 'looking at the sources of skills');
-    // Large, and rarely used.
     const { checkSources } = await import('./check-sources.ts');
     const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
     for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);
@@ -74,7 +72,6 @@ export async function watchSources(options: {
   }
 }
 
-/** One sentence for each changed skill. */
 function changesOf(
   finding: Extract<SourceFinding, { ok: true }>,
 ): readonly Extract<Words, (say: Say) => string>[] {

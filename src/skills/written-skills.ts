@@ -22,7 +22,6 @@ export type WrittenSkill = Readonly<{
   by: string;
   /** Also names its question to the owners. */
   at: number;
-  /** Hash of the enabled files. */
   approved?: string | undefined;
 }>;
 

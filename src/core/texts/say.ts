@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { once } from '../../lib/async/mutex.ts';
 
-/** Besides English (H14). */
 export const languages = ['de', 'es', 'fr', 'ja', 'pt', 'ru', 'zh'] as const;
 export type Language = (typeof languages)[number];
 
@@ -23,7 +22,6 @@ export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (st
     hour(at: number, zone: string): string;
   }>;
 
-/** For a person whose language is not known yet. */
 export type Words = Fixed | ((say: Say) => string);
 
 type Catalogue = Readonly<Record<Fixed, string>>;
@@ -101,7 +99,6 @@ function timeIn(locale: string, at: number, day: Intl.DateTimeFormatOptions, tim
   return `${new Intl.DateTimeFormat(locale, { ...day, timeZone }).format(at)}, ${clock}`;
 }
 
-/** With the region of the tag. */
 function localeOf(tag: string | undefined): string {
   const language = languageOf(tag);
   if (!languages.some((each) => each === language)) return 'en-GB';

@@ -4,7 +4,6 @@ export type Deadline = Readonly<{
   /** Aborts with a `TimeoutError`. */
   signal: AbortSignal;
   start(ms: number): void;
-  /** The clock stops during `work`. */
   pause<Result>(work: () => Promise<Result>): Promise<Result>;
   end(): void;
 }>;

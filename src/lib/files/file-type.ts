@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-/** `words`: for people and models. */
 type FileType = Readonly<{ mime: string; words: string }>;
 
 const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[] = [
@@ -48,7 +47,6 @@ const endings: Readonly<Record<string, string>> = {
   '.xml': 'text/xml',
 };
 
-/** ZIP archives. */
 export const officeTypes: ReadonlySet<string> = new Set(
   ['.docx', '.xlsx', '.pptx'].map((ending) => endings[ending] ?? ''),
 );
@@ -60,7 +58,6 @@ const wordsOf: Readonly<Record<string, string>> = {
   '.xlsx': 'Excel workbook',
 };
 
-/** Enough to tell. */
 export const typeBytes = 16;
 
 /** Bytes win over the name, except for archives. */

@@ -106,7 +106,6 @@ export async function folderSize(
   return size;
 }
 
-/** A path may lead elsewhere by now. */
 export async function openAgain(self: string): Promise<void> {
   if (usualWay !== 'descriptor') return;
   const { mode, uid } = await stat(self);

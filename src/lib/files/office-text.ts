@@ -10,7 +10,6 @@ const mostEntries = 10_000;
 
 type OfficeText = Readonly<{ text: string; whole: boolean }>;
 
-/** Unpacked. */
 const largestPart = 8_000_000;
 
 type Parts = (name: string) => string | undefined;
@@ -181,7 +180,6 @@ function zipEntries(bytes: Buffer): readonly ZipEntry[] | undefined {
   return entries;
 }
 
-/** A comment may follow. */
 function endOf(bytes: Buffer): number | undefined {
   const last = bytes.length - sizes.end;
   for (let at = last; at >= Math.max(0, last - longestComment); at--)

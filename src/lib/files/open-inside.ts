@@ -8,7 +8,6 @@ export const usualWay: Way = process.platform === 'linux' ? 'descriptor' : 'path
 /** Linux' O_PATH, missing in Node: opens no device or pipe. */
 const standsFor = 0x200000;
 
-/** `root`: a host path. Each name is one entry. */
 export type FilePlace = Readonly<{ root: string; names: readonly string[] }>;
 
 /** Undefined if a name is absent or a link, or for anything but a file. `alone`: also for hard links (T13). */
@@ -43,7 +42,6 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
 
 function openByPath(entry: string, alone: boolean): number | undefined {
   if (!isWanted(lstatSync(entry), alone)) return undefined;
-  // Non-blocking: it may be a pipe by now.
   const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(opened);
   const now = unlessRefused(() => realpathSync(entry) === entry && lstatSync(entry));
@@ -59,9 +57,7 @@ function isWanted(stats: Readonly<{ isFile(): boolean; nlink: number }>, alone: 
 
 /** Its paths stay valid even if the folder is renamed. */
 export type EnteredFolder = Readonly<{
-  /** For calls that follow no links. */
   at(name: string): string;
-  /** For reading its entries. */
   self: string;
   leave(): void;
 }>;

@@ -2,7 +2,6 @@ import { fstatSync, readSync } from 'node:fs';
 import { fileType } from './file-type.ts';
 import { decodeText } from '../text/text.ts';
 
-/** In no text; Windows-1252 lacks some, too. */
 const noText = /(?![\t\n\v\f\r])\p{Cc}/u;
 
 const mostBeyondAscii = 0.3;
@@ -21,7 +20,6 @@ export type ReadText = Readonly<
 export function readBytes(descriptor: number, limit: number): ReadBytes {
   const stats = fstatSync(descriptor);
   if (stats.size > limit) return tooLarge(stats.size, limit);
-  // One more byte shows a growing file.
   const bytes = Buffer.alloc(Math.min(limit, Math.max(stats.size, 4096)) + 1);
   let size = 0;
   for (let read = -1; read !== 0 && size < bytes.length; size += read) {
@@ -31,7 +29,6 @@ export function readBytes(descriptor: number, limit: number): ReadBytes {
   return { ok: true, bytes: bytes.subarray(0, size) };
 }
 
-/** `path`: for messages (R4). */
 export function asText(bytes: Buffer, path: string): ReadText {
   const text = decodeText(bytes, false);
   if (text !== undefined && !text.includes('\0')) return { ok: true, text, size: bytes.length };

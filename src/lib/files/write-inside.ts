@@ -74,14 +74,12 @@ function isRefusal(error: unknown): boolean {
   return hasCode(error, ...codes);
 }
 
-/** Any path length, closed folders, links. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 2 });
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     const env = { PATH: process.env['PATH'] };
-    // `rm` reports what stays.
     await run('chmod', ['-R', 'u+rwX', '--', folder], { env }).catch(() => undefined);
     await run('rm', ['-rf', '--', folder], { env });
   }

@@ -3,13 +3,11 @@ import { isShallow } from './json-values.ts';
 import { createContext, Script } from 'node:vm';
 import { once } from '../async/mutex.ts';
 
-/** Undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Node = Readonly<Record<string, unknown>>;
 
 const checkMs = 500;
-/** Depth that is checked. */
 const dataLevels = 200;
 const mostProblems = 5;
 
@@ -58,7 +56,6 @@ function inWords(errors: readonly OutputUnit[]): string {
 
 /** Values are data, not schemas. */
 const verbatim = new Set(['enum', 'const', 'examples', 'required', 'default']);
-/** Keys are names. */
 const byName = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
 function withoutPatterns(node: unknown): unknown {

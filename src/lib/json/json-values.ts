@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 
 export const valuesLimit = 100_000;
 
-/** For the operator. */
 export const tooManyValues = `it sent more than ${valuesLimit} values at once`;
 
 const backslash = 0x5c;
@@ -17,7 +16,6 @@ const brace = 0x7b;
 
 const bracket = 0x5b;
 
-/** Undefined if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,7 +53,6 @@ export function createCountValues(): (piece: string) => number {
       if (escaped) escaped = false;
       else if (inText) {
         if (code === backslash) escaped = true;
-        // JSON texts hold no line end.
         else if (code === quote || code === lineEnd) inText = false;
       } else if (code === quote) inText = true;
       else if (code === comma || code === brace || code === bracket) values += 1;

@@ -6,7 +6,6 @@ const farthestBack = 600;
 
 type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
 
-/** As late as `fits` allows, at a good place. */
 export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | undefined {
   switch (block.type) {
     case 'paragraph':
@@ -90,7 +89,6 @@ function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined
   return cutBlock({ type: 'code', lang: null, value: layOutTable(table) }, fits);
 }
 
-/** After a line, sentence, word or grapheme. */
 function cutText(
   text: string,
   at: 'lines' | 'words',
@@ -112,7 +110,6 @@ function cutInlines(
   const text = nodes.map(visibleText).join('');
   const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
   if (cut === undefined) return undefined;
-  // White space there would change or vanish.
   const restLength = cut.rest.trimStart().length;
   return {
     part: takeInlines(nodes, 0, cut.part.trimEnd().length),

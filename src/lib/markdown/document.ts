@@ -16,9 +16,7 @@ export type Code = Readonly<{ type: 'code'; lang: string | null; value: string }
 export type List = Readonly<{
   type: 'list';
   ordered: boolean;
-  /** Of an ordered list. */
   start: number | null;
-  /** Blank lines between items. */
   spread: boolean;
   children: readonly ListItem[];
 }>;

@@ -16,7 +16,6 @@ const opening = /[\p{Ps}\p{Pi}]/u;
 
 const closing = /[\p{Pe}\p{Pf}]/u;
 
-/** A mark between these and a letter closes. */
 const phraseEnd = /[\p{Pe}\p{Pf}.,:;!?…%`]/u;
 
 /** GitHub-flavoured (H2). Any text, in linear time; HTML stays as written; text never becomes blank. */
@@ -36,7 +35,7 @@ function parse(source: string): readonly Block[] {
   return simplifyTree(tree);
 }
 
-// No channel shows HTML or footnotes.
+// No channel shows these.
 const notWanted = [
   'htmlFlow',
   'htmlText',

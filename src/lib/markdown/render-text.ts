@@ -8,7 +8,6 @@ import {
   type Table,
 } from './document.ts';
 
-/** Without marks. */
 export const plainStyle: TextStyle = {
   text: (value) => value,
   bold: (inner) => inner,
@@ -22,7 +21,6 @@ export const plainStyle: TextStyle = {
   rule: '———',
 };
 
-/** One column each. */
 const plain = /^[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f]*$/;
 
 const wide =
@@ -39,7 +37,6 @@ export type TextStyle = Readonly<{
   code(value: string): string;
   link(inner: string, url: string): string;
   heading(inner: string, depth: number): string;
-  /** `lang`: after the fence. */
   pre(value: string, lang: string | null): string;
   /** `> ` marks quotes inside it. */
   quote(inner: string): string;
@@ -48,10 +45,8 @@ export type TextStyle = Readonly<{
   wrap?(inner: string, indent: number): string;
 }>;
 
-/** `prefix`: of further lines. */
 type Place = Readonly<{ prefix: string; quoted: boolean }>;
 
-/** The layout is the same on every platform. */
 export function renderText(document: MarkdownDocument, style: TextStyle): string {
   return renderBlocks(document.children, style, { prefix: '', quoted: false }, '\n\n');
 }
@@ -132,7 +127,6 @@ function renderInlines(nodes: readonly Inline[], style: TextStyle): string {
     .join('');
 }
 
-/** For a fixed-width font. */
 export function layOutTable(table: Table): string {
   const rows = table.children.map((row) =>
     row.children.map((cell) => visibleText(cell).replace(/\s+/g, ' ').trim()),

@@ -56,7 +56,6 @@ function cutIntoStretches(source: string): readonly string[] {
   };
   for (const { text, position, blank, code } of sourceLines(source)) {
     const length = position - start;
-    // A cut would turn code into text.
     const opens = code && /^[`~]/.test(text) && afterBlank;
     if (!code || opens) {
       const fair = afterBlank && /^\S/.test(text);
@@ -86,7 +85,6 @@ function safeCut(source: string, end: number): number {
 
 type Counts = typeof mostInParagraph;
 
-/** `literal`: would stall the parser. */
 type SafePart = Readonly<{ source: string; literal: boolean }>;
 
 /**
@@ -156,7 +154,6 @@ function cells(row: string): number {
   );
 }
 
-/** Of each container that a line opens or continues. */
 function leadingMarkers(line: string): readonly string[] {
   let rest = line;
   const markers: string[] = [];
@@ -191,7 +188,6 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** `text` includes its end. */
 type SourceLine = Readonly<{ text: string; position: number; blank: boolean; code: boolean }>;
 
 /** Fences count only at the start of a line. */

@@ -2,7 +2,6 @@ import { visibleText, type Block, type TableRow } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { writeMarkdown } from './write-markdown.ts';
 
-/** Plain text, the header first. */
 export type LargeTable = readonly (readonly string[])[];
 
 const previewRows = 8;

@@ -57,7 +57,6 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
   });
 }
 
-/** `[!NOTE]` at the head of a quote. */
 function withTitle([first, ...rest]: readonly Block[]): readonly Block[] {
   if (first?.type !== 'paragraph') return first === undefined ? [] : [first, ...rest];
   const [head, ...inlines] = first.children;
@@ -128,7 +127,6 @@ function withBreaks(node: Inline): readonly Inline[] {
     .flatMap((line, index) => [...(index === 0 ? [] : [{ type: 'break' } as const]), ...text(line)]);
 }
 
-/** Empty marks can't be written back. */
 function mark(type: 'emphasis' | 'strong' | 'delete', children: readonly Inline[]): readonly Inline[] {
   const inner = mergeTexts(children.flatMap((child) => (child.type === type ? child.children : [child])));
   return inner.length === 0 ? [] : [{ type, children: inner }];

@@ -28,7 +28,6 @@ function splitDocument(
   fits: (piece: MarkdownDocument) => boolean,
 ): readonly MarkdownDocument[] {
   const pieces: MarkdownDocument[] = [];
-  // Reversed, for constant cost.
   const waiting = document.children.toReversed();
   while (waiting.length > 0) {
     const next = (count: number): readonly Block[] => waiting.slice(-count).toReversed();

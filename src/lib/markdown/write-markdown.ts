@@ -23,7 +23,6 @@ export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
 
-/** Roughly. */
 export function markdownLength(document: MarkdownDocument): number {
   return write(document).length;
 }
@@ -50,7 +49,6 @@ function writeBlock(block: MarkdownDocument): string {
 
 function write(document: MarkdownDocument): string {
   const { gfmToMarkdown, toMarkdown } = markdownLibrary();
-  // mdast's types, only readonly.
   return toMarkdown(tightenMarks(document) as unknown as Root, {
     // No padding; every reader accepts three dashes.
     extensions: [gfmToMarkdown({ stringLength: () => 3 }), { handlers: onlyAsterisks() }],
@@ -75,7 +73,6 @@ const onlyAsterisks = once(() => {
   };
 });
 
-/** Except white space. */
 function isSame(one: MarkdownDocument, other: MarkdownDocument): boolean {
   return withoutSpace(visibleText(one)) === withoutSpace(visibleText(other));
 }
@@ -105,7 +102,6 @@ function tightenMarks<N extends Node>(node: N): N {
   return { ...node, children: children.map(tightenMarks) };
 }
 
-/** `before`, `after`: neighbouring characters, empty at line ends. */
 function tightenInlines(nodes: readonly Inline[], before: string, after: string): readonly Inline[] {
   const tight: Inline[] = [];
   const waiting = joinMarks(nodes).toReversed();
@@ -166,7 +162,6 @@ function splitEnd(node: Inline, type: Mark['type']): readonly [readonly Inline[]
   return [text(node.value.slice(0, end)), text(node.value.slice(end))];
 }
 
-/** A link takes the mark inside. */
 function moveInto(node: Inline, type: Mark['type']): Inline {
   return node.type === 'link' ? { ...node, children: [{ type, children: node.children }] } : node;
 }

@@ -31,11 +31,9 @@ const refused = blockList([
 
 export type HostAddress = Readonly<{ address: string; family: 4 | 6 }>;
 
-/** Rejects if there are none. */
 type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
 export type ConnectOptions = Readonly<{
-  /** For tests on loopback. */
   mayReach?: (address: string) => boolean;
   lookup?: Lookup;
   /** Resolving and connecting; 10 s. */
@@ -108,7 +106,6 @@ function openSocket(
     const [first] = found;
     if (first === undefined || signal.aborted) return resolve(undefined);
     const socket = connect({
-      // Only `lookup` decides where it leads.
       host: found.length === 1 ? first.address : 'checked.invalid',
       port,
       autoSelectFamily: found.length > 1,

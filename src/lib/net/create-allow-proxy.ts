@@ -19,7 +19,6 @@ export type AllowProxyOptions = Readonly<{
   hosts: readonly string[];
   /** Must not exist; at most 107 bytes. Becomes 0600. */
   socketPath: string;
-  /** 80 and 443. */
   ports?: readonly number[];
   howToAllow?: (host: string) => string;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
@@ -107,7 +106,6 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
     },
   };
 
-  /** The connection ends with `use` or the client. */
   async function serve(
     asked: IncomingMessage,
     client: Duplex | ServerResponse,
@@ -212,7 +210,6 @@ function tunnel(client: Duplex, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     client.once('close', resolve);
     socket.once('close', () => {
-      // Bytes that were read already come first.
       client.end();
       resolve();
     });
@@ -236,7 +233,6 @@ const hopByHop = [
   'upgrade',
 ];
 
-/** Rejects if the connection breaks; earlier bytes were passed on. */
 async function forwardRequest(
   url: URL,
   asked: IncomingMessage,
@@ -248,7 +244,6 @@ async function forwardRequest(
     path: `${url.pathname}${url.search}`,
     headers: defined({
       ...endToEnd(asked.headersDistinct, asked.headers),
-      // What was checked, not the Host header.
       host: url.host,
       'transfer-encoding': asked.headers['transfer-encoding'] && 'chunked',
       connection: 'close',
@@ -260,7 +255,6 @@ async function forwardRequest(
     onward.on('response', resolve).on('error', reject);
     onward.on('close', () => reject(new Error('the connection ended without an answer')));
   });
-  // A server may answer before reading everything.
   const sent = pipeline(asked, onward);
   sent.catch(() => undefined);
   const came = await answered;

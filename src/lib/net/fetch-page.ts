@@ -6,7 +6,6 @@ type FetchOptions = Readonly<{
   maxBytes: number;
   /** All redirects and the last byte. */
   timeoutMs: number;
-  /** Lower case, without parameters; may be empty. */
   wants(contentType: string): boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>;
   signal: AbortSignal;
@@ -30,7 +29,6 @@ export type FetchedPage =
 
 const mostRedirects = 5;
 
-/** Checks each redirect (T3). */
 export async function fetchPage(first: string, options: FetchOptions): Promise<FetchedPage> {
   const { wants, maxBytes, timeoutMs, connect = {}, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);

@@ -11,10 +11,8 @@ type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
   /** Of the unpacked body. */
   maxBytes: number;
-  /** Reads the body. */
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
-  /** Also while a body trickles in. */
   signal: AbortSignal;
 }>;
 
@@ -25,7 +23,6 @@ export type HttpAnswer =
       statusText: string;
       headers: IncomingHttpHeaders;
       body: Buffer;
-      /** More body follows. */
       cut: boolean;
     }>
   /** `refused`: nobody may reach it. `broken`: no whole answer. `message` names the host. */
@@ -98,7 +95,6 @@ function unpacked(came: IncomingMessage): Readable {
   if (encoding === 'identity' || encoding === '') return came;
   const unpack = unpackers.get(encoding);
   if (unpack === undefined) throw new Error('packed its answer in a way that was not asked for');
-  // The reader sees every error.
   return pipeline(came, unpack(), () => undefined);
 }
 

@@ -8,7 +8,6 @@ export type Target =
 type Allowance = Readonly<{
   hosts: readonly string[];
   ports: readonly number[];
-  /** One ASCII sentence. */
   howToAllow(host: string): string;
 }>;
 

@@ -3,7 +3,6 @@ import type { Writable } from 'node:stream';
 import type { Log } from '../log.ts';
 import { killOne } from './kill-processes.ts';
 
-/** Returns the undo. */
 export type EndWithUs = (group: number) => () => void;
 
 /** Reads `+ GROUP` and `- GROUP`; at the end of input kills the rest. */

@@ -6,14 +6,12 @@ export type Load = Readonly<{
   tasks: number;
   /** Without mapped files; counts shared memory for each. */
   memory: number;
-  /** With children waited for. */
   cpu: number;
 }>;
 
 /** Linux' USER_HZ. */
 const ticks = 100;
 
-/** Stops above `mostTasks`. */
 export function measureProcesses(root: number, mostTasks: number): Load {
   const ids = [root];
   const sum = { tasks: 0, memory: 0, cpu: 0 };
@@ -41,7 +39,6 @@ export function measureOwnMemory(ids: readonly number[]): number {
 }
 
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
-/** Ordinary programs have these. */
 const freeSockets = 64;
 
 /** Of an own network namespace, otherwise undefined. */
@@ -59,7 +56,6 @@ export function measureSockets(id: number): number {
   return bytes;
 }
 
-/** Of all threads. */
 export function childrenOf(id: number): readonly number[] {
   return (listProc(`${id}/task`) ?? []).flatMap((thread) =>
     (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),

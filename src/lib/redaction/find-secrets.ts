@@ -25,12 +25,10 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
   const { skips, ending } = tablesOf(sorted, shortest);
   const beginnings = new Set(sorted.map((word) => word.slice(0, block)));
 
-  /** The longest. */
   function wordAt(flat: string, start: number, end: number): string | undefined {
     return ending.get(hash(flat, end))?.find((word) => flat.startsWith(word, start));
   }
 
-  /** Overlapping ones are joined. */
   function stretchesIn(flat: string): readonly Stretch[] {
     const found: { start: number; end: number; name: string }[] = [];
     for (let at = shortest - 1; at < flat.length;) {
@@ -81,7 +79,6 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
 }
 
 type Tables = Readonly<{
-  /** By hash of the last block. */
   skips: Uint8Array;
   /** Words that may begin with the window, longest first. */
   ending: ReadonlyMap<number, readonly string[]>;
@@ -103,7 +100,6 @@ function tablesOf(words: readonly string[], shortest: number): Tables {
   return { skips, ending };
 }
 
-/** Of the block before `end`. */
 function hash(text: string, end: number): number {
   return (
     ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & (slots - 1)
@@ -119,7 +115,6 @@ function inText(text: string, flat: string, stretches: readonly Stretch[]): read
   const breaks = text.matchAll(lineBreaks);
   let next = breaks.next().value;
   let removed = 0;
-  /** Call with growing indexes. */
   const place = (index: number): number => {
     for (; next !== undefined && next.index - removed <= index; next = breaks.next().value)
       removed += next[0].length;

@@ -15,7 +15,6 @@ export type InParts<Part> = Readonly<{
 
 /** U3, S2. */
 export type Redaction = Readonly<{
-  /** Inserts `[redacted NAME]`. */
   text(text: string): string;
   textInParts(): InParts<string>;
   /** UTF-8; parts may cut characters. */
@@ -29,7 +28,6 @@ export function createRedactor(secrets: readonly Secret[]): (text: string) => st
 /** 8 characters or more: the value and `secretForms`, with line breaks anywhere (U3). Reversed, split or encrypted values pass. */
 export function createRedaction(secrets: readonly Secret[]): Redaction {
   const words = new Map<string, string>();
-  // Printing loses outer spaces.
   for (const { name, value } of secrets)
     for (const form of [value, value.trim()].flatMap(formsOf)) if (!words.has(form)) words.set(form, name);
   if (words.size === 0) return nothingToRedact;
@@ -84,7 +82,6 @@ function inParts(find: FindSecrets): InParts<string> {
     push(part) {
       held += part;
       const open = find.openFrom(held);
-      // Include an overlapping secret.
       const across = find.all(held).find(({ end }) => end > open);
       const upTo = Math.min(open, across?.start ?? open);
       const out = replaced(held.slice(0, upTo), find);
@@ -142,12 +139,10 @@ function harmlessJson(text: string): readonly string[] {
   ];
 }
 
-/** `\u00e4` */
 function byNumber(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Languages differ in escapes, case and spaces. */
 function urlForms(value: string): readonly string[] {
   const component = encodeURIComponent(value.toWellFormed());
   const strict = component.replace(/[!'()*]/g, octet);
@@ -180,7 +175,6 @@ function base64At(bytes: Buffer, offset: number): readonly string[] {
 /** `bytes.hex(' ')`, `openssl`, `xxd`, `hexdump -C`: 16 bytes a line. */
 function hexForms(hex: string): readonly string[] {
   const bytes = hex.match(/../g) ?? [];
-  // Shorter ends appear in other dumps, too.
   const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
     bytes.slice(line * 16, line * 16 + 16),
   ).filter(({ length }) => length >= 8);
@@ -199,7 +193,6 @@ function hexForms(hex: string): readonly string[] {
   return [...lower, ...lower.map((form) => form.toUpperCase())];
 }
 
-/** Groups of five. */
 function base32At(bytes: Buffer, offset: number): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const first = (5 - ((offset * 8) % 5)) % 5;
@@ -215,7 +208,6 @@ export function redactDeep<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => redactedKeys(keys, redact));
 }
 
-/** Keeps keys. */
 export function redactTexts<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => keys);
 }

@@ -16,12 +16,10 @@ export type Label = (typeof labels)[number];
 
 export type LabelAttributes = Readonly<Record<string, string | undefined>>;
 
-/** Escapes labels in `text`; attributes become one line. */
 export function labelled(label: Label, text: string, attributes: LabelAttributes = {}): string {
   return enclose(label, escapeLabels(text), attributes);
 }
 
-/** Only for texts that are `labelled` already. */
 export function around(
   label: Label,
   labelledTexts: readonly string[],
@@ -35,7 +33,6 @@ export function escapeLabels(text: string): string {
   return text.includes('<') ? text.replace(labelPattern, '&lt;') : text;
 }
 
-/** Cuts first, as texts are long, and after escaping. */
 export function labelsEscaped(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   const cut = truncate(text, limit);
   const harmless = truncate(escapeLabels(cut.text), limit);
@@ -56,7 +53,6 @@ export function truncateLabelled(text: string, limit: number): string {
 }
 
 const worthReading = 500;
-/** Of nested labels. */
 const longestEnds = 50;
 const tag = new RegExp(`<(/?)(${labels.join('|')})(?: [^>\\n]*)?>`, 'g');
 const tagCutOff = new RegExp(`<(?:${labels.join('|')})(?: [^>\\n]*)?(?=\\n\\[cut: [^\\n]*$)`);

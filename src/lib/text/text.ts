@@ -1,4 +1,3 @@
-/** Characters. */
 const longestGrapheme = 64;
 
 const steering =
@@ -36,7 +35,6 @@ function isHighSurrogate(text: string, index: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Compares with the call before, by content. */
 export function createNewSince<Thing>(): (things: readonly Thing[]) => readonly Thing[] {
   let before: ReadonlySet<string> = new Set();
   return (things) => {
@@ -69,7 +67,6 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
     .map(({ candidate }) => candidate);
 }
 
-/** Looks at 64 characters. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -130,7 +127,6 @@ export function graphemeStart(text: string, end: number): number {
   return end > 1 ? end - 1 : end + 1;
 }
 
-/** `127.0.0.1:8443` or `[::1]:8443`, checked before. */
 export function hostAndPort(listen: string): Readonly<{ host: string; port: number }> {
   const colon = listen.lastIndexOf(':');
   return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };

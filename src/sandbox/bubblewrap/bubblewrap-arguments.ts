@@ -38,7 +38,6 @@ export function bubblewrapArguments(
     /** `system`: mounts of programs. `more`: of this command only. */
     system: readonly string[];
     more: readonly string[];
-    /** Prefix of the command. */
     before: readonly string[];
     /** `kept`: shares the terminal, and so the keys, of its starter. */
     session?: 'new' | 'kept';
@@ -101,7 +100,6 @@ type HandedFiles = Readonly<{
   close(): void;
 }>;
 
-/** `first`: the first descriptor number in bwrap. */
 export function createHandedFiles(first: number, memory: Readonly<{ counted: boolean }>): HandedFiles {
   const settings = [
     ...nameSettings.map(([place, text]) => ({ place, keeps: true, file: createNamelessFile(text) })),
@@ -143,7 +141,7 @@ export function createHandedFiles(first: number, memory: Readonly<{ counted: boo
   };
 }
 
-/** A memfd: ends with the process. Linux only. */
+/** Its file is removed at once, so it ends with the process. Linux only. */
 type NamelessFile = Readonly<{
   /** From its beginning; the caller closes it. */
   open(): number;
@@ -162,7 +160,6 @@ function createNamelessFile(content: string | Uint8Array): NamelessFile {
   }
 }
 
-/** Programs, libraries and their part of `/etc`. */
 export type SystemMounts = Readonly<{
   root: string;
   /** How a file of `/etc` appears: new, mounted over the system's, or not at all. */
@@ -171,7 +168,6 @@ export type SystemMounts = Readonly<{
   cover(hidden: readonly string[]): readonly string[];
 }>;
 
-/** Read-only (T9, R6). */
 export function systemMounts(rootfs: string | undefined): SystemMounts {
   const root = rootfs === undefined ? '/' : realpathSync(rootfs);
   const names = rootfs === undefined ? programs : readdirSync(root).filter((name) => !notOfRoot.has(name));

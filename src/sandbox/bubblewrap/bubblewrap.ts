@@ -51,7 +51,6 @@ type BubblewrapOptions = Readonly<{
   limits: SandboxLimits;
   /** Read at each command: it may be rebuilt (R6). */
   rootfs?: () => string | undefined;
-  /** Files and folders of the bot to cover. */
   hidden?: readonly string[];
   wayOut?: EgressProxyOptions;
   groups?: CommandGroups;
@@ -212,7 +211,6 @@ function pythonOf({ root }: SystemMounts): string | undefined {
   return folder === undefined ? undefined : path.posix.join(folder, 'python3');
 }
 
-/** Looks again only if the system changed. */
 function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
   let seen: Readonly<{ rootfs: string | undefined; mounts: SystemMounts }> | undefined;
   return () => {

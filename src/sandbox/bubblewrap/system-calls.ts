@@ -1,4 +1,3 @@
-/** By Node's names of processors. */
 type Numbers = Readonly<{ x64: number; arm64: number }>;
 
 /** Outside all namespaces, or often faulty. */
@@ -19,7 +18,6 @@ const refused: readonly Numbers[] = [
   { x64: 440, arm64: 440 }, // process_madvise
   { x64: 438, arm64: 438 }, // pidfd_getfd
   { x64: 312, arm64: 272 }, // kcmp
-  // For administrators only.
   { x64: 103, arm64: 116 }, // syslog
   { x64: 179, arm64: 60 }, // quotactl
   { x64: 256, arm64: 238 }, // migrate_pages

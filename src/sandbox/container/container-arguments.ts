@@ -15,14 +15,10 @@ export type Container = Readonly<{
   name: string;
   image: string;
   until: number;
-  /** The bot's node is mounted. */
   node: boolean;
   mounts: readonly Mount[];
-  /** Prefix of the command. */
   before: readonly string[];
-  /** Not secret. */
   env: Readonly<Record<string, string>>;
-  /** Begins at once. */
   terminal: boolean;
 }>;
 
@@ -83,7 +79,6 @@ export function containerArguments(
 
 const isVariable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The skill's own names must not steer the client. */
 function carrier(index: number): string {
   return `SKILLET_ENV_${index}`;
 }
@@ -105,7 +100,6 @@ function folders(
   ];
 }
 
-/** Comma-separated values; a path may be quoted. */
 function mountText({ source, target, writable = false }: Mount): string {
   const from = `source=${path.resolve(source)}`;
   const quoted = /[",]/.test(from) ? `"${from.replaceAll('"', '""')}"` : from;

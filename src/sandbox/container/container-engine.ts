@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import { findProgram } from '../inside-sandbox.ts';
 
-/** In order of preference. */
 export const containerPrograms = ['docker', 'podman'] as const;
 export type ContainerProgram = (typeof containerPrograms)[number];
 
@@ -19,7 +18,6 @@ export type ContainerEngine = Readonly<{
   env: Readonly<Record<string, string>>;
   /** Returns the output. Throws OperatorError with the engine's message. */
   call(args: readonly string[]): Promise<string>;
-  /** `call` with the output of `source` as input. */
   feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
 }>;
 
@@ -108,7 +106,6 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
   };
 }
 
-/** Say where a service is. */
 const steers =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|XDG_[A-Z_]+|DBUS_SESSION_BUS_ADDRESS|DOCKER_[A-Z_]+|CONTAINERS?_[A-Z_]+)$/;
 
@@ -133,7 +130,6 @@ function callerOf(
     async feed([source, ...rest], args) {
       const from = spawn(source, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
       const done = run(program, [...args], options);
-      // It may end before it read everything.
       done.child.stdin?.on('error', () => from.kill());
       if (done.child.stdin !== null) from.stdout.pipe(done.child.stdin);
       const code = new Promise((resolve) => from.once('close', resolve));

@@ -8,7 +8,6 @@ import type { ContainerEngine } from './container-engine.ts';
 import { hasProgram, searchedFolders } from '../inside-sandbox.ts';
 
 export type ContainerImage = Readonly<{
-  /** Throws OperatorError if there is none. */
   current(): Promise<string>;
   /** The image is gone: look again. */
   forget(): void;
@@ -18,7 +17,6 @@ export type ContainerImage = Readonly<{
 export function followContainerImage(options: {
   engine: ContainerEngine;
   name?: string | undefined;
-  /** The current tree. */
   rootfs(): string | undefined;
   log: Log;
 }): ContainerImage {
@@ -30,7 +28,6 @@ export function followContainerImage(options: {
       const tree = name === undefined ? rootfs() : undefined;
       if (seen === undefined || seen.tree !== tree) {
         const id = name === undefined ? ofTree(tree) : named(name);
-        // Don't keep a failure.
         id.catch(forget);
         seen = { tree, id };
       }
@@ -88,7 +85,6 @@ async function importTree(engine: ContainerEngine, tree: string, name: string): 
   }
 }
 
-/** Undefined if this machine has none. */
 async function look(
   engine: ContainerEngine,
   image: string,
@@ -122,7 +118,6 @@ async function removeOthers(
   ]);
   for (const tag of listed.trim().split('\n')) {
     if (tag === '' || tag === kept) continue;
-    // One in use is removed next time.
     await engine.call(['image', 'rm', `${repository}:${tag}`]).catch((error: unknown) => {
       log.info({ image: `${repository}:${tag}`, error: String(error) }, 'an old image could not be removed');
     });

@@ -39,7 +39,6 @@ export type DockerOptions = Readonly<{
   /** The engine must see it, too. */
   folder: string;
   node: boolean;
-  /** Packages of a foreign image. */
   installed?: ReadonlySet<string>;
   wayOut?: EgressProxyOptions;
 }>;
@@ -52,7 +51,6 @@ type Beside = Readonly<{ proxy?: EgressProxy | undefined; capSocket?: Capability
 const clientEndsMs = 10_000;
 /** Milliseconds from a command's timeout until its container is stale. */
 const graceMs = 60_000;
-/** For shells, and commands that may wait for a person. */
 const longestShellMs = 86_400_000;
 
 /** One container a command, without network, from a read-only image (T9). It ends with its client, so with the bot, and is removed. */
@@ -71,7 +69,6 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
   };
 }
 
-/** Retries once if somebody removed the image. */
 async function withImage<Outcome extends object>(
   { network }: ShellRequest,
   { engine, node }: Host,
@@ -223,7 +220,6 @@ function neverBegan(
   throw new Error(`${engine.name} ended with exit code ${ran.exitCode}: ${before.trim()}`);
 }
 
-/** Whatever state it is in. */
 async function remove(engine: ContainerEngine, name: string): Promise<void> {
   await engine.call(['rm', '--force', name]).catch((error: unknown) => {
     if (

@@ -11,12 +11,9 @@ import { nodeSeen } from '../inside-sandbox.ts';
 import { installedPackages } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox.ts';
 
-/** `[sandbox]` */
 export type ContainerSettings = Readonly<{
   engine?: ContainerProgram | undefined;
-  /** Instead of an image of the root file system. */
   image?: string | undefined;
-  /** `<data_dir>/containers` */
   folder: string;
 }>;
 
@@ -70,7 +67,6 @@ export async function openDockerSandbox(options: {
   });
 }
 
-/** Finds the packages, and whether the bot's node runs. */
 async function look(
   made: Omit<DockerOptions, 'node'>,
 ): Promise<Readonly<{ node: boolean; installed: ReadonlySet<string> }>> {
@@ -106,13 +102,11 @@ async function look(
   }
 }
 
-/** Removes stale containers. */
 async function sweep(engine: ContainerEngine, now: number): Promise<void> {
   const ours = ['--filter', `label=${containerLabel}`];
   const listed = await engine.call(['ps', '--all', '--quiet', '--no-trunc', ...ours]);
   for (const id of listed.split('\n').filter(Boolean)) {
     const format = `{{index .Config.Labels "${containerLabel}"}}`;
-    // It may have ended meanwhile.
     const until = await engine
       .call(['inspect', '--type', 'container', '--format', format, id])
       .catch(() => '');

@@ -32,7 +32,6 @@ export function collectOutput(
   };
 }
 
-/** Never splits a surrogate pair. */
 export function wholeEnd(text: string, length: number): string {
   if (length <= 0) return '';
   return text.slice(-length).replace(/^[\udc00-\udfff]/, '');

@@ -11,15 +11,12 @@ import { hasCode } from '../../lib/has-code.ts';
 const pathOnly = 0o10000000;
 const closedOnExec = 0o2000000;
 
-/** A program announces its command and waits for an answer. */
 export type Handshake = Readonly<{
-  /** Must be a pipe. */
   descriptor: 0 | 3;
   begin(child: ChildProcess, beginning: Beginning): Talk;
 }>;
 
 type Beginning = Readonly<{
-  /** The answer waits for it. */
   ready: Promise<unknown>;
   /** `root`: ancestor of all the command's processes. */
   watch(root: number): void;
@@ -27,7 +24,6 @@ type Beginning = Readonly<{
 }>;
 
 export type Talk = Readonly<{
-  /** Returns the command's part of the error stream. */
   heard(bytes: Buffer): Buffer;
   end(): void;
 }>;
@@ -51,7 +47,6 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
       moved?.catch(fail);
       const line = child.stdio[3];
       if (line instanceof Socket) {
-        // Either end may be gone.
         line.on('error', () => line.destroy());
         line.once('data', () => {
           void moveRest().then(() => {
@@ -68,9 +63,7 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
 /** The program writes the line `word` to its error stream and waits for a line on its standard input, which stays open. */
 export function handshakeByStreams(options: {
   word: string;
-  /** The error stream before that. */
   onBefore(text: string): void;
-  /** Returns the process to watch. */
   onStart(): Promise<number>;
 }): Handshake {
   const { word, onBefore, onStart } = options;
@@ -119,7 +112,6 @@ function isHandedOn(fd: number): boolean {
     const [, flags = '0'] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
     return (Number.parseInt(flags, 8) & closedOnExec) === 0;
   } catch (error) {
-    // The descriptor of the listing itself.
     if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
@@ -135,7 +127,6 @@ export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
 
 export type Pipe = Readonly<{
   read: Socket;
-  /** For the process; then closed here. */
   write: number;
   /** Reusable: all writers closed it. */
   giveBack(): void;

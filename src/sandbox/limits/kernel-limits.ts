@@ -44,9 +44,7 @@ export function limitLines({ memoryMb, cpuSeconds, diskMb }: SandboxLimits): rea
 
 /** A control group: the kernel limits memory and processes. */
 export type CommandGroup = Readonly<{
-  /** With its future children. */
   take(id: number): Promise<void>;
-  /** The limit that the kernel enforced. */
   met(): StopReason | undefined;
   close(): void;
 }>;
@@ -93,7 +91,6 @@ export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGro
   return {
     ok: true,
     open(limits) {
-      // Busy until the kernel ended the last process.
       for (const folder of ended) if (remove(folder)) ended.delete(folder);
       const folder = path.join(base, `${prefix}${process.pid}-${++opened}`);
       const close = (): void => void (remove(folder) || ended.add(folder));
@@ -107,18 +104,15 @@ function openGroup(folder: string, { memoryMb, processes }: SandboxLimits): Omit
   mkdirSync(folder);
   writeFileSync(file('memory.max'), String(memoryMb * 1024 * 1024));
   writeFileSync(file('memory.oom.group'), '1');
-  // Wider than the watched limit, which names what was met.
   writeFileSync(file('pids.max'), String(processes * 2));
   try {
     writeFileSync(file('memory.swap.max'), '0');
   } catch (error) {
-    // This kernel does not count swap.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
   return {
     async take(id) {
       await writeFile(file('cgroup.procs'), String(id)).catch((error: unknown) => {
-        // Already ended.
         if (!hasCode(error, 'ESRCH')) throw error;
       });
     },
@@ -140,7 +134,6 @@ function remove(folder: string): boolean {
   }
 }
 
-/** Files of versions 2 and 1, and the counter in them. */
 const counters = [
   {
     reason: 'memory',
@@ -176,7 +169,6 @@ function cgroupFolder(id: string, controller: string): string | undefined {
     : path.join(mount.place, path.relative(mount.root, group));
 }
 
-/** By controller: '' is version 2. */
 function groupMounts(): ReadonlyMap<string, Readonly<{ place: string; root: string }>> {
   const found = new Map<string, Readonly<{ place: string; root: string }>>();
   for (const line of readGroupFile('/proc/self/mountinfo').split('\n')) {

@@ -9,14 +9,11 @@ import { removeFolder } from '../../lib/files/write-inside.ts';
 const run = promisify(execFile);
 const env = { PATH: process.env['PATH'] };
 
-/** So that endless empty files end, too. */
 export const bytesPerName = perEntry;
 /** Larger folders are left to `du`, which takes milliseconds to start. */
 const fewEntries = 100;
-/** `du` counts the folder itself. */
 const folderItself = 4096 + perEntry;
 
-/** 512 for each name included. */
 export async function measureFolder(folder: string): Promise<number> {
   const size = await folderSize(folder, Infinity, fewEntries);
   if (size !== undefined) return size + folderItself;
@@ -90,7 +87,6 @@ async function mappedFiles(id: number): Promise<readonly string[]> {
   return [...places.values()];
 }
 
-/** Undefined if the process ended or is unreadable. */
 async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;

@@ -43,9 +43,7 @@ export type Ran = Exclude<SandboxOutcome, { status: 'unavailable' }>;
 export type Runner = Readonly<{
   pipes: Pipes;
   covered: CoveredDescriptors;
-  /** The sandbox closes. */
   ending: AbortSignal;
-  /** `close` waits for it. */
   track<Result>(work: Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }>;
@@ -77,11 +75,8 @@ type HostRun = Readonly<{
   runner: Runner;
   /** Without one the command begins at once; a shell is then not watched. */
   handshake?: Handshake;
-  /** May pause. */
   deadline?: Deadline;
-  /** The limit that the kernel enforced. */
   met?: () => StopReason | undefined;
-  /** With all its processes. */
   kill(pid: number): void;
 }>;
 
@@ -118,7 +113,6 @@ export async function runLimited(
       child = spawn(program, args, {
         env: command.env,
         cwd: command.cwd,
-        // Own process group, to kill as one.
         detached: true,
         stdio: descriptors(
           [
@@ -204,7 +198,6 @@ export async function runLimited(
   }
 }
 
-/** At least what the folder held before. */
 async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
   return Math.max(diskMb * 1024 * 1024, await measureFolder(chat));
 }
@@ -227,7 +220,6 @@ async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>
   for (const { read, giveBack } of streams) if (read.readableEnded) giveBack();
 }
 
-/** A person sees what takes long. */
 export const secondsForPerson = 86_400;
 
 /** For a person at this terminal (R6): no limits of time and output; keys don't end this process. Throws if it can't start. */

@@ -4,7 +4,6 @@ import { followGroupEvents } from './kernel-limits.ts';
 import { bytesPerName, measureFolders, measureNameless } from './measure-disk.ts';
 import type { SandboxLimits, StopReason } from '../sandbox.ts';
 
-/** Milliseconds between looks. */
 const everyProcesses = 25;
 const everyDisk = 250;
 /** Rest after a look, in multiples of its duration. */
@@ -14,14 +13,12 @@ const namesEvery = 4;
 
 /** Watches all processes of a command together (T9); calls `onOver` once. */
 export function watchLimits(options: {
-  /** Ancestor of all others. */
   root: number;
   scratch: string;
   chat?: string | undefined;
   /** Bytes. */
   mostInChat: Promise<number>;
   limits: SandboxLimits;
-  /** Default: events of the root's own groups. */
   met?: (() => StopReason | undefined) | undefined;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {

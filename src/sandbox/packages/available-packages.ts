@@ -9,16 +9,13 @@ import { uvPlaces } from './script-packages.ts';
 
 const manifestShape = z.object({
   version: z.literal(1),
-  /** Folder beside the manifest. */
   tree: z.string().regex(/^[a-z0-9][a-z0-9-]*$/),
-  /** `recipeHash`. */
   recipe: z.string(),
   suite: z.string(),
   tool: z.string(),
   /** Milliseconds since 1970. */
   builtAt: z.number(),
   asked: z.array(z.object({ name: z.string(), skills: z.array(z.string()) })),
-  /** And what they provide. */
   installed: z.array(z.string()),
   bytes: z.number(),
 });
@@ -32,7 +29,6 @@ export type RootFileSystem = Readonly<{
   installed: ReadonlySet<string>;
 }>;
 
-/** `<data_dir>/rootfs` */
 export function rootFolder(dataDir: string): string {
   return path.join(path.resolve(dataDir), 'rootfs');
 }
@@ -64,7 +60,6 @@ function readRoot(folder: string, file: string): RootFileSystem | undefined {
   return { manifest: parsed.data, path: tree, installed: new Set(parsed.data.installed) };
 }
 
-/** just-bash has these. */
 const ofVirtual: ReadonlySet<string> = new Set(
   'sh bash awk sed grep egrep fgrep rg jq yq xan sqlite3 cat cut sort uniq head tail tr wc tee find xargs diff date base64 md5sum sha1sum sha256sum tar gzip gunzip column join paste tree file'.split(
     ' ',
@@ -85,10 +80,8 @@ export type AvailablePackages = Readonly<{
  */
 export function followAvailablePackages(options: {
   mode: SandboxMode;
-  /** Of an image. */
   installed?: ReadonlySet<string>;
   root(): Pick<RootFileSystem, 'path' | 'installed'> | undefined;
-  /** dpkg's status file of the host. */
   hostStatus?: string;
 }): () => AvailablePackages {
   const { mode, installed, root, hostStatus = '/var/lib/dpkg/status' } = options;

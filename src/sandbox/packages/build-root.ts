@@ -14,7 +14,6 @@ import { installedPackages } from './debian-packages.ts';
 import { recipeHash, type RootRecipe, type RootTool } from './root-recipe.ts';
 import { hasCode } from '../../lib/has-code.ts';
 
-/** Of the tool's log. */
 const keptLines = 200;
 const shownLines = 15;
 
@@ -30,7 +29,6 @@ export type BuiltRoot = Readonly<{
 
 const run = promisify(execFile);
 
-/** Mount points of sandboxes. */
 const mountPoints = ['dev', 'proc', 'tmp', 'run', 'skill', 'scratch', 'chat'];
 
 /**
@@ -92,7 +90,6 @@ export async function buildRoot(
       await rename(target, path.join(folder, tree));
       const written = path.join(work, manifestName);
       await writeFile(written, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-      // Synced before use.
       await flush(folder);
       await rename(written, path.join(folder, manifestName));
       return { status: 'built', manifest, path: path.join(folder, tree) };
@@ -133,7 +130,6 @@ async function sizeOf(tree: string): Promise<number> {
   return Number.parseInt(stdout, 10);
 }
 
-/** Except `kept` and trees in use. */
 async function sweep(folder: string, kept: string | undefined): Promise<void> {
   for (const { name } of (await readdir(folder, { withFileTypes: true })).filter((entry) =>
     entry.isDirectory(),
@@ -189,7 +185,6 @@ async function makeTree(options: {
     signal,
   });
   const [said, unpackerSaid] = [follow(maker.stderr, onLine), follow(unpacker.stderr, () => undefined)];
-  // If it ends early, its log says why.
   maker.stdin.on('error', () => undefined).end(`${recipe.sources.join('\n')}\n`);
   const [made, unpacked] = await Promise.allSettled([
     ended(maker),
@@ -214,7 +209,6 @@ function follow(input: Readable, onLine: (line: string) => void): readonly strin
   return said;
 }
 
-/** Rejects if it could not start. */
 async function ended(child: ChildProcess): Promise<number> {
   const closed: readonly unknown[] = await once(child, 'close');
   return typeof closed[0] === 'number' ? closed[0] : 1;

@@ -12,7 +12,6 @@ export function installProgram(program: string, where: 'host' | 'root' | 'image'
   return `declare packages: [${name}] in the skill and install them with "skillet sandbox build"`;
 }
 
-/** `way`: what the skill says. */
 export function unpackaged(program: string, way?: string): string {
   if (program === 'uv' || program === 'uvx')
     return 'install uv as https://docs.astral.sh/uv says, such as by "pipx install uv"';
@@ -95,7 +94,6 @@ const pythonSameName: ReadonlySet<string> = new Set(
     tomli tqdm typer ujson uvicorn websocket websockets xlrd xlsxwriter yaml`),
 );
 
-/** Modules and PyPI names that Debian names differently. */
 const pythonNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     beautifulsoup4: 'bs4',

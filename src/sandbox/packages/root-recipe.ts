@@ -7,11 +7,9 @@ import { findProgram } from '../inside-sandbox.ts';
 
 const followed = /^(stable|oldstable|testing|unstable|sid)$/;
 
-/** Everything but package versions. */
 export type RootRecipe = Readonly<{
   suite: string;
   sources: readonly string[];
-  /** Sorted. */
   asked: readonly Readonly<{ name: string; skills: readonly string[] }>[];
   /** With the base, sorted. Debian's essential packages (bash, coreutils, tar, …) always come. */
   packages: readonly string[];
@@ -55,7 +53,6 @@ export function recipeHash({ suite, sources, packages }: RootRecipe): string {
 }
 
 type AptSources = Readonly<{
-  /** `bookworm`, `noble` */
   suite: string;
   /** One-line form: `deb [options] URI SUITE COMPONENT…`. */
   lines: readonly string[];
@@ -149,7 +146,6 @@ function readOr(file: string, absent: string): string {
 /** Reads apt sources from standard input, writes a tar to standard output, logs to standard error. */
 export type RootTool = Readonly<{
   name: string;
-  /** `work`: an empty folder for its files. */
   command(recipe: RootRecipe, work: string): readonly [program: string, ...rest: string[]];
 }>;
 
@@ -187,7 +183,6 @@ const alone = ['unshare', '--mount', '--pid', '--fork', '--kill-child'];
 /** Half of a small tree, needed by no program. */
 const leaveOut = ['doc', 'man', 'info', 'locale', 'lintian'];
 
-/** Merges folders without Perl. */
 const mergedHook = '/usr/share/mmdebstrap/hooks/maybe-merged-usr';
 
 function byMmdebstrap(program: string, asRoot: boolean): RootTool {

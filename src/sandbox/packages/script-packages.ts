@@ -17,7 +17,6 @@ const saysNothing: ReadonlySet<string> = new Set(['-q', '--quiet', '--offline', 
 const mostWords = 20;
 
 export type PackagedCommand = Readonly<{
-  /** Fetches the packages and runs the command. */
   sandbox: Sandbox;
   /** Hash: only equal content of one skill shares packages. */
   content: string;
@@ -33,19 +32,16 @@ export type PackagedOutcome =
       ok: true;
       request: Pick<SandboxRequest, 'packages' | 'programs'>;
       env: Readonly<Record<string, string>>;
-      /** The command with its packages. */
       wrap(command: SandboxRequest['argv']): SandboxRequest['argv'];
     }>
   | Readonly<{ ok: false; status: 'absent'; /** What to install. */ message: string }>
   | Readonly<{ ok: false; status: 'failed'; outcome: SandboxOutcome }>;
 
-/** If missing. */
 export type ScriptPackages = (command: PackagedCommand) => Promise<PackagedOutcome>;
 
 /** uv's cache in a scratch folder; its path must not change. */
 const cacheName = '.uv';
 const fetchLimitMs = 600_000;
-/** Unused packages are removed after this time. */
 const keptMs = 30 * 86_400_000;
 
 /**
@@ -53,7 +49,6 @@ const keptMs = 30 * 86_400_000;
  * skill's environment or folders. Each command gets a copy in scratch.
  */
 export function createScriptPackages(options: {
-  /** `<data_dir>/uv` */
   folder: string;
   /** `[sandbox] package_hosts`: host patterns. */
   hosts(): readonly string[];
@@ -152,7 +147,6 @@ rm -rf "$UV_CACHE_DIR"
 exit $code
 `;
 
-/** The bot's PATH and the folders of uv's installers. */
 export function uvPlaces(): string {
   const own = ['.local/bin', '.cargo/bin'].map((folder) => path.join(homedir(), folder));
   return [process.env['PATH'] ?? '', ...own, '/usr/local/bin', '/usr/bin'].join(':');
@@ -176,7 +170,6 @@ async function moveTo(part: string, kept: string): Promise<void> {
   }
 }
 
-/** Removes unused packages and leftovers of dead processes. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const place = path.join(folder, name);

@@ -19,7 +19,6 @@ const mebibyte = 1024 * 1024;
 const setup = workerData as ShellSetup;
 const programs: ReadonlySet<string> = new Set(getCommandNames());
 const limits = {
-  // The clock stops loops.
   maxCommandCount: 1e9,
   maxLoopIterations: 1e9,
   maxAwkIterations: 1e9,
@@ -86,7 +85,6 @@ async function execute(
   const shell = new Bash({
     fs: disk,
     cwd: '/scratch',
-    // Scripts inherit only this.
     env: { ...job.env, PATH: '/usr/bin:/bin', HOME: '/scratch', TMPDIR: '/tmp' },
     executionLimits,
     processInfo,
@@ -101,7 +99,6 @@ async function execute(
   }
 }
 
-/** C4. */
 const capCommands = capPrograms.map((name) =>
   defineCommand(name, (given, { stdin }) => {
     const { promise, resolve } = Promise.withResolvers<ShellNotice['answer']>();

@@ -20,12 +20,10 @@ export type ShellJob = Readonly<{
   secrets: readonly Secret[];
   timeoutMs: number;
   outputCap: number;
-  /** Bytes it may still write. */
   room: Readonly<{ scratch: number; chat: number }>;
   cap: boolean;
 }>;
 
-/** The host answers under the same number. */
 export type ShellRequest = Readonly<{
   status: 'asks';
   number: number;
@@ -40,7 +38,6 @@ export type ShellAnswer =
   | Readonly<{ status: 'missing'; program: string }>
   | Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
-/** For one skill and one scratch folder. */
 export type ShellWorker = Readonly<{
   /** One job at a time. Ends the process on abort or timeout. */
   run(
@@ -54,7 +51,6 @@ export type ShellWorker = Readonly<{
 /** Milliseconds for the shell to end by itself. */
 const grace = 1_000;
 const startLimit = 30_000;
-/** Used if only the host knows the time. */
 const longestMs = 86_400_000;
 
 /**
@@ -140,7 +136,6 @@ function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
   return promise.finally(() => child.off('message', listen).off('error', reject));
 }
 
-/** Returns how to stop it. */
 function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): () => void {
   const over = new AbortController();
   const listen = (message: unknown): void => {

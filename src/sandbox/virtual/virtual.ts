@@ -16,10 +16,8 @@ export function createVirtualSandbox(
     /** The runtime takes about 100. */
     memoryMb?: number;
     diskMb?: number;
-    /** Commands at the same time. */
     cells?: number;
     idleMs?: number;
-    /** How to get a sandbox with programs. */
     better?: string;
   } = {},
 ): Sandbox {
@@ -124,7 +122,6 @@ async function roomIn(folder: string | undefined, diskMb: number): Promise<numbe
   return folder === undefined ? 0 : Math.max(0, most - ((await folderSize(folder, most)) ?? 0));
 }
 
-/** The outermost with just-bash, if installed. */
 function libraryFolder(): string | undefined {
   try {
     const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');

@@ -6,7 +6,6 @@ import { hasCode } from '../../lib/has-code.ts';
 export type GitRequest = Readonly<{
   /** Follow our own options. */
   args: readonly string[];
-  /** The only one allowed. */
   transport?: string;
   input?: string;
   /** Git is killed if it writes more. */
@@ -16,7 +15,6 @@ export type GitRequest = Readonly<{
   /** Kills git and its children. */
   signal: AbortSignal;
   progress?: (text: string) => void;
-  /** Source of the few variables git gets. */
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
@@ -25,7 +23,6 @@ type GitOutcome =
   | Readonly<{ status: 'failed'; /** Printable. */ message: string }>
   | Readonly<{ status: 'too much output' }>;
 
-/** Programs, home, keys, proxies and certificates. */
 const taken =
   /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(?:https?|all|no)_proxy|(?:HTTPS|ALL|NO)_PROXY)$/;
 
@@ -38,7 +35,6 @@ const inCheck = Object.entries({
   'core.symlinks': 'false',
   'core.askPass': '',
   'core.alternateRefsCommand': '',
-  // Larger blobs are streamed.
   'core.bigFileThreshold': '1m',
   'credential.helper': '',
   'fetch.recurseSubmodules': 'false',
@@ -83,7 +79,6 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch (error) {
-      // Already gone.
       if (!hasCode(error, 'ESRCH')) throw error;
     }
   };
@@ -104,7 +99,6 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
     if (step !== undefined) progress?.(step.replace(/ +/g, ' ').toLowerCase());
     complaint = (complaint + said).slice(-20_000);
   });
-  // It may end before reading everything.
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(input);
   try {

@@ -62,7 +62,6 @@ type PinnedBytes = Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: fa
 /** Clocks of file systems are coarse: a change this soon may keep the stamp. */
 const stampDoubtMs = 100;
 
-/** For an operator, with the fix. */
 export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
   return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "skillet skill update ${name}"`;
 }
@@ -173,7 +172,6 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    // Its files count as missing.
     if (error instanceof Error && 'syscall' in error) return [];
     throw error;
   }

@@ -8,7 +8,6 @@ import { skillFileOf } from './locked-skill-store.ts';
 import { judge, readLimit } from '../load-skills.ts';
 import { allowedChatTypesOf, type Definition } from '../parse/skill-definition.ts';
 
-/** Lines of context. */
 const around = 3;
 
 /** Pairs of lines; beyond this the middle is shown as replaced. */
@@ -96,7 +95,6 @@ function linesOf(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : [...lines.slice(0, -1), `${lines.at(-1)}\\ no line end`];
 }
 
-/** Longest common subsequence. */
 function compareMiddle(a: readonly string[], b: readonly string[]): readonly ComparedLine[] {
   const removed = (text: string): ComparedLine => ({ mark: '-', text });
   const added = (text: string): ComparedLine => ({ mark: '+', text });

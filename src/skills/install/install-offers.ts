@@ -11,10 +11,8 @@ import { isScriptPath } from '../skill-files.ts';
 
 export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
 
-/** Can be installed. */
 export type Offer = Readonly<{
   name: string;
-  /** Folder or flat file in the source. */
   path: string;
   definition: Definition;
   /** In path order. */
@@ -29,7 +27,6 @@ export type Refused = Readonly<{ name: string; path: string; problems: readonly 
 export type Offers = Readonly<{
   offers: readonly Offer[];
   refused: readonly Refused[];
-  /** Names of skills that were not asked for. */
   others: readonly string[];
 }>;
 
@@ -66,7 +63,6 @@ export async function readOffers(
     const name = read.ok ? read.definition.name : read.name;
     if (!wanted(name)) others.push(name);
     else if (!read.ok) {
-      // Not a skill, but a note or the like.
       if (isFlat(each) && bytes.toString('latin1', 0, 3) !== '---') continue;
       const problems = read.diagnostics.map(({ code, message }) => `${code}: ${message}`);
       refused.push({ name, path: each.path, problems });
@@ -112,7 +108,6 @@ export async function readOffers(
   return { offers, refused, others: others.sort() };
 }
 
-/** The path is only for messages. */
 function placeOf({ address }: SourceSnapshot, { path, skillFile }: FoundInSource, bytes: Buffer) {
   const top = addressText(address).replace(/\.git$/, '');
   const shown = { path: skillFile.path, origin: 'installed' as const };
@@ -191,7 +186,6 @@ type FoundInSource = Readonly<{
   /** Empty if the source itself is the skill. */
   path: string;
   skillFile: SourceEntry;
-  /** Includes the skill file. */
   entries: readonly SourceEntry[];
 }>;
 
@@ -229,7 +223,6 @@ function folderOf(path: string): string {
   return folder === '.' ? '' : folder;
 }
 
-/** Includes the top. */
 function foldersAbove(folder: string): readonly string[] {
   if (folder === '') return [];
   const parts = folder.split('/');

@@ -141,7 +141,6 @@ function putInPlace(dataDir: string, skill: LockedSkill, offer: Offer | undefine
     }
     const problem = checkPinned(join(aside, skill.name), skill);
     if (problem !== undefined) throw new OperatorError(`${skill.name} could not be written: ${problem}.`);
-    // Not what was approved, so nobody uses it.
     rmSync(dirname(folder), { recursive: true, force: true });
     renameSync(aside, dirname(folder));
     syncFolder(installedRoot(dataDir));
@@ -160,7 +159,6 @@ function writeNew(path: string, bytes: Uint8Array, mode: number): void {
   }
 }
 
-/** Restarts the day. */
 function noteUse(folder: string, now: number): void {
   if (existsSync(folder)) utimesSync(folder, now / 1_000, now / 1_000);
 }

@@ -21,12 +21,9 @@ export type SourceEntry = Readonly<{
   /** From the top, with `/`; partly readable if there is a `problem`. */
   path: string;
   kind: 'file' | 'link' | 'submodule';
-  /** Bytes. */
   size: number;
   executable: boolean;
-  /** For `read`. */
   id: string;
-  /** Why it may not be installed. */
   problem?: string;
 }>;
 
@@ -46,7 +43,6 @@ export type OpenSource = Readonly<{
   address: SourceAddress;
   /** Branch, tag or commit; absent: the default branch. */
   ref?: string;
-  /** Folder to create. */
   quarantine: string;
   limits: InstallLimits;
   signal: AbortSignal;
@@ -73,18 +69,15 @@ function isGitFolder(part: string): boolean {
   return /^(?:\.git|git~\d+)(?:$|:|[. ]+$)/i.test(part.normalize('NFKC'));
 }
 
-/** D6. */
 export type InstallLimits = Readonly<{
   /** For fetching, in milliseconds. */
   timeMs: number;
   /** Enforced by the kernel. */
   packBytes: number;
-  /** Files, links and submodules. */
   entries: number;
   fileBytes: number;
   skillFiles: number;
   skillBytes: number;
-  /** Everything read. */
   totalBytes: number;
 }>;
 

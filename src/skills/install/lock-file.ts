@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { Pin, PinnedFile } from '../../core/skill.ts';
 import { hasCode } from '../../lib/has-code.ts';
 
-/** An approved skill (D6). */
 export type LockedSkill = Readonly<{
   name: string;
   /** Folder or flat file in the source, with `/`; empty if the source is the skill. */
@@ -18,7 +17,6 @@ export type LockedSkill = Readonly<{
 }>;
 
 export type LockedSource = Readonly<{
-  /** As `addressText` writes it. */
   source: string;
   /** Branch, tag or commit; absent: the default branch. */
   ref?: string;
@@ -31,7 +29,6 @@ export type Lock = Readonly<{ sources: readonly LockedSource[] }>;
 type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
 
 const hash = /^[0-9a-f]{64}$/;
-/** As `sha256sum` writes it. */
 const fileLine = z.codec(
   z.string().regex(/^[0-9a-f]{64} {2}[^\p{Cc}\\]+$/u),
   z.object({ path: z.string(), sha256: z.string().regex(hash) }),

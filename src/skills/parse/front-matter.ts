@@ -7,7 +7,6 @@ import { isAccessLine, type FrontMap, type FrontValue } from './read-values.ts';
 /** Bytes of YAML (F2). */
 export const frontMatterLimit = 8 * 1024;
 
-/** In characters, with the lines around it. */
 const headLimit = frontMatterLimit + 2 * 1024;
 
 type FrontMatter = Readonly<{
@@ -106,7 +105,6 @@ function readByLibrary(head: string): Split {
   const yaml = yamlOf(written);
   const rest = head.slice('---'.length + written.length);
   const closed = closing.exec(rest)?.[0];
-  // No engine runs if there are only comments.
   const read = 'ok' in data ? (data as RepairedYaml) : nothing;
   if (closed !== undefined) return { yaml, end: head.length - rest.length + closed.length, read };
   if (rest === '') return { yaml, end: undefined, read };

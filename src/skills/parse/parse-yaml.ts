@@ -48,14 +48,12 @@ const fixes: readonly (readonly [RegExp, string])[] = [
 
 const require = createRequire(import.meta.url);
 
-/** Nested lists and maps. */
 const depthLimit = 8;
 
 /** `repaired`: keys whose values were quoted (F4). */
 export type RepairedYaml =
   Readonly<{ ok: true; front: FrontMap; repaired: readonly string[] }> | Extract<FrontResult, { ok: false }>;
 
-/** Repairs once what F4 allows. */
 export function parseRepairedYaml(text: string): RepairedYaml {
   const first = parseYamlFrontMatter(text);
   const asWritten: RepairedYaml = first.ok ? { ...first, repaired: [] } : first;
@@ -122,7 +120,6 @@ export function openYaml(
     const columnAt = (offset: number): number => lineCounter.linePos(offset).col;
     return { ok: true, library, document, lineAt, columnAt };
   } catch (error) {
-    // Stack overflow in the parser.
     if (!(error instanceof Error)) throw error;
     return failed('YAML_ERROR', 'this cannot be read as YAML: make it simpler');
   }
@@ -190,7 +187,6 @@ function failed(code: string, message: string): Extract<FrontResult, { ok: false
   return { ok: false, problem: { code, message, line: 1 } };
 }
 
-/** The first problem, for the author, with the fix. */
 function yamlProblem(
   { errors, warnings }: Pick<yaml.Document, 'errors' | 'warnings'>,
   text: string,

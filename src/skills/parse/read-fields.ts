@@ -179,9 +179,7 @@ function optional<Key extends string, Value>(
 type Requires = Readonly<{
   env: readonly string[];
   programs: readonly string[];
-  /** Program → how to install it. */
   installs: Readonly<Record<string, string>>;
-  /** PyPI. */
   python: readonly string[];
 }>;
 

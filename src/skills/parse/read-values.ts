@@ -1,6 +1,5 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 
-/** `message`: what is wrong, and what to write. */
 export type Read<Value> = Readonly<{ ok: true; value: Value }> | Readonly<{ ok: false; message: string }>;
 
 const yes = ['true', 'yes', '1'];
@@ -22,7 +21,6 @@ export function readCount(value: FrontValue): Read<number> {
   return { ok: false, message: `found ${kindOf(value)}; write a whole number of at least 1` };
 }
 
-/** One or more lines, trimmed. */
 export function readText(value: FrontValue): Read<string> {
   if (value.kind === 'text') return { ok: true, value: value.text.trim() };
   return { ok: false, message: `found ${kindOf(value)}; write a text` };
@@ -88,7 +86,6 @@ export type FrontProblem = Readonly<{ code: string; message: string; line: numbe
 export type FrontResult =
   Readonly<{ ok: true; front: FrontMap }> | Readonly<{ ok: false; problem: FrontProblem }>;
 
-/** For messages. */
 export function kindOf(value: FrontValue): string {
   return value.kind === 'text' ? `the text ${JSON.stringify(shorten(value.text))}` : `a ${value.kind}`;
 }
@@ -125,7 +122,6 @@ export function isAccessLine(line: string): boolean {
   return accessFields.has(key.replaceAll('-', '_'));
 }
 
-/** Synonyms in config and front matter (A1). */
 const chatTypeWords: ReadonlyMap<string, ChatType> = new Map([
   ...chatTypes.map((type) => [type, type] as const),
   ['dm', 'private'],

@@ -16,7 +16,6 @@ type OwnAccess = Readonly<{
   userInvocable: boolean;
 }>;
 
-/** A `Skill` as one file describes it. */
 export type Definition = Readonly<
   Omit<Skill, 'access' | 'shadows'> & {
     access: OwnAccess;
@@ -41,7 +40,6 @@ export type ParseResult =
   | Readonly<{
       ok: false;
       diagnostics: readonly Diagnostic[];
-      /** As far as readable. */
       name: string;
       /** No older version may replace it (D7). */
       accessBroken: boolean;
@@ -110,7 +108,6 @@ function waitsForApproval(name: string): string {
   return `off: written by the bot, waits for approval (skillet skill enable ${name})`;
 }
 
-/** By this definition alone (A2). */
 export function allowedChatTypesOf({ access }: Definition): readonly ChatType[] {
   return access.chatTypes ?? (access.sensitive ? ['private'] : chatTypes);
 }

@@ -56,7 +56,6 @@ function readStrictYaml(written: string): StrictYaml {
   return { ok: true, entries: new Map(entries) };
 }
 
-/** Refused by the reference, allowed by YAML. */
 function problemOfNode(
   node: yaml.Node,
   front: string,
@@ -87,7 +86,6 @@ function problemOfNode(
     : undefined;
 }
 
-/** The failsafe schema has only strings. */
 function textOfScalar({ value }: yaml.Scalar): string {
   return typeof value === 'string' ? value : '';
 }

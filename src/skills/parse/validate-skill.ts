@@ -9,10 +9,8 @@ import { nameProblems } from './skill-definition.ts';
 import { findStrictProblems } from './validate-skill-strict.ts';
 import { isSkillFileName } from '../scan-root.ts';
 
-/** Nested folders. */
 const depthLimit = 16;
 
-/** `bytes`: the whole file. */
 type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
 
 /** By the open specification, with unknown keys and flow style as warnings; `strict`: exactly what the reference validator refuses (F5). */
@@ -29,7 +27,6 @@ export function validateSkill(
   return findStrictProblems(text, folder).map((problem) => ({ level: 'error', path, ...problem }));
 }
 
-/** Read leniently, but not allowed. */
 const errorsHere: ReadonlySet<string> = new Set([
   'BLANK_LINES_FIRST',
   'YAML_REPAIRED',
@@ -40,12 +37,10 @@ const errorsHere: ReadonlySet<string> = new Set([
 /** Used in part or changed: warnings, though not allowed either (F5). */
 const departures: ReadonlySet<string> = new Set(['DESCRIPTION_TRUNCATED', 'METADATA_AS_TEXT']);
 
-/** By `[skills] strict`. */
 export function refusedWhenStrict({ level, code }: Diagnostic): boolean {
   return level === 'error' || departures.has(code);
 }
 
-/** `nameProblems` is more exact. */
 const saidBetter: ReadonlySet<string> = new Set(['NAME_INVALID', 'NAME_TOO_LONG', 'NAME_DIR_MISMATCH']);
 
 function validateBySpecification({ path, directory, bytes }: ValidatedFile): readonly Diagnostic[] {
