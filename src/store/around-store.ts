@@ -12,7 +12,6 @@ type RulesOf<Part> = {
 /** A new method of the store does not compile without a rule. */
 export type StoreRules = RulesOf<Store>;
 
-/** A method without a rule is absent. */
 export function aroundStore(store: Store, rules: StoreRules): Store {
   return around(store, rules) as Store;
 }

@@ -4,9 +4,7 @@ const day = 24 * 60 * 60_000;
 export const bounds = {
   /** Waiting items of one lane, beside the active one. */
   laneItems: 50,
-  /** Later ones begin a new item. */
   joinedMessages: 50,
-  /** The keys of finished items. */
   doneKeptMs: 7 * day,
   overheardKeptMs: day,
   /** From the end of an outbox row. */

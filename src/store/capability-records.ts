@@ -30,18 +30,15 @@ export type KeptFlow = Readonly<{
   expiresAt: number;
 }>;
 
-/** Without `dueAt` the host has nothing to do. */
 export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: number }>;
 
 /** Durable when a call resolves, except who holds a flow (C6, C8). */
 export type CapabilityRecords = Readonly<{
   /** Stores this key check if there is none; returns the one in force. */
   claimKey(check: string): Promise<string>;
-  /** Undefined if no key was ever used. */
   keyCheck(): Promise<string | undefined>;
   /** Oldest first. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
-  /** False if there was none. */
   removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
   /** Returns the person's open flow for this capability, if any, instead of adding one. */
   begin(flow: Omit<KeptFlow, 'state'>, now: number): Promise<KeptFlow>;
@@ -54,7 +51,6 @@ export type CapabilityRecords = Readonly<{
   change(id: string, from: FlowState, to: FlowChange): Promise<boolean>;
   /** Ends a `linked` flow and stores its account, in one transaction. False if it is not linked. */
   link(id: string, account: KeptAccount): Promise<boolean>;
-  /** Returns how many. */
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
   /** Takes a due flow. It is due again at `againAt`, as its taker may die. */
   takeDue(now: number, againAt: number): Promise<KeptFlow | undefined>;
@@ -66,7 +62,6 @@ export type CapabilityRecords = Readonly<{
   keepOutcome(
     outcome: Readonly<{ key: string; sender: string; sealed: string; at: number }>,
   ): Promise<string>;
-  /** Returns the number of accounts. */
   forget(sender: string): Promise<number>;
 }>;
 

@@ -17,7 +17,6 @@ type Summary = Extract<Entry, { kind: 'summary' }>;
 
 type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
 
-/** Known after the whole transcript was judged. */
 export type Findings = Readonly<{
   /** Inbox items of their turns. */
   items: readonly string[];
@@ -42,7 +41,6 @@ export function createForgetEntries(
   const items = new Set<string>();
   /** Letters of their messages and the answers. */
   const said = new Set<string>();
-  /** For each readable entry. */
   const gone: boolean[] = [];
   const seen = { theirTurn: false, theirs: false, others: false, room: false, quoted: false };
 
@@ -222,7 +220,6 @@ function isOfRoom(text: string): boolean {
   return text.includes('<message ');
 }
 
-/** Replaces the quotes (M10, Q12). */
 export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolean): string {
   return text.replace(
     piece,

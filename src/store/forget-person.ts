@@ -180,15 +180,12 @@ export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'asks';
 
 export type PersonRow = Readonly<{
   seq: number;
-  /** Of a pending request: its id. */
   key: string;
   /** Lane or conversation key. */
   place: string;
   /** JSON; empty if already removed. */
   text: string;
-  /** Of a pending request. */
   requester: string | null;
-  /** Done, dead, sent or settled. */
   ended: boolean;
 }>;
 
@@ -208,12 +205,10 @@ export type ForgetRows = Readonly<{
     limit: number,
   ): Promise<readonly Readonly<{ seq: number; text: string }>[]>;
   rows(table: PersonTable, after: number, limit: number): Promise<readonly PersonRow[]>;
-  /** In one transaction. */
   change(table: PersonTable | 'entries', changes: readonly RowChange[]): Promise<void>;
   /** Removes the ids of archived transcripts and the times of last use. */
   dropConversation(conversation: string): Promise<void>;
   keys(of: PersonKeys, after: string, limit: number): Promise<readonly string[]>;
   removeKeys(of: PersonKeys, keys: readonly string[]): Promise<void>;
-  /** Returns the number of rows. */
   removeUsage(sender: string): Promise<number>;
 }>;

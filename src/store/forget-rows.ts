@@ -10,7 +10,6 @@ type Row = Omit<PersonRow, 'ended'> & Readonly<{ ended: number | boolean }>;
 type Entry = Readonly<{ seq: number; text: string }>;
 type Key = Readonly<{ key: string }>;
 
-/** `Store.forget` in steps between which the bot continues. */
 export function createForget(sql: Sql): Store['forget'] {
   const rows = createForgetRows(sql);
   return (sender) => forgetPerson(rows, sender);

@@ -11,7 +11,6 @@ import { storedItem } from './stored-message.ts';
 export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
 /** The inbox row that holds a message. */
 export const itemOf = (key: string): string => `(SELECT item FROM inbox_keys WHERE key = ${key})`;
-/** Needs a condition. */
 export const endItem = (at: string): string =>
   `UPDATE inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = ${at}`;
 
@@ -27,7 +26,6 @@ export type InboxItem = Readonly<{
   acceptedAt: number;
   /** Taken before, but neither finished nor failed: the process died (Q3, Q5). */
   interruptedAt?: number;
-  /** A person stopped it. */
   stopped?: true;
 }>;
 
@@ -43,7 +41,6 @@ export type Accepted =
   | 'stored'
   /** Into a waiting item, as a twin or a continuation (album, split text). */
   | 'merged'
-  /** Nothing changed. */
   | 'duplicate'
   /** Nothing stored: the lane holds 50 waiting items. */
   | 'lane_full';
@@ -60,7 +57,6 @@ export type Inbox = Readonly<{
   ): Promise<Accepted>;
   /** Edits a message of a waiting item that was never taken. */
   replace(message: Message): Promise<'replaced' | 'too_late' | 'unknown'>;
-  /** Runs lanes with a due item. */
   serve(options: ServeOptions): Serving;
   /**
    * The oldest waiting item of a lane, if due; the same one until it is finished or dead-lettered (Q5). Unreadable
@@ -105,7 +101,6 @@ type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'serve'> &
     byHand: ByHand;
   }>;
 
-/** The inbox, and `Store.stop`. */
 export function createInbox(
   sql: Sql,
   own: OwnInbox,

@@ -9,7 +9,6 @@ type Methods = Pick<
   'get' | 'getMany' | 'has' | 'hasMany' | 'set' | 'setMany' | 'delete' | 'deleteMany' | 'clear' | 'iterator'
 >;
 
-/** Keys in one statement. */
 const most = 1_000;
 
 /** Keyv on the store's database (Q8). Failures reject; a damaged value counts as missing and is logged. */

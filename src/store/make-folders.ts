@@ -23,7 +23,6 @@ export function tryFolders(folder: string): void {
   }
 }
 
-/** False if another process made it meanwhile. */
 function makeFolder(folder: string, mode: number): boolean {
   try {
     mkdirSync(folder, { mode });

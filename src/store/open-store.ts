@@ -26,7 +26,6 @@ export async function openStore(
 ): Promise<Store> {
   const [scheme, rest = ''] = split(url);
   if (scheme === 'postgres' || scheme === 'postgresql') {
-    // Loaded only if used.
     const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
     return openPostgresStore(url, { clock, log, until });
   }

@@ -28,9 +28,7 @@ type DeadPart = Readonly<{
   at: number;
 }>;
 
-/** In order within a conversation (Q6). */
 export type Outbox = Readonly<{
-  /** Runs conversations with a row to send. */
   serve(options: ServeOptions): Serving;
   /**
    * The first unsent row of a conversation, if due. `sending` is left over from a dead process. Unreadable rows are
@@ -53,7 +51,6 @@ export type Outbox = Readonly<{
   /** Remembers a status or preview message across restarts (Q6); without a receipt forgets it. */
   show(key: string, receipt: Receipt | undefined): Promise<void>;
   shown(key: string): Promise<Receipt | undefined>;
-  /** Undefined unless it was sent. */
   receipt(key: string): Promise<Receipt | undefined>;
 }>;
 

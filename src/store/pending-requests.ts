@@ -13,7 +13,6 @@ const answer = z.object({
   call: z.string().optional(),
 });
 
-/** The JSON beside the columns. */
 export const storedAsk = z.object({
   conversation: storedConversation,
   transcript: z.string(),
@@ -48,13 +47,11 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 /** An answer counts once. */
 export type PendingRequests = Readonly<{
   find(id: string): Promise<PendingRequest | undefined>;
-  /** Oldest first. */
   open(conversation: Conversation): Promise<readonly PendingRequest[]>;
   /** A known id stays as it is. */
   add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
   /** Only the first answer in time counts. */
   answer(id: string, answer: NonNullable<PendingRequest['answer']>): Promise<'answered' | 'late' | 'unknown'>;
-  /** Returns the ids of expired requests. */
   expire(now: number): Promise<readonly string[]>;
   /**
    * Approvals that ended 10 s to a day ago without a notice: the process died. Each is returned once, and every 5
@@ -72,7 +69,6 @@ const unshownMs = 10_000;
 const unshownLeaseMs = 5 * 60_000;
 const longestUnshownMs = 24 * 60 * 60_000;
 const columns = 'id, kind, requester, state, expires_at, ask';
-/** Conversations in one statement. */
 const most = 200;
 
 type Row = Pick<PendingRequest, 'id' | 'kind' | 'requester' | 'state'> &
@@ -91,7 +87,6 @@ export function createPendingRequests(
   const one = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1`);
   // A second answer at the same time waits here and is late.
   const held = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1 ${sql.dialect.forUpdate}`);
-  // Every turn asks this.
   const openIn = sql.lookup<Row>(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },

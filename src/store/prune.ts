@@ -67,7 +67,6 @@ export function createPrune(sql: Sql): Store['prune'] {
     const before = Math.max(0, now - retentionMs);
     for (const rows of dead) await inBatches(rows, before);
     await inBatches(usage, new Date(before).toISOString().slice(0, 10), 1);
-    // Oldest first: archived transcripts before the current one.
     for (;;) {
       const found = await sql.read(quiet(before));
       if (found.length === 0) return;

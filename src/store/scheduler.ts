@@ -6,7 +6,6 @@ import type { Log } from '../lib/log.ts';
 type Scheduler = Readonly<{
   /** During a look: once more after it. */
   wake(): void;
-  /** No look is running. */
   looked(): Promise<void>;
   stop(): void;
 }>;
@@ -46,7 +45,6 @@ export function createScheduler(options: {
     });
   }
 
-  /** Wakes of one tick share a look. */
   async function lookSoon(): Promise<void> {
     await setImmediate();
     reading = true;

@@ -67,12 +67,10 @@ export function callOf<Row>(text: string, values: readonly SqlValue[]): Call<Row
   return call;
 }
 
-/** Calls that don't wait for each other. */
 export function* each<Row>(
   calls: readonly Call<Row>[],
 ): Generator<readonly Call<unknown>[], readonly Answer<Row>[], readonly Answer<unknown>[]> {
   return (yield calls) as readonly Answer<Row>[];
 }
 
-/** As in `function* (): Steps<T>`. */
 export type Steps<T> = Generator<readonly Call<unknown>[], T, readonly Answer<unknown>[]>;

@@ -1,7 +1,6 @@
 /** `undone`: surely nothing of the failed call was written. */
 type StoreFault = Readonly<{ reason: string; undone: boolean }>;
 
-/** The file was removed or replaced. */
 export class StoreGone extends Error {
   override readonly name = 'StoreGone';
 
@@ -27,7 +26,6 @@ export function storeFault(error: unknown): StoreFault | undefined {
 /** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS, NOTADB. */
 const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 22, 26]);
 
-/** SQLite rolls back a failed transaction. */
 function sqliteFault(error: Error): true | undefined {
   if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined;
   // The low byte is the primary code.

@@ -11,7 +11,6 @@ import type { Outbox } from './outbox.ts';
 import type { GroupContext } from './group-context.ts';
 import type { Signals } from './signals.ts';
 
-/** A message for a lane beside a conversation. */
 export type Work = Readonly<{ lane: string; message: Message }>;
 
 /** One transaction (Q8). */
@@ -22,7 +21,6 @@ export type Step = Readonly<{
   /** `lane`: the conversation's key, `~` and a name (U9). Known keys stay. */
   work?: readonly Work[];
   usage?: readonly Use[];
-  /** Inbox item that this step finishes. */
   done?: string;
 }>;
 
@@ -32,9 +30,7 @@ export type Forgotten = Readonly<{
   outbox: number;
   usage: number;
   asks: number;
-  /** Keys of removed conversations. */
   places: readonly string[];
-  /** Ids of their unsent files. */
   files: readonly string[];
 }>;
 
@@ -102,7 +98,6 @@ export type Store = Readonly<{
 export type ServeOptions = Readonly<{
   /** `NAME~`: lanes beside that channel's conversations. */
   channels: readonly string[];
-  /** Lanes at the same time. */
   concurrency: number;
   /**
    * Works on the head of a lane once, oldest lane first, again while something is due. After `lost` aborts, its
@@ -115,11 +110,9 @@ export type Serving = Readonly<{
   wake(): void;
   /** Nothing served here is due or running. */
   idle(): Promise<void>;
-  /** Resolves when running work has ended. */
   stop(): Promise<void>;
 }>;
 
-/** Inbox items (keys), and pending requests of conversations. */
 export type StopOrder = Readonly<{
   items: readonly string[];
   asks?: readonly Readonly<{ conversation: Conversation; requester?: string }>[];
@@ -133,7 +126,6 @@ export type Stopped = Readonly<Record<'dropped' | 'stopping' | 'cancelled', read
 
 /** Of all processes (L4). */
 export type Backlog = Readonly<{
-  /** Active ones included. */
   inboxWaiting: number;
   inboxDead: number;
   outboxWaiting: number;

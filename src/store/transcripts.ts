@@ -17,7 +17,6 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     'SELECT id FROM transcripts WHERE conversation = ?1 ORDER BY seq DESC LIMIT 1',
     { most: 200 },
   );
-  /** Damaged or not. */
   const newest = sql.lookup<Row>(
     `${select} AND seq >= COALESCE(
        (SELECT seq FROM entries WHERE transcript = ?1 AND kind = 'summary' ORDER BY seq DESC LIMIT 1), 0)`,
@@ -34,7 +33,6 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
      AND transcript IN (SELECT ?1 UNION ALL SELECT id FROM transcripts WHERE conversation = ?1) LIMIT 1`,
   );
 
-  /** From the newest readable summary on. */
   async function fromSummary(id: string): Promise<Readonly<{ summary?: Summary; rows: readonly Row[] }>> {
     const rows = await newest(id);
     let [row] = rows;

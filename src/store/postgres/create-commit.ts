@@ -13,7 +13,6 @@ import type { Statement } from '../sql.ts';
 
 const statement = `SELECT skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 
-/** Steps in one transaction. */
 const most = 100;
 
 type Refuse = Parameters<Store['addWork']>[1];
@@ -114,7 +113,6 @@ function ascending(a: bigint, b: bigint): number {
   return a < b ? -1 : 1;
 }
 
-/** A step without its work. */
 type FencedStep = Readonly<{ step: Step; fence: Fence; now: number }>;
 
 /**

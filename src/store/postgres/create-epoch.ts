@@ -4,7 +4,6 @@ import type { Database } from './open-database.ts';
 export type Epoch = Readonly<{
   /** Up to a second old: a lane claimed under an old epoch is lost at its first write. */
   current(): Promise<string>;
-  /** It may have changed. */
   forget(): void;
 }>;
 

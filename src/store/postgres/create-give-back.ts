@@ -7,14 +7,12 @@ export type Turn = Readonly<{
   claim: Claim;
   /** Makes room for others, although more may be due. */
   yields: boolean;
-  /** At least. */
   waitMs: number;
 }>;
 
 /** `again`: more is due, it continues here. `gone`: empty. `later`: has a job. `lost`: another process has it. */
 export type Outcome = Readonly<{ next: 'again' | 'gone' | 'lost' } | { next: 'later'; inMs: number }>;
 
-/** Lanes in one statement. */
 const most = 100;
 
 /**

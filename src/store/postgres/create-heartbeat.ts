@@ -2,7 +2,6 @@ import type { Log } from '../../lib/log.ts';
 import { trustedMs, type Lease } from './lease.ts';
 import type { Jobs } from './open-jobs.ts';
 
-/** Keeps all lanes of this process alive. */
 export type Heartbeat = Readonly<{
   /** `since`: before the claim was sent (monotonic milliseconds). */
   keep(lease: Lease, since: number): void;
@@ -64,7 +63,6 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
 
   return {
     keep(lease, since) {
-      // Claimed while the store was closing.
       if (state.closed) lease.lose();
       else aliveAt.set(lease, since);
     },

@@ -9,7 +9,6 @@ type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: numb
 
 const batchSize = 200;
 
-/** Accepts and takes many items at once. */
 export function createItems(
   backing: Backing,
 ): Pick<Inbox, 'accept' | 'replace'> &

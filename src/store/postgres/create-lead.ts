@@ -8,7 +8,6 @@ import { lockOf } from './queue-of.ts';
 const beatMs = 4_000;
 /** The server ends a silent session after this time. */
 const silentMs = 12_000;
-/** The holder gives up earlier. */
 const trustedMs = silentMs - 2_000;
 const againMs = 1_000;
 

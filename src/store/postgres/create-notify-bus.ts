@@ -10,7 +10,6 @@ import { toFault, type Database } from './open-database.ts';
 export type NotifyBus = Readonly<{
   /** Not this process. */
   send(topic: string, text: string): Promise<void>;
-  /** Returns the unsubscribe. */
   on(topic: string, listener: (text: string) => void): () => void;
   /** After a reconnect: something may have been missed. */
   onReturn(listener: () => void): void;
@@ -58,7 +57,6 @@ export function createNotifyBus(database: Database, log: Log): NotifyBus {
     for (const listener of returned) listener();
   }
 
-  /** Finds connections that died silently. */
   function beat(client: pg.Client): void {
     wait(heartbeatMs, () => {
       const late = setTimeout(() => lose(client, new Error('no answer')), answerMs).unref();
@@ -178,7 +176,6 @@ function parsed(payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch {
-    // Not from us.
     return undefined;
   }
 }

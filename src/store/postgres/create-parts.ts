@@ -7,7 +7,6 @@ const batchSize = 200;
 type Sending = Readonly<{ key: string; fence: Fence }>;
 type Sent = Readonly<{ key: string; receipt: string }>;
 
-/** Marks many parts at once. */
 export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 'sending' | 'sent'> {
   const beginSend = createBatch<Sending, undefined | typeof lost>(async (sendings) => {
     const { rows } = await database.query<Readonly<{ held: readonly boolean[] }>>(

@@ -11,7 +11,6 @@ import type { ServeOptions, Serving } from '../store.ts';
 
 type Serve = (options: ServeOptions) => Serving;
 
-/** Without a hint. */
 const regularlyMs = 5_000;
 const afterFaultMs = 1_000;
 /** Items of one lane in a row while others wait; otherwise up to `longestMs`. */
@@ -39,7 +38,6 @@ export function createServe(
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
     const stopping = new AbortController();
-    /** When delayed lanes become due. */
     const later = new Set<number>();
     const asking = createAsking(channels);
     const state = { seenAt: clock.now(), nextAt: 0 };
@@ -123,7 +121,6 @@ export function createServe(
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
         return false;
       } catch (error) {
-        // Its loss was logged already.
         const level = lease.state() === 'lost' ? 'debug' : 'error';
         log[level](
           { err: error, lane: lease.claim.lane },
@@ -212,7 +209,6 @@ function servedUnder(lane: string): string {
 
 /** Which channels to ask next: those named, and those that had more than fitted. */
 type Asking = Readonly<{
-  /** All if none is named. */
   want(names?: readonly string[]): void;
   /** There is room again. False if no channel had more. */
   wantMore(): boolean;

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Answer } from '../sql.ts';
 import { DatabaseFault, type Query } from './open-database.ts';
 
-/** Messages to answer, parts to send. */
 export type Kind = 'inbox' | 'outbox';
 
 export type Claim = Readonly<{
@@ -23,7 +22,6 @@ export type Lease = Readonly<{
   claim: Claim;
   /** Another process may have the lane. */
   lost: AbortSignal;
-  /** No effect after `release`. */
   lose(): void;
   state(): 'held' | 'lost' | 'released';
   /** Later writes of the lane are not fenced. */
@@ -61,7 +59,6 @@ export const lost = Symbol('lost');
 /** Knows for which lane code runs, so a write is refused once its lane was lost (Q9). */
 export type Leases = Readonly<{
   under<T>(lease: Lease, work: () => Promise<T>): Promise<T>;
-  /** In a lane that was not given back. */
   active(): boolean;
   /** Writes only while this call's lane is held. Rejects if it was lost, or if the answer came so late that it may be. */
   fenced<T>(write: (fence: Fence) => Promise<T | typeof lost>): Promise<T>;
@@ -113,7 +110,6 @@ export function createLeases(onLost: () => void = () => undefined, now = () => p
   };
 }
 
-/** Arrays for the server's functions. */
 export function fenceValues(fences: readonly Fence[]): readonly [unknown[], unknown[], unknown[], unknown[]] {
   return [
     fences.map(({ epoch }) => epoch),

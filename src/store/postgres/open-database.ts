@@ -46,7 +46,6 @@ const statementMs = 15_000;
 const graceMs = 1_000;
 const poolSize = 10;
 
-/** Missing in the driver's types. */
 type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
 
 /** Connects on first use. Throws if the URL is invalid. */
@@ -148,7 +147,6 @@ async function faulty<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Usable again, and in no transaction. */
 async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolean> {
   if (error instanceof DatabaseFault && !error.connected) return false;
   return client.query('ROLLBACK').then(

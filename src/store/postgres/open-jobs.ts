@@ -6,7 +6,6 @@ import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { queueOf, queueOfChannel } from './queue-of.ts';
 
-/** `inMs` 0: now. */
 export type Offer = Readonly<{ lane: string; inMs: number }>;
 
 /**
@@ -32,7 +31,6 @@ export type Jobs = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Untyped in pg-boss. */
 const settledJobs = z.object({ settled: z.array(z.string()) });
 
 const day = 24 * 60 * 60;

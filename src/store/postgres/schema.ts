@@ -5,7 +5,6 @@ import type { Database } from './open-database.ts';
 /** The first with `idle_session_timeout`. */
 const oldestServer = 140_000;
 
-/** Advisory lock of the migration. */
 const migrating = 0x536b696c6c65n;
 
 const migratingMs = 120_000;

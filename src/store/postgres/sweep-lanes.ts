@@ -51,7 +51,6 @@ export async function hastenLanes(ground: Ground): Promise<void> {
   }
 }
 
-/** Oldest first. */
 async function waitingLanes({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
   const { rows } = await database.query<Readonly<{ lane: string }>>(
     `SELECT lane FROM skillet.${waitingRows[kind]} GROUP BY lane ORDER BY min(seq)`,

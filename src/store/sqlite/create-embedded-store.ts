@@ -72,7 +72,6 @@ export function createEmbeddedStore(
     stop,
     keyed,
     usage: createUsage(sql),
-    // There is only one process.
     async lead(what, until) {
       until.throwIfAborted();
       log.debug({ what }, 'this process owns the store and leads');
@@ -82,7 +81,6 @@ export function createEmbeddedStore(
     countUse: createUses(sql),
     prune: createPrune(sql),
     async forget(sender) {
-      // Rare and large.
       const { createForget } = await import('../forget-rows.ts');
       const forgotten = await createForget(sql)(sender);
       await emptyJournal(connection);
@@ -131,7 +129,6 @@ async function emptyJournal(connection: Connection): Promise<void> {
   }
 }
 
-/** Counts walk partial indexes. */
 function createBacklog(connection: Connection): () => Promise<Backlog> {
   const counting = (rows: string) => {
     const statement = connection.prepare<Readonly<{ rows: number }>>(`SELECT COUNT(*) AS rows FROM ${rows}`);

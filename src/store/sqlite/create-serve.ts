@@ -21,7 +21,6 @@ const everything = -1;
 export type Bell = Readonly<{
   /** Something may be due, in `lane` only if given. */
   ring(lane?: string): void;
-  /** `beside`: for lanes beside conversations. */
   onRing(listener: () => void, beside: boolean): void;
 }>;
 

@@ -2,7 +2,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue } from '../sql.ts';
 import type { Connection } from './open-connection.ts';
 
-/** `run`: inside a transaction. */
 export type LocalSql = Sql & Readonly<{ run<T>(script: Script<T>): T }>;
 
 /** Done when a call returns. */

@@ -7,7 +7,6 @@ export type Survives = 'power' | 'process';
 export type Statement<Row = never> = Readonly<{
   get(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): readonly Row[];
-  /** Returns the rows changed. */
   run(...values: SQLInputValue[]): number;
 }>;
 
@@ -15,7 +14,6 @@ export type Connection = Readonly<{
   prepare<Row = never>(sql: string): Statement<Row>;
   /** One transaction; don't nest. */
   write<T>(survives: Survives, work: () => T): T;
-  /** Several statements, no values. */
   exec(sql: string): void;
   /** In steps, between which the connection can be used (Q10). */
   backup(file: string, onProgress?: (done: number, total: number) => void): Promise<void>;
