@@ -5,31 +5,28 @@ import { hashSkill } from '../skills/install/hash-skill.ts';
 import { dropReplaced, removeWritten } from '../skills/prepare-draft.ts';
 import { marker, type WrittenSkill, type WrittenSkills } from '../skills/written-skills.ts';
 
-/** What became of a decision over a skill that the bot wrote. */
 export type ApprovalOutcome = Readonly<{
   outcome: 'enabled' | 'discarded' | 'restored' | 'unknown' | 'changed';
   name: string;
   hash?: string;
 }>;
 
-/** Decides over skills that the bot wrote (D9). Who may is judged by who calls. */
+/** The caller judges who may decide (D9). */
 export type SkillApprovals = Readonly<{
-  /** What is kept of each. */
   records(): Promise<readonly WrittenSkill[]>;
-  /** Enables the files that lie there now; with `version` only if they still are those. */
+  /** With `version` only if the files are unchanged. */
   enable(name: string, version?: string): Promise<ApprovalOutcome>;
-  /** Takes them away; the version that was in force before comes back (`restored`). Files that another hand changed stay (`changed`). */
+  /** `restored`: the version before is back. `changed`: edited by hand, so the files stay. */
   discard(name: string, version?: string): Promise<ApprovalOutcome>;
-  /** The skill that a version's short name stands for. */
   nameOf(version: string): Promise<string | undefined>;
 }>;
 
-/** A version as a button carries it: enough of the hash that nobody makes another one. */
+/** Fits a button; long enough to be unique. */
 export function versionOf(hash: string): string {
   return hash.slice(0, 32);
 }
 
-/** `onChange` is told after each decision that changed anything, so that the skills are read again. */
+/** `onChange`: after each change, to read the skills again. */
 export function createSkillApprovals(options: {
   root: string;
   written: WrittenSkills;
@@ -83,7 +80,7 @@ export function createSkillApprovals(options: {
   };
 }
 
-/** Its record was lost, with a store perhaps: its folder still says who wrote it. */
+/** The record was lost, but the folder is marked. */
 function withoutRecord(root: string, name: string): WrittenSkill | undefined {
   return existsSync(path.join(root, name, marker)) ? { name, hashes: [], by: '', at: 0 } : undefined;
 }

@@ -13,12 +13,12 @@ import type { Store } from '../store/store.ts';
 import { defined } from '../lib/json/json-values.ts';
 import { sayIn, type Say, type Words } from '../core/texts/say.ts';
 
-/** Asks those who may enable a skill that the bot wrote (D9). */
+/** Asks those who may enable a skill (D9). */
 export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Promise<void>;
 
 /**
- * Shows the skill whole, with buttons: right there where the requester may enable it and it is a direct message, else to
- * every owner and approver in theirs. Asking again about the same version asks once.
+ * Shows the whole skill with buttons: in the requester's direct message if they may enable it, otherwise to every
+ * owner and approver. Once for each version.
  */
 export function createAskAboutSkill(options: {
   root: string;
@@ -26,7 +26,7 @@ export function createAskAboutSkill(options: {
   replies: Replies;
   mayApprove(sender: string): Promise<boolean>;
   approvers(): readonly string[];
-  /** Names of the variables that the operator wrote for a skill. */
+  /** Variables that the operator set. */
   given(name: string): readonly string[];
 }): AskAboutSkill {
   const { root, store, replies, mayApprove, approvers, given } = options;
@@ -64,19 +64,15 @@ function buttonsFor(version: string, say: Say): readonly Button[] {
   ];
 }
 
-/**
- * A skill that the bot wrote, whole, for who may enable it (D9): who asked, what it asks for, every file with its hash and
- * its text. All of it as code, so that nothing in it can pretend to be the bot's own words.
- */
+/** Requester, requests, every file with hash and text (D9). As code, so nothing can pretend to be the bot's words. */
 function describeWrittenSkill(skill: {
   name: string;
   directory: string;
   hash: SkillHash;
-  /** Who asked for it. */
   sender: string;
-  /** What the operator wrote for its name, which it gets without asking for it (U3). */
+  /** Set by the operator, so the skill gets it without asking (U3). */
   given: readonly string[];
-  /** Nothing of this name was ever enabled. */
+  /** Never enabled before. */
   isNew: boolean;
 }): Words {
   const { name, directory, hash, sender, given, isNew } = skill;
@@ -102,7 +98,7 @@ function describeWrittenSkill(skill: {
   };
 }
 
-/** In the words of SKILL.md, which are the same in all languages. */
+/** In the words of SKILL.md, in every language. */
 function asksOf(directory: string, given: readonly string[]): (say: Say) => readonly string[] {
   const file = path.join(directory, 'SKILL.md');
   const bytes = readFileSync(file);

@@ -19,24 +19,23 @@ import type { Store } from '../store/store.ts';
 
 const name = z.string().describe('of the skill: lower-case letters, digits and single hyphens');
 
-/** Skills that the bot writes, from the tool to the yes (D9). */
+/** Skills that the bot writes (D9). */
 export type SkillAuthoring = Readonly<{
   writing: SkillWriting;
   approvals: SkillApprovals;
   /** Owners and `[policy] approvers`. */
   mayApprove(sender: string): Promise<boolean>;
-  /** The skill as a decision has to see it now: a change since it was read may have undone its approval. Rejects where the store can't be read. */
+  /** A change since reading may have undone its approval. Rejects if the store can't be read. */
   asItStands(skill: Skill): Promise<Skill>;
 }>;
 
-/** Puts the parts together for one bot. */
 export function createSkillAuthoring(options: {
   store: Pick<Store, 'keyed' | 'commit'>;
   runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'rescan'>;
   users: Pick<Users, 'isOwner'>;
   replies: Replies;
-  /** Names of tools that are not built in. */
+  /** Not built in. */
   otherTools(): readonly string[];
   clock: Clock;
   log: Log;
@@ -63,14 +62,14 @@ export function createSkillAuthoring(options: {
   };
 }
 
-/** Reads and writes skills that the bot made, in the name of a person (D9). */
+/** For a person (D9). */
 export type SkillWriting = Readonly<{
   write(draft: SkillDraft, requester: Requester): Promise<Envelope>;
-  /** Without a path: the SKILL.md, and the names of the other files. */
+  /** Without a path: SKILL.md and the names of other files. */
   read(name: string, path: string | undefined, requester: Requester): Promise<Envelope>;
 }>;
 
-/** `skill_write {name, content, files}` and `skill_read {name, path}`: skills in the workspace, which stay off until somebody answerable enables them. */
+/** Skills stay off until somebody enables them. */
 export function createSkillWritingTools({ write, read }: SkillWriting): readonly Tool[] {
   return [
     defineTool({
@@ -92,7 +91,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting): readonly
           .default([])
           .describe('every other file of the skill, text only'),
       }),
-      // Nothing comes of it before a person has read it and said yes.
+      // Without effect before a person enables it.
       traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
       risk: 'moderate',
       run: async (draft, { requester }) => write(draft, requester),

@@ -16,12 +16,12 @@ import { parseAllowedTools } from '../tools/allowed-tools.ts';
 import { builtIns } from '../core/built-in-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
-/** Skills that wait for approval at once, at most: more would bury the owners in questions. */
+/** More would bury the owners in questions. */
 const mostWaiting = 20;
 
 /**
- * Writes skills into the workspace's skills folder `root`, checked and whole or not at all, and asks the owners about
- * each (D9). Only what the bot itself wrote there is ever changed, and only for who asked for it or may enable it.
+ * Writes a checked skill atomically into `root` and asks the owners (D9). Changes only what the bot wrote, for the
+ * requester or those who may enable it.
  */
 export function createWriteSkill(options: {
   root: string;
@@ -29,7 +29,7 @@ export function createWriteSkill(options: {
   rescan(): Promise<Registry>;
   mayApprove(sender: string): Promise<boolean>;
   ask: AskAboutSkill;
-  /** Names of tools that are not built in. */
+  /** Not built in. */
   otherTools(): readonly string[];
   clock: Clock;
   log: Log;
@@ -38,7 +38,7 @@ export function createWriteSkill(options: {
   const inTurn = createMutex();
   const folderOf = (name: string): string => path.join(root, name);
 
-  /** The record of a skill that this person may change; `undefined` for a name that is free; or why not. */
+  /** Undefined if the name is free; an Envelope says why not. */
   async function claim(name: string, sender: string): Promise<WrittenSkill | undefined | Envelope> {
     const record = await written.get(name);
     if (record === undefined) {
@@ -79,13 +79,13 @@ export function createWriteSkill(options: {
     const isSame = prepared.hash === now;
     const next: WrittenSkill = {
       name,
-      // The one before stays known: between this and the switch it is what lies there.
+      // The old version is still in place until the switch.
       hashes: [prepared.hash, ...(now === undefined || isSame ? [] : [now])],
       by: record?.by ?? personHash(requester.sender),
       at: isSame && record !== undefined ? record.at : clock.now(),
       approved: record?.approved === undefined ? undefined : record.approved,
     };
-    // Known as the bot's before it is there: nobody could take it for the work of a hand.
+    // Before the files, so they are never taken for a person's.
     await written.set(next);
     if (isSame) await prepared.discard();
     else await prepared.switchIn(now !== undefined && now === record?.approved);
@@ -117,8 +117,8 @@ export function createWriteSkill(options: {
   };
 }
 
-/** One way to stand for a person that tells nobody who it is. */
-export function personHash(sender: string): string {
+/** Does not reveal the person. */
+function personHash(sender: string): string {
   return createHash('sha256').update(sender).digest('hex');
 }
 
@@ -148,7 +148,7 @@ function problemText({ problems, warnings }: Checked): string {
   return `nothing was written. Fix all of this and write it again:\n${lines.map((line) => `- ${line}`).join('\n')}`;
 }
 
-/** The same whatever stands behind the name: it may be something that nobody should hear of here (A11). */
+/** The same for every reason: names may be secret here (A11). */
 function taken(name: string): Envelope {
   return fail('ARGUMENTS_INVALID', `the name "${name}" is taken: choose another`);
 }

@@ -23,18 +23,16 @@ export async function buildSandbox({
   const found = findRootTool();
   if (!found.ok) throw new OperatorError(`a root file system can't be built here: ${found.message}`);
   using interrupted = untilInterrupted(new OperatorError('stopped: what was in use before stays'));
-  const { status, manifest, path } = await buildRoot({
-    folder: rootFolder(config.bot.dataDir),
-    recipe,
-    tool: found.tool,
-    lock: lockOwner,
-    fresh,
-    now: Date.now(),
-    onLine(line) {
-      if (saysSomething.test(line)) process.stderr.write(`${line}\n`);
+  const { status, manifest, path } = await buildRoot(
+    { folder: rootFolder(config.bot.dataDir), recipe, fresh, now: Date.now(), signal: interrupted.signal },
+    {
+      tool: found.tool,
+      lock: lockOwner,
+      onLine(line) {
+        if (saysSomething.test(line)) process.stderr.write(`${line}\n`);
+      },
     },
-    signal: interrupted.signal,
-  });
+  );
   if (json === true) return printJson({ status, path, ...manifest });
   const asked = manifest.asked.map(({ name }) => name);
   const holds = `${manifest.suite}, ${megabytes(manifest.bytes)}, ${asked.length === 0 ? 'no skill asks for a package' : `with ${asked.join(', ')}`}`;

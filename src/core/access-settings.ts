@@ -15,7 +15,7 @@ export type SkillRules = Readonly<{
   skills: ReadonlyMap<string, SkillSettings>;
 }>;
 
-/** One level of `[access]`; what is absent comes from the level above. */
+/** `[access]`; absent: as the level above. */
 export type AccessLevel = Readonly<{
   users?: readonly string[];
   groups?: readonly string[];
@@ -25,15 +25,14 @@ export type AccessLevel = Readonly<{
   mention?: 'required' | 'always';
 }>;
 
-/** Who may talk to the bot (A9). */
+/** A9. */
 export type AccessSettings = Readonly<{
-  /** Qualified sender ids. */
+  /** Qualified. */
   owners: readonly string[];
   general: AccessLevel;
-  /** By channel name. */
   channels: ReadonlyMap<string, AccessLevel>;
-  /** By chat id, as written in `[access.chats."ID"]`. */
+  /** As in `[access.chats."ID"]`. */
   chats: ReadonlyMap<string, AccessLevel>;
-  /** Members of other Slack workspaces may talk. */
+  /** Of other Slack workspaces. */
   allowExternal: boolean;
 }>;

@@ -1,4 +1,4 @@
-/** They win over a skill of the same name (I3). */
+/** Win over skills of the same name (I3). */
 export const builtIns = [
   'start',
   'help',
@@ -19,7 +19,6 @@ export const builtIns = [
 ] as const;
 
 export type BuiltIn = (typeof builtIns)[number];
-/** Such a skill can't be started by name (I3). */
 export function isBuiltIn(name: string): boolean {
   return builtIns.some((builtIn) => builtIn === name);
 }

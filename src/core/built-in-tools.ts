@@ -1,30 +1,27 @@
 import { fixed, type Fixed } from './texts/say.ts';
 import type { Risk } from './tool.ts';
 
-/** `kept`: always offered. `default`: unless a list leaves it out. `named`: only if a list names it in full. */
+/** `kept`: always. `default`: unless a list leaves it out. `named`: only if a list names it. */
 type Offer = 'kept' | 'default' | 'named';
 
-/** All that is fixed about a built-in tool; description and effect are in its own file. */
-export type BuiltInTool = Readonly<{
+type BuiltInTool = Readonly<{
   icon: string;
   title: Fixed;
-  /** One sentence. */
   says: Fixed;
-  /** What a waiting person sees while it runs (U13). */
+  /** Shown while it runs (U13). */
   doing: Fixed;
   /** `sandbox`: the risk of commands there (T7). */
   risk: Risk | 'sandbox';
-  /** To the main agent, by `[agent] tools` (T2) and skills it follows (T6). Absent: never. */
+  /** `[agent] tools` (T2) and active skills (T6). Absent: never. */
   main?: Offer;
-  /** To runs, by the skill's `allowed_tools` (T5). Absent: never. */
+  /** `allowed_tools` (T5). Absent: never. */
   runs?: Offer;
-  /** Without such a thing here the tool does not exist. */
   needs?: 'skills' | 'capabilities' | 'search';
-  /** Works only together with others, so `/tools` leaves it out. */
+  /** `/tools` leaves it out. */
   inner?: true;
 }>;
 
-/** Every list of names is derived from it. `/tools` keeps this order. */
+/** `/tools` keeps this order. */
 const table: Readonly<Record<string, BuiltInTool>> = {
   use_skill: {
     icon: '🧩',
@@ -203,15 +200,13 @@ const table: Readonly<Record<string, BuiltInTool>> = {
   },
 };
 
-/** Undefined for tools of plugins and MCP servers. */
 export function builtInTool(name: string): BuiltInTool | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** In the order of the table. */
 export function builtInNames(isSuch: (row: BuiltInTool) => boolean = () => true): readonly string[] {
   return Object.entries(table).flatMap(([name, row]) => (isSuch(row) ? [name] : []));
 }
 
-/** No other tools begin with it (X7). */
+/** Reserved (X7). */
 export const serverToolPrefix = 'mcp_';

@@ -4,37 +4,33 @@ import type { Diagnostic } from './codes.ts';
 import type { Attachment, Message, Sender } from './message.ts';
 import type { SettingField, SettingValue } from './setting-field.ts';
 
-/** `action` returns in a press (≤ 64 bytes, Telegram's limit). */
+/** `action`: at most 64 bytes (Telegram). */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
 
-/** The host keeps its bytes under `id` until sent. */
 export type PartFile = Readonly<{
   id: string;
   /** No path. */
   name: string;
   mime: string;
-  /** Bytes, at least one. */
+  /** At least one byte. */
   size: number;
-  /** For what is said if it can't be sent (H14). */
   language?: string;
 }>;
 
 export type Part = Readonly<{
-  /** Of a file: its caption. Else empty: no answer comes, and its placeholder is removed (Q6). */
+  /** A file's caption. Empty without a file: no answer, the placeholder is removed (Q6). */
   markdown: string;
   buttons?: readonly Button[];
-  /** `platformId` of the message it answers. */
   replyTo?: string;
   file?: PartFile;
-  /** Shown together with `file`, as `FileLimits.album` allows. */
+  /** Shown together, as `FileLimits.album` allows. */
   more?: readonly PartFile[];
-  /** The only person who sees it (H12). */
+  /** Only this person sees it (H12). */
   onlyTo?: string;
 }>;
 
 export type OutgoingFile = PartFile & Readonly<{ path: string }>;
 
-/** Its files' bytes are at `path`. */
 export type OutgoingPart = Omit<Part, 'file' | 'more'> &
   Readonly<{ file?: OutgoingFile; more?: readonly OutgoingFile[] }>;
 
@@ -47,37 +43,31 @@ export function filesOf<File extends PartFile>({
 
 export type FileLimits = Readonly<{
   largest: number;
-  /** Else the text is a message of its own. */
+  /** Otherwise the text is its own message. */
   fitsCaption(markdown: string): boolean;
   /** Files of one kind form albums of up to ten; undefined: alone. */
   album?(file: Pick<PartFile, 'mime' | 'size'>): string | undefined;
 }>;
 
-/** The platform's id of what was sent. */
 export type Receipt = Readonly<{
   id: string;
-  /** A line of work: the answer is a new message, which rings (U13). */
+  /** A line of work: the answer is a new message, which notifies (U13). */
   silent?: true;
 }>;
 
-/** `line`: what is being done (U13). `words`: the answer so far, from its beginning (H6). */
+/** `line`: what is being done (U13). `words`: the answer so far (H6). */
 export type Status = Readonly<
   { kind: 'typing' } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
 >;
 
-/**
- * A status in its own message: posted once, then edited, also after a restart. Words become the answer by an edit
- * (Q6); a silent line is replaced.
- */
+/** Posted once, then edited, also after a restart. Words become the answer by an edit (Q6); a silent line is replaced. */
 export type Placeholder = Readonly<{
-  /** Marks the message, so that `find` finds it. */
   key: string;
   replyTo?: string;
   /** A sign of work may be on it. */
   asked?: string;
-  /** Also if another process posted it. */
   posted(): Promise<Receipt | undefined>;
-  /** Stored at once. Rejects if it can't: then the message has to go. Undefined: it is gone. */
+  /** Stored at once; if it rejects, remove the message. Undefined: removed. */
   keep(receipt: Receipt | undefined): Promise<void>;
 }>;
 
@@ -86,7 +76,7 @@ export type Press = Act &
     receipt?: Receipt;
   }>;
 
-/** What everybody may read of a call (H12). */
+/** Public part of a call (H12). */
 export type ShownCall = Readonly<{ skill?: string; text?: string }>;
 type OpenThread = (shown: ShownCall) => Promise<Conversation>;
 
@@ -94,33 +84,29 @@ export type ChannelEvent =
   | Readonly<{
       type: 'message';
       message: Message;
-      /** Parts with one key (album, client-split text) merge for at most `holdMs`. */
+      /** Parts with one key (album, split text) merge for at most `holdMs`. */
       join?: Readonly<{ key: string; holdMs: number; glue: string }>;
-      /** Called once it is stored. */
       stored?: () => void;
       /** Of an `ephemeral` message: posts who asked what, returns the thread. Once, before storing. */
       openThread?: OpenThread;
       /** Within seconds. */
       openForm?: OpenForm;
     }>
-  /** `at` tells a repeated edit from a later one. */
+  /** `at` distinguishes repeated and later edits. */
   | Readonly<{ type: 'edited'; message: Message; at?: string }>
-  /** As it was. */
   | Readonly<{ type: 'deleted'; message: Message }>
-  /** `tell` shows the presser alone at most 200 characters, before the event is over. */
+  /** `tell`: only to the presser, at most 200 characters, during the event. */
   | Readonly<{
       type: 'press';
       press: Press;
       openForm?: OpenForm;
       tell?(words: string): void;
-      /** Only one person sees the message. */
       openThread?: OpenThread;
     }>
-  /** Somebody looks at their page, or pressed a button there. */
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
-  /** `suggest` shows at most four prompts. */
+  /** At most four prompts. */
   | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
-  /** `refuse` shows problems by key, before the event is over. */
+  /** By key, during the event. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   | Readonly<{
       type: 'joined';
@@ -128,14 +114,14 @@ export type ChannelEvent =
       by?: Readonly<{ id: string; name: string }>;
     }>
   | Readonly<{ type: 'left'; conversation: Conversation }>
-  /** Something an owner can change; told once for a `key` (H13). */
+  /** For owners, once a `key` (H13). */
   | Readonly<{ type: 'notice'; key: string; markdown: Words }>
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 
-/** Resolves once the event is stored or ignored; then the channel acknowledges it (Q1). Rejects if not stored. */
+/** Resolves once stored or ignored; then the channel acknowledges (Q1). */
 export type OnEvent = (event: ChannelEvent) => Promise<void>;
 
-/** As people type or tap it there, in Markdown (H12). */
+/** As people type or tap it, in Markdown (H12). */
 export type WriteCommand = (conversation: Conversation, name: string, args?: string) => string;
 
 export type MenuEntry = Readonly<{ name: string; description: string; hint?: string }>;
@@ -145,17 +131,12 @@ export type Channel = Readonly<{
   name: string;
   /** Rejects with the fix if it can never work (bad token). */
   start(onEvent: OnEvent): Promise<void>;
-  /** Awaits events that were taken. */
   stop(): Promise<void>;
-  /** Each piece fits one message. */
   split(markdown: string): readonly string[];
   files: FileLimits;
   /** Longer tables become a file with a preview. */
   tableRows?: number;
-  /**
-   * Rate-limited. `key` is the outbox row's. `begin` runs right before the platform call; if it rejects, nothing is
-   * sent. Throws SendError.
-   */
+  /** Rate-limited. `key`: of the outbox row. `begin`: right before the platform call; its rejection sends nothing. Throws SendError. */
   send(
     conversation: Conversation,
     part: OutgoingPart,
@@ -166,13 +147,11 @@ export type Channel = Readonly<{
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Rate-limited and repeatable. Throws SendError. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
-  /** One that is gone is no error. Throws SendError. */
+  /** A missing one is no error. Throws SendError. */
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
-  /** Undefined: resolves once nothing writes into the placeholder any more. Never throws. */
+  /** Undefined: resolves once nothing edits the placeholder. Never throws. */
   status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /**
-   * To a new file, perhaps left unfinished. Throws FetchFileError, or the signal's reason. The caller limits the time.
-   */
+  /** Into a new file, perhaps incomplete. Throws FetchFileError, or the signal's reason. */
   fetchFile(
     attachment: Attachment & Readonly<{ ref: string }>,
     to: Readonly<{ path: string; maxBytes: number }>,
@@ -182,30 +161,29 @@ export type Channel = Readonly<{
   fetchSmaller?: Channel['fetchFile'];
   /** Qualified ids of the people in a user group (A13). Rejects if they can't be told. */
   membersOf?(group: string): Promise<readonly string[]>;
-  /** In the thread, or in the chat since `since`: the newest `most`, oldest first. Rejects if unreadable. */
+  /** Of the thread, or of the chat since `since`: the newest `most`, oldest first. Rejects if unreadable. */
   readEarlier?(
     message: Message,
     bounds: Readonly<{ most: number; since: number }>,
   ): Promise<readonly Message[]>;
-  /** For everybody, or clients in a language (`de`). Diagnostics: entries that can't be shown (I1). */
+  /** `language`: `de`. Returns entries that can't be shown (I1). */
   setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
   /** For events without a chat type (Q2). */
   lookUpChat(
     conversation: Conversation,
   ): Promise<Readonly<{ chatType: SeenChatType; external: boolean; name?: string }>>;
-  /** A built-in command, or with `args` a skill. */
+  /** With `args`: a skill. */
   command: WriteCommand;
   /** Carries at most a skill's name (A11). */
   directLink(skill?: string): string | undefined;
 }>;
 
-/** Who spoke with the bot last in a thread, if nobody has spoken since. */
+/** The last person with the bot in a thread, if nobody spoke since. */
 export type ThreadPartners = Readonly<{
   get(conversation: Conversation): Promise<string | undefined>;
   set(conversation: Conversation, sender: string | undefined): Promise<void>;
 }>;
 
-/** `action` is what the bot wrote there. */
 export type Act = Readonly<{
   id: string;
   conversation: Conversation;
@@ -221,31 +199,29 @@ export type HomeSection = Readonly<{ markdown: string; buttons?: readonly Button
 
 export type Home = readonly HomeSection[];
 
-/** `conversation` is their direct message with the bot. */
+/** `conversation`: their direct message. */
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
 export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
 
-/** As soon as the platform lets it. Never throws. */
 type ShowHome = (home: Home) => void;
 
 export type Form = Readonly<{
   title: string;
   text: string;
-  /** At most 200 bytes of ASCII. */
+  /** At most 200 bytes, ASCII. */
   action: string;
   conversation: Conversation;
   fields: readonly FormField[];
 }>;
 
-/** `value` is never that of a secret. */
+/** `value`: never of a secret. */
 export type FormField = Readonly<{ field: SettingField; value?: SettingValue; hint: string }>;
 
-/** To the person whose act allows it. Rejects if it is too late. */
+/** Rejects if too late. */
 export type OpenForm = (form: Form) => Promise<void>;
 
 export type Filled = Act &
   Readonly<{
-    /** By key; absent if left empty. */
     values: Readonly<Record<string, string | readonly string[]>>;
   }>;

@@ -3,9 +3,9 @@ export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
 /** US dollars a million tokens. */
 export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
 
-/** As Anthropic's pages said in November 2026. */
-export type ClaudeModel = Readonly<{
-  /** Its thinking is bound to system, tools and messages (M13). */
+/** By Anthropic's pages, November 2026. */
+type ClaudeModel = Readonly<{
+  /** To system, tools and messages (M13). */
   bindsThinking: boolean;
   window: number;
   /** Relative to the tokenizer up to Claude 4.6. */
@@ -13,13 +13,11 @@ export type ClaudeModel = Readonly<{
   /** From Claude 5 on, efforts `xhigh` and `max` need `adaptive`. */
   thinking: readonly ThinkingKind[];
   efforts: readonly Effort[];
-  /** Absent if unknown. */
   prices?: Prices;
-  /** A longer prompt than this costs more: `prices` times `factor`. */
+  /** Longer prompts cost `prices` times `factor`. */
   longPrompt?: Readonly<{ above: number; factor: number }>;
 }>;
 
-/** Undefined if unknown. */
 export function claudeModel(id: string): ClaudeModel | undefined {
   const [, family = '', major = '', minor = '0'] = pattern.exec(id) ?? [];
   const version = Number(major) * 100 + Number(minor);
@@ -37,7 +35,7 @@ export function claudeModel(id: string): ClaudeModel | undefined {
   };
 }
 
-/** An unknown Claude counts as one that binds its thinking. */
+/** Unknown ones count as binding their thinking. */
 export function isClaude(id: string): boolean {
   return /\bclaude\b/i.test(id);
 }

@@ -19,60 +19,54 @@ export const capabilityCodes = [
 export type CapabilityCode = (typeof capabilityCodes)[number];
 
 /** Fixed: operators and skills match on them (R8). */
-export const errorCodes = [
-  'SKILL_NOT_FOUND',
-  'SKILL_DISABLED',
-  'SKILL_NOT_AVAILABLE_HERE',
-  'SKILL_UNAVAILABLE',
-  'SKILL_MISCONFIGURED',
-  'MISSING_ENV',
-  'CAPABILITY_UNAVAILABLE',
-  'ARGUMENTS_INVALID',
-  'TOOL_NOT_ALLOWED',
-  'TOOL_POLICY_DENIED',
-  'TOOL_CONFIRMATION_REQUIRED',
-  'TOOL_FAILED',
-  'TOOL_OUTPUT_TOO_LARGE',
-  'INVALID_PATH',
-  'FILE_NOT_FOUND',
-  'FILE_TOO_LARGE',
-  'BINARY_FILE',
-  'SCRIPT_FAILED',
-  'SCRIPT_TIMEOUT',
-  'MAX_ITERATIONS',
-  'TIMEOUT',
-  'CANCELLED',
-  'MODEL_ERROR',
-  'EMPTY_RESULT',
-  'RECURSION_LIMIT',
-  'LIMIT_REACHED',
-  'INTERNAL_ERROR',
-  ...capabilityCodes,
-] as const;
-export type ErrorCode = (typeof errorCodes)[number];
+export type ErrorCode =
+  | 'SKILL_NOT_FOUND'
+  | 'SKILL_DISABLED'
+  | 'SKILL_NOT_AVAILABLE_HERE'
+  | 'SKILL_UNAVAILABLE'
+  | 'SKILL_MISCONFIGURED'
+  | 'MISSING_ENV'
+  | 'CAPABILITY_UNAVAILABLE'
+  | 'ARGUMENTS_INVALID'
+  | 'TOOL_NOT_ALLOWED'
+  | 'TOOL_POLICY_DENIED'
+  | 'TOOL_CONFIRMATION_REQUIRED'
+  | 'TOOL_FAILED'
+  | 'TOOL_OUTPUT_TOO_LARGE'
+  | 'INVALID_PATH'
+  | 'FILE_NOT_FOUND'
+  | 'FILE_TOO_LARGE'
+  | 'BINARY_FILE'
+  | 'SCRIPT_FAILED'
+  | 'SCRIPT_TIMEOUT'
+  | 'MAX_ITERATIONS'
+  | 'TIMEOUT'
+  | 'CANCELLED'
+  | 'MODEL_ERROR'
+  | 'EMPTY_RESULT'
+  | 'RECURSION_LIMIT'
+  | 'LIMIT_REACHED'
+  | 'INTERNAL_ERROR'
+  | CapabilityCode;
 
-export const warningCodes = [
-  'CONTENT_TRUNCATED',
-  'ALLOWED_TOOLS_ENFORCED',
-  'ALLOWED_TOOLS_IGNORED',
-  'ALLOWED_TOOLS_NOT_OFFERED',
-  'ALLOWED_TOOLS_UNKNOWN',
-  'SHADOWED',
-  'NAME_DIR_MISMATCH',
-  'YAML_REPAIRED',
-  'DESCRIPTION_MISSING',
-  'DESCRIPTION_TRUNCATED',
-  'INLINE_FORKED',
-] as const;
-export type WarningCode = (typeof warningCodes)[number];
+export type WarningCode =
+  | 'CONTENT_TRUNCATED'
+  | 'ALLOWED_TOOLS_ENFORCED'
+  | 'ALLOWED_TOOLS_IGNORED'
+  | 'ALLOWED_TOOLS_NOT_OFFERED'
+  | 'ALLOWED_TOOLS_UNKNOWN'
+  | 'SHADOWED'
+  | 'NAME_DIR_MISMATCH'
+  | 'YAML_REPAIRED'
+  | 'DESCRIPTION_MISSING'
+  | 'DESCRIPTION_TRUNCATED'
+  | 'INLINE_FORKED';
 
 export type Diagnostic = Readonly<{
   /** A note needs no fix. */
   level: 'error' | 'warning' | 'note';
-  /** A warning code of the specification, or an upper-case name. */
   code: string;
   message: string;
-  /** Absolute, if there is one. */
   path?: string;
   field?: string;
   /** 1-based. */

@@ -1,13 +1,13 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
 import type { ActiveSkill } from './entry.ts';
 
-/** A tool's answer (R8). `data` is text or plain JSON. */
+/** R8. `data`: text or plain JSON. */
 export type Envelope = Readonly<{
   ok: boolean;
   data?: unknown;
   warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
-  /** `data` holds this skill's instructions (T6). */
+  /** `data`: this skill's instructions (T6). */
   follows?: ActiveSkill;
 }>;
 
@@ -15,7 +15,6 @@ export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Env
   return { ok: true, data, warnings, errors: [] };
 }
 
-/** What was found and what to do instead. */
 export function fail(code: ErrorCode, message: string, data?: unknown): Envelope {
   return { ok: false, data, warnings: [], errors: [{ code, message }] };
 }

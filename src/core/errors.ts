@@ -1,6 +1,6 @@
 import type { Words } from './texts/say.ts';
 
-/** By what may be done about it (Q6, H8). */
+/** Q6, H8. */
 export class SendError extends Error {
   override readonly name = 'SendError';
   /** `retry`: not taken. `unknown`: perhaps taken. `refused`: never will be. */
@@ -8,7 +8,6 @@ export class SendError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Not qualified (A6). */
   readonly movedTo: string | undefined;
-  /** For the person. */
   readonly sentence: Words | undefined;
 
   constructor(
@@ -24,10 +23,8 @@ export class SendError extends Error {
   }
 }
 
-/** `message` is for the log. */
 export class FetchFileError extends Error {
   override readonly name = 'FetchFileError';
-  /** Without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
   readonly sentence: Words;
   readonly passing: boolean;
 
@@ -38,22 +35,19 @@ export class FetchFileError extends Error {
   }
 }
 
-/** Which settings to check. */
 export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'endpoint' }>;
 
-/** `message` is for the log, `sentence` for people (M4). */
+/** `message`: for the log; `sentence`: for people (M4). */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly sentence: string;
-  /** The turn may be tried again. */
   readonly passing: boolean;
   /** A shorter prompt may fit (M3). */
   readonly tooLong: boolean;
-  /** Too many bytes: fewer pictures help (M12). */
+  /** Fewer pictures may fit (M12). */
   readonly tooLarge: boolean;
   /** A picture or document was refused (M12). */
   readonly aboutFiles: boolean;
-  /** For the operator; absent if they can't help. */
   readonly forOperator: ForOperator | undefined;
 
   constructor(
@@ -78,7 +72,7 @@ export class ModelError extends Error {
   }
 }
 
-/** `message` has place and fix; printed without a stack. */
+/** `message`: place and fix; printed without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

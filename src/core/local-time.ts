@@ -2,15 +2,11 @@ import { readlinkSync } from 'node:fs';
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/**
- * For models: `2026-01-02 (Friday), 13:04 Europe/Zurich`. Intl is used for foreign zones only: its first date takes 8
- * MB.
- */
+/** `2026-01-02 (Friday), 13:04 Europe/Zurich`. Intl only for foreign zones: its first date takes 8 MB. */
 export function localTime(at: number, zone: string): string {
   return `${zone === namedZone() ? ownTime(new Date(at)) : timeIn(at, zone)} ${zone}`;
 }
 
-/** The zone of this machine. */
 export function systemZone(): string {
   return namedZone() ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
@@ -23,7 +19,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** Undefined if only Intl can tell. */
+/** Undefined if only Intl knows. */
 function namedZone(): string | undefined {
   const { TZ } = process.env;
   if (TZ === 'UTC') return TZ;

@@ -9,44 +9,39 @@ const most = 50;
 
 const longest = 2_000;
 
-/** Decisions use `id` only. */
+/** Decide by `id` only. */
 export type Sender = Readonly<{
-  /** `telegram:42`, `slack:U042`, or the id of a chat that speaks. */
+  /** `telegram:42`, `slack:U042`, or a chat's id. */
   id: string;
   name: string;
   /** `guest`: of another Slack workspace (A9). `chat`: an anonymous admin or channel. */
   kind: 'person' | 'chat' | 'bot' | 'guest';
-  /** BCP 47 tag, if known (H14). */
   language?: string;
-  /** IANA zone, if known (M8). */
   timezone?: string;
-  /** Only in earlier messages that a channel read (H10). */
+  /** Only in earlier messages (H10). */
   own?: true;
 }>;
 
 export type Attachment = Readonly<{
   kind: 'photo' | 'document' | 'audio' | 'video' | 'other';
-  /** Data, never a path. */
   name: string;
   mime?: string;
   size?: number;
-  /** For its channel only; absent if it can't be fetched. */
+  /** For its channel; absent if it can't be fetched. */
   ref?: string;
 }>;
 
-/** What a message answers, or what its sender passed on. */
 export type Quote = Readonly<{
   name: string;
   text: string;
   own: boolean;
-  /** `forwarded`, `poll`; absent for a plain message. */
   note?: string;
-  /** Absent for the bot. Forgotten with the person (Q12). */
+  /** Absent for the bot (Q12). */
   sender?: string;
   attachments?: readonly Attachment[];
 }>;
 
-/** `name` lower-cased and without `@bot`. */
+/** `name`: lower case, without `@bot`. */
 export type Command = Readonly<{
   name: string;
   args: string;
@@ -54,7 +49,7 @@ export type Command = Readonly<{
   bare?: boolean;
 }>;
 
-/** What the bot does later in a person's name (U9). */
+/** Work in a person's name (U9). */
 export type Task = Readonly<
   | {
       kind: 'run';
@@ -62,9 +57,8 @@ export type Task = Readonly<
       skill: string;
       tool: string;
       input: Readonly<Record<string, unknown>>;
-      /** A person's own command, or the model (I4). */
+      /** By command, or by the model (I4). */
       by: 'person' | 'model';
-      /** They name its journal. */
       parent: string;
       toolUseId: string;
     }
@@ -73,50 +67,46 @@ export type Task = Readonly<
       id: string;
       skill: string;
       result: string;
-      /** `result` says why. */
       failed?: true;
-      /** `result` is this skill's instructions (T6). */
+      /** `result`: this skill's instructions (T6). */
       follows?: ActiveSkill;
-      /** `result` is private (S7). */
+      /** Private (S7). */
       marks?: Taint;
     }
 >;
 
 export const shownIdLength = 6;
 
-/** One thing a person said, as plain data. */
 export type Message = Readonly<{
-  /** Unique for good (Q2). */
+  /** Never reused (Q2). */
   id: string;
   conversation: Conversation;
   chatType: SeenChatType;
   /** Shared with another company (A1). */
   external: boolean;
   sender: Sender;
-  /** Plain text without the bot's own mention. */
+  /** Plain, without the bot's mention. */
   text: string;
-  /** The channel's word; nobody else guesses. */
   addressed: boolean;
   command?: Command;
   attachments: readonly Attachment[];
   replyTo?: Quote;
   /** Not the sender's own words (M11). */
   shared?: readonly Quote[];
-  /** Addresses behind other words (S7). */
+  /** Behind other words (S7). */
   hiddenLinks?: readonly string[];
-  /** Only its sender sees it and its answers (H12). */
+  /** Only the sender sees it and its answers (H12). */
   ephemeral?: true;
-  /** An edit of what was being answered (H11). Set by no channel. */
+  /** An edit of what was being answered (H11). Not from channels. */
   edits?: string;
-  /** The bot's own work. No channel sets it. */
+  /** Not from channels. */
   task?: Task;
-  /** So that an answer can point at it. */
   platformId?: string;
   /** Milliseconds since 1970, the platform's clock. */
   sentAt: number;
 }>;
 
-/** Scheme, host, port, path and query. Undefined if it is none, or names a user. */
+/** Scheme, host, port, path, query. Undefined if invalid or with a user. */
 export function addressOf(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
@@ -125,7 +115,7 @@ export function addressOf(text: string): string | undefined {
   return url.href;
 }
 
-/** Visible ones only (S7). */
+/** Visible ones (S7). */
 export function addressesTyped({
   text,
   hiddenLinks = [],
@@ -133,14 +123,14 @@ export function addressesTyped({
   return addressesIn(hiddenLinks.reduce((left, link) => left.replaceAll(`(${link})`, ''), text));
 }
 
-/** As `addressOf` returns them, also without final punctuation. */
+/** By `addressOf`, with and without final punctuation. */
 export function addressesIn(text: string): readonly string[] {
   const written = (text.match(/https?:\/\/[^\s<>"]+/gi) ?? []).filter(({ length }) => length <= longest);
   const meant = written.slice(0, most).flatMap((each) => [each, withoutEnd(each, ".,;:!?'*_`|~)]}")]);
   return [...new Set(meant.flatMap((each) => addressOf(each) ?? []))];
 }
 
-/** `/name args` or `/name@bot args` at the start; not `/etc/hosts`, `/` or `// note`. */
+/** `/name args` or `/name@bot args`; not `/etc/hosts`, `/` or `// note`. */
 export function parseCommand(text: string): (Command & Readonly<{ bot?: string }>) | undefined {
   const found = commandPattern.exec(text);
   if (found?.[1] === undefined) return undefined;
@@ -176,7 +166,6 @@ export function requesterOf(message: Message): Requester {
   };
 }
 
-/** In groups an answer points at its message. */
 export function repliesTo({ chatType, platformId }: Message): string | undefined {
   return chatType === 'private' ? undefined : platformId;
 }

@@ -1,6 +1,6 @@
 const named: readonly string[] = [];
 
-/** No label holds private data (L4). */
+/** Labels hold no private data (L4). */
 export const counters = {
   messages: {
     help: 'Messages for the bot, by what became of them when they arrived',
@@ -29,7 +29,7 @@ export const counters = {
 >;
 
 export type CounterName = keyof typeof counters;
-export type CounterLabels<Name extends CounterName> = Readonly<{
+type CounterLabels<Name extends CounterName> = Readonly<{
   [
     Label in keyof (typeof counters)[Name]['labels']
   ]: (typeof counters)[Name]['labels'][Label] extends readonly (infer Value)[] ? Value : never;
@@ -38,7 +38,6 @@ export type CounterLabels<Name extends CounterName> = Readonly<{
 /** Never throws. */
 export type Meter = Readonly<{
   count<Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number): void;
-  /** Whatever came of it. */
   turn(seconds: number): void;
 }>;
 

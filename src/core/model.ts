@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Diagnostic } from './codes.ts';
 
-/** As reported; zero if unreported. */
 export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
 
 export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -19,9 +18,9 @@ export type ModelRequest = Readonly<{
   system: readonly Anthropic.TextBlockParam[];
   messages: readonly Anthropic.MessageParam[];
   tools: readonly Anthropic.Tool[];
-  /** The tools stay, but none may be called. */
+  /** Offers the tools, but calls none. */
   toolChoice?: 'none';
-  /** Thinking for some is not shown to others (M13). */
+  /** Thinking for some is hidden from others (M13). */
   audience?: string;
 }>;
 
@@ -33,11 +32,11 @@ export type ModelAnswer = Readonly<{
   stopReason: Anthropic.StopReason;
   tokens: Tokens;
   model: string;
-  /** Whether thinking may be in a later request (M13). */
+  /** May thinking be in a later request (M13)? */
   binding?: string;
 }>;
 
-/** Retries included (M4). Throws ModelError, or the signal's reason. */
+/** With retries (M4). Throws ModelError, or the signal's reason. */
 export type Complete = (
   request: ModelRequest,
   signal: AbortSignal,
@@ -47,17 +46,16 @@ export type Complete = (
 export type Model = Readonly<{
   alias: string;
   contextWindow?: number;
-  /** Relative to the estimate. Default: 1. */
+  /** Relative to the estimate; 1. */
   tokenFactor?: number;
-  /** False: neither pictures nor documents. */
   sees?: boolean;
-  /** Within a turn its tools stay the same (M13, T6). */
+  /** Tools stay the same within a turn (M13, T6). */
   bindsThinking?: boolean;
   complete: Complete;
 }>;
 
 export type Models = Readonly<{
-  /** Of an alias or `ALIAS/model-id`; the default if unknown (U2). */
+  /** An alias or `ALIAS/model-id`; otherwise the default (U2). */
   get(name?: string): Model;
   /** Why `get` returns the default. */
   check(name: string): Diagnostic | undefined;
@@ -81,13 +79,12 @@ export type ModelSettings = Readonly<{
   priceCacheWrite?: number | undefined;
 }>;
 
-/** `[models]` completed: built-in aliases, endpoints and keys from `default`. */
+/** Complete: built-in aliases, endpoints and keys from `default`. */
 export type ModelsSettings = Readonly<{
   fallback?: string;
   aliases: Readonly<Record<string, ModelSettings>>;
 }>;
 
-/** Undefined if unknown (U2). */
 export function resolveModel({ aliases }: ModelsSettings, name: string): ModelSettings | undefined {
   if (Object.hasOwn(aliases, name)) return aliases[name];
   const [alias = '', ...rest] = name.split('/');
@@ -102,7 +99,6 @@ export function aliasOf({ aliases }: ModelsSettings, name: string): string {
 
 type Endpoint = Pick<ModelSettings, 'baseUrl' | 'apiKey'>;
 
-/** For a model without its own. */
 export function endpointFor(given: Endpoint | undefined, base: Endpoint | undefined): Endpoint {
   if (given?.baseUrl !== undefined || base === undefined) return {};
   const { baseUrl, apiKey } = base;

@@ -1,6 +1,6 @@
 import type { Attachment, Message } from './message.ts';
 
-/** For a model (M12). The bytes are kept under `hash`. */
+/** M12. `hash` finds the bytes. */
 export type ShownFile = Readonly<{
   type: 'image' | 'document';
   /** SHA-256, hexadecimal. */
@@ -8,7 +8,6 @@ export type ShownFile = Readonly<{
   mime: string;
   name: string;
   size: number;
-  /** It is forgotten with them (Q12). */
   sender?: string;
 }>;
 
@@ -27,17 +26,15 @@ export type Received = Readonly<
       words: string;
       size: number;
       shown?: ShownFile;
-      /** Of a text file the beginning; of speech the transcript. */
+      /** The beginning of a text file, or a transcript of speech. */
       text?: Readonly<{ text: string; whole: boolean; spoken?: true }>;
       unshown?: string;
-      /** For the person, in Markdown. */
       told?: string;
     }
   | {
       ok: false;
-      /** Without a full stop, for a model. */
+      /** For a model, without a full stop. */
       reason: string;
-      /** For the person, in Markdown. */
       told: string;
     }
 >;
@@ -45,7 +42,7 @@ export type Received = Readonly<
 /** Undefined if nobody tried. */
 export type ReceivedOf = (attachment: Attachment) => Received | undefined;
 
-/** Fetches a message's files, quoted ones, and the newest pictures before it. Repeatable. Throws only at a shutdown. */
+/** Fetches files of a message and its quotes, and the newest pictures before. Repeatable. Throws only at a shutdown. */
 export type Receive = (
   message: Message,
   background: readonly Message[],

@@ -3,7 +3,6 @@ import { withoutEnd } from '../lib/text/text.ts';
 
 type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
 
-/** In lower case, once for each snapshot. */
 export type SearchMemory = WeakMap<Searched, Lowered>;
 type Lowered = Readonly<{
   name: string;
@@ -15,8 +14,8 @@ type Lowered = Readonly<{
 const hitLimit = 25;
 
 /**
- * Best first: each term of two characters or more scores 3 in the name, 2 in the description, 1 a tag (R2). At most
- * 25. The caller passes only visible skills.
+ * Each term of two characters or more scores 3 in the name, 2 in the description, 1 a tag (R2). At most 25, best
+ * first. Pass visible skills only.
  */
 export function searchSkills<Of extends Searched>(
   skills: readonly Of[],
@@ -26,7 +25,6 @@ export function searchSkills<Of extends Searched>(
   const terms = [...new Set(query.toLowerCase().split(/\s+/).map(trimPunctuation))].filter(
     (term) => [...term].length >= 2,
   );
-  // A common word hits thousands.
   const best: Hit<Of>[] = [];
   for (const skill of skills) {
     const points = score(lowered(skill, memory), terms);

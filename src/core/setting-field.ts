@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How people enter a setting (X3). */
+/** X3. */
 export const settingKinds = [
   'string',
   'number',
@@ -13,9 +13,8 @@ export const settingKinds = [
   'url',
   'code',
 ] as const;
-export type SettingKind = (typeof settingKinds)[number];
+type SettingKind = (typeof settingKinds)[number];
 
-/** As written, stored and sent. */
 export type SettingValue = string | number | boolean | readonly string[];
 
 export type SettingField = Readonly<{
@@ -23,39 +22,33 @@ export type SettingField = Readonly<{
   kind: SettingKind;
   title: string;
   description?: string;
-  /** Never of a secret. Without it the tool does without, or, if `required`, does not run. */
+  /** Never of a secret. A `required` setting without one keeps the tool from running. */
   default?: SettingValue;
   required: boolean;
-  /** Bounds of a number, characters of a text, choices of a multiselect. */
+  /** Of a number, characters of a text, choices of a multiselect. */
   min?: number;
   max?: number;
-  /** Of a number: what one step up or down is. */
   step?: number;
-  /** A number without fractions. */
+  /** No fractions. */
   whole?: boolean;
-  /** Of `select` and `multiselect`. */
   options: readonly Readonly<{ value: string; label: string }>[];
   unit?: string;
   placeholder?: string;
-  /** Its value is never shown. */
   secret: boolean;
 }>;
 
-/** What `.meta({…})` may say. */
 const settingMeta = z.object({
   title: z.string().min(1).max(60).optional(),
   description: z.string().max(300).optional(),
   kind: z.enum(settingKinds).optional(),
   step: z.number().positive().optional(),
-  /** Labels by value. */
   options: z.record(z.string(), z.string().min(1).max(60)).optional(),
   unit: z.string().max(20).optional(),
   placeholder: z.string().max(100).optional(),
   secret: z.boolean().optional(),
 });
-export type SettingMeta = z.output<typeof settingMeta>;
+type SettingMeta = z.output<typeof settingMeta>;
 
-/** Every platform's form accepts so many characters. */
 const longestText = 3_000;
 
 const choices = z.array(z.string().min(1).max(75)).min(1).max(100);
@@ -82,7 +75,7 @@ const described = z.discriminatedUnion('type', [
 ]);
 type Described = z.output<typeof described>;
 
-/** Throws with the fix if people can't be shown it. */
+/** Throws with the fix if people can't enter it. */
 export function settingField(key: string, schema: unknown, required: boolean): SettingField {
   const read = described.safeParse(schema);
   const meta = settingMeta.safeParse(schema);
@@ -136,7 +129,6 @@ function boundsOf(schema: Described, { step }: SettingMeta): Partial<SettingFiel
   const { minimum, maximum, type } = schema;
   const whole = type === 'integer';
   return {
-    // Zod's own outermost values.
     min: minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum,
     max: maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum,
     step: step === undefined && !whole ? undefined : (step ?? 1),
@@ -149,7 +141,7 @@ function optionsOf(schema: Described, { options = {} }: SettingMeta): SettingFie
   return (values ?? []).map((value) => ({ value, label: options[value] ?? value }));
 }
 
-/** `safe_search` → `Safe search`. */
+/** `safe_search` → `Safe search` */
 function titleOf(key: string): string {
   const words = key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

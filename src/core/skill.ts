@@ -4,20 +4,19 @@ import type { Tokens } from './model.ts';
 import type { Taint } from './entry.ts';
 import type { DeliveredFile } from './tool.ts';
 
-/** Later ones override earlier ones by name (D1). */
+/** Later ones override earlier ones (D1). */
 export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
 export type Origin = (typeof origins)[number];
 
-/** Stricter of its own definition and those it shadows (D3). */
+/** The stricter of its own and shadowed definitions (D3). */
 export type SkillAccess = Readonly<{
   chatTypes: readonly ChatType[];
   sensitive: boolean;
   optIn: boolean;
-  /** False: nobody has enabled these very files (D9). */
+  /** False: nobody enabled these very files (D9). */
   approved: boolean;
   disableModelInvocation: boolean;
   userInvocable: boolean;
-  /** What shadowed definitions made stricter. */
   why: readonly string[];
 }>;
 
@@ -26,7 +25,7 @@ export type PinnedFile = Readonly<{
   sha256: string;
 }>;
 
-/** Only these files of an installed skill are loaded, read or run (D6). */
+/** Only these files of an installed skill are used (D6). */
 export type Pin = Readonly<{
   name: string;
   source: string;
@@ -34,20 +33,18 @@ export type Pin = Readonly<{
   files: readonly PinnedFile[];
 }>;
 
-/** Frozen. The body is read at the time of use (F7). */
+/** Frozen. The body is read when used (F7). */
 export type Skill = Readonly<{
   name: string;
   description: string;
   origin: Origin;
   path: string;
   directory?: string;
-  /** Nothing is read from outside it (D5). */
   root?: string;
   pin?: Pin;
   license?: string;
   compatibility?: string;
   metadata: Readonly<Record<string, string>>;
-  /** Front matter without a meaning here. */
   others: Readonly<Record<string, string>>;
   version?: string;
   tags: readonly string[];
@@ -57,7 +54,7 @@ export type Skill = Readonly<{
   allowedTools?: readonly string[];
   env: readonly string[];
   packages: readonly string[];
-  /** `requires.bins` of public skills. */
+  /** `requires.bins` */
   programs: readonly string[];
   installs: Readonly<Record<string, string>>;
   python: readonly string[];
@@ -71,14 +68,13 @@ export type Skill = Readonly<{
   background: boolean;
   agent: string;
   argumentHint?: string;
-  /** Nearest first. */
   shadows: readonly Readonly<{ origin: Origin; path: string }>[];
   diagnostics: readonly Diagnostic[];
 }>;
 
 type SkillStatus = 'ok' | 'partial' | 'error' | 'running' | 'needs_input';
 
-/** Data, never a message to a person (U4). */
+/** Data, never sent to a person (U4). */
 export type SkillResult = Readonly<{
   status: SkillStatus;
   code?: ErrorCode;
@@ -87,9 +83,9 @@ export type SkillResult = Readonly<{
   durationMs: number;
   tokens: Tokens;
   artifacts: readonly DeliveredFile[];
-  /** With `needs_input`, by which the run continues (U14). */
+  /** With `needs_input` (U14). */
   resume?: string;
-  /** Private (S7). */
+  /** S7. */
   marks?: Taint;
   truncated: boolean;
 }>;

@@ -1,7 +1,6 @@
 import type { ActiveSkill, Taint } from './entry.ts';
 import type { DeliveredFile, Requester, Risk } from './tool.ts';
 
-/** Unchecked. */
 export type ToolCall = Readonly<{
   id: string;
   name: string;
@@ -12,37 +11,33 @@ export type ToolCall = Readonly<{
 export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
-  /** `content` is this skill's instructions: they are stored together (T6). */
+  /** Stored with this skill's instructions (T6). */
   follows?: ActiveSkill;
-  /** Done once this outcome is stored. */
   settles?: string;
-  /** A person has to answer first: `content` means nothing (U14). */
+  /** A person answers first; ignore `content` (U14). */
   asks?: string;
   artifacts?: readonly DeliveredFile[];
-  /** `content` is private: stored with it (S7). */
+  /** Private (S7). */
   marks?: Taint;
 }>;
 
 /**
- * The one door for effects. Failures are outcomes for the model (T11). It rejects only if the store fails: then the
- * call is repeated with its turn (Q5, Q11). `begin` is awaited right before the tool runs, after every check and
- * question.
+ * The only way to effects. Failures are outcomes (T11). Rejects only if the store fails; the turn repeats the call
+ * (Q5, Q11). `begin`: right before the tool runs, after every check and question.
  */
 export type CallTool = (
   call: ToolCall,
   signal: AbortSignal,
   begin?: () => Promise<void>,
 ) => Promise<ToolOutcome>;
-/** For the audit (L6). `tool_call_blocked`: outside the ceiling (T5). */
+/** L6. `tool_call_blocked`: not in the allowed tools (T5). */
 export type AuditedCall = Readonly<{
   event: 'tool_call' | 'tool_call_blocked';
   id: string;
-  /** On one line. */
   tool: string;
   requester: Requester;
   /** JSON, redacted, at most 200,000 characters. */
   input: string;
-  /** Absent for an unknown tool. */
   risk?: Risk;
   /** `allowed`, `approved`, `unanswered` or why not. */
   policy?: string;
@@ -52,6 +47,6 @@ export type AuditedCall = Readonly<{
   durationMs: number;
 }>;
 
-/** For a call whose outcome was lost (M7). */
+/** M7. */
 export const interrupted =
   'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';

@@ -2,41 +2,25 @@ import { z } from 'zod';
 import { fixed, sayIn, type Say } from './texts/say.ts';
 import { settingField, type SettingField, type SettingValue } from './setting-field.ts';
 
-/** Of one layer (config, chat), unchecked. */
+/** Of config or chat, unchecked. */
 export type SettingValues = Readonly<Record<string, unknown>>;
 
-export type CheckedSetting =
-  | Readonly<{ ok: true; value: SettingValue }>
-  /** What to write instead. */
-  | Readonly<{ ok: false; problem: string }>;
+type CheckedSetting = Readonly<{ ok: true; value: SettingValue }> | Readonly<{ ok: false; problem: string }>;
 
-/** Of one setting, or without a key of all together. Never holds a value. */
+/** No key: all together. Never holds a value. */
 export type SettingProblem = Readonly<{ key?: string; problem: string }>;
 
-/** What people can set of a tool (X3). */
+/** X3. */
 export type ToolSettings = Readonly<{
-  /** In the order that the author wrote them in. */
   fields: readonly SettingField[];
-  /** Judges one value by itself. */
   check(key: string, value: unknown): CheckedSetting;
-  /** Checked together, defaults filled in; unknown keys are dropped. */
+  /** Fills in defaults; drops unknown keys. */
   resolve(
     values: SettingValues,
   ): Readonly<{ ok: true; values: SettingValues } | { ok: false; problems: readonly SettingProblem[] }>;
 }>;
 
-/**
- * Makes a tool's settings from a zod object with a field for each. Field by field `.meta({…})` says the rest, in
- * `SettingMeta`. Throws, naming the field, where one can't be shown to people.
- *
- * @example
- * const settings = toolSettings(
- *   z.object({
- *     results: z.int().min(1).max(20).default(10).meta({ title: 'Results', description: 'How many are given.' }),
- *     token: z.string().optional().meta({ secret: true }),
- *   }),
- * );
- */
+/** A zod object with a field for each setting, described by `.meta({…})` (`SettingMeta`). Throws, naming the field, if people can't enter one. */
 export function toolSettings(schema: z.ZodObject): ToolSettings {
   const { properties = {}, required = [] } = jsonSchema.parse(
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }),
@@ -49,7 +33,6 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
   const hasSecrets = fields.some(({ secret }) => secret);
 
   const problemOf = (field: SettingField, issues: readonly z.core.$ZodIssue[]): string => {
-    // The author's own words are better.
     const own = issues.find(({ code }) => code === 'custom')?.message;
     return field.secret || own === undefined ? whatToEnter(field) : own;
   };
@@ -106,12 +89,12 @@ function fitsField({ min = 0, max, step, default: preset }: SettingField, value:
   // Buttons step from the default.
   return [0, min, typeof preset === 'number' ? preset : 0].some((from) => {
     const steps = (value - from) / step;
-    // 0.3 is three steps of 0.1, though not to the last bit.
+    // 0.3 is three steps of 0.1, but not exactly.
     return Math.abs(steps - Math.round(steps)) < 1e-9 * Math.max(1, Math.abs(steps));
   });
 }
 
-/** As a request: `write a whole number from 1 to 20`. */
+/** `write a whole number from 1 to 20` */
 export function whatToEnter(field: SettingField, say = sayIn(undefined)): string {
   const { kind, whole, min, max, step, options } = field;
   const values = say.either(options.map(({ value }) => value));

@@ -8,10 +8,10 @@ import { toolSettings, type SettingProblem, type SettingValues, type ToolSetting
 import { byteSize, truncate } from '../lib/text/text.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
 
-/** What a call may do; its risk follows (T7). */
+/** The risk follows from these (T7). */
 export type Traits = Readonly<{
   sideEffects: boolean;
-  /** Running it twice is running it once. */
+  /** Safe to repeat. */
   idempotent: boolean;
   requiresNetwork: boolean;
   requiresFilesystem: boolean;
@@ -28,149 +28,123 @@ export const readOnly: Traits = {
 export const risks = ['safe', 'moderate', 'dangerous', 'critical'] as const;
 export type Risk = (typeof risks)[number];
 
-/** For whom and where a turn is done: the subject of every decision. */
+/** The subject of every decision. */
 export type Requester = Readonly<{
   conversation: Conversation;
   chatType: SeenChatType;
   external: boolean;
-  /** Sender id. */
   sender: string;
-  /** As of the sender. */
   name?: string;
-  /** Decides whether they may still talk (S11). */
+  /** May they still talk (S11)? */
   kind: Sender['kind'];
-  /** As of the sender (H14). */
   language?: string;
-  /** IANA name of their time zone, where it is known. */
   timezone?: string;
-  /** In a group, files reply to this message, as texts do. */
+  /** In groups, files reply to this message. */
   replyTo?: string;
 }>;
 
-/**
- * A tool's judgement of one call before policy (T7). `asks`: a person confirms each time; they see `shown`, and a
- * refusal has that code.
- */
+/** Before policy (T7). `asks`: a person sees `shown` and confirms each time. */
 export type CallAssessment = Readonly<
   | { refused: Envelope }
   | {
       refused?: undefined;
-      /** Absent: that of the tool. */
       risk?: Risk;
       asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }>;
-      /** Its outcome is private: noted before it begins (S7). */
+      /** Private; noted before it runs (S7). */
       marks?: Taint | undefined;
-      /** Its input reaches a provider, though it needs no network (S7). */
+      /** A provider gets the input, even without network (S7). */
       outward?: boolean;
     }
 >;
 
-/** A file for the person (T12). */
 export type Artifact = Readonly<{
-  /** A path is cut to its last name. */
+  /** Cut to its last segment. */
   name: string;
-  /** Absent: told by its first bytes and its name. */
   mime?: string;
-  /** Text is written as UTF-8. */
+  /** Text becomes UTF-8. */
   data: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Markdown that stands with it. */
   caption?: string;
 }>;
 
-/** `size` in bytes. */
 export type DeliveredFile = Readonly<{ name: string; mime: string; size: number }>;
 
-/** `problem` says for the model why it can't be sent. */
+/** `problem`: for the model. */
 export type DeliveredArtifacts = Readonly<
   ({ ok: true } & DeliveredFile) | { ok: false; code: ErrorCode; problem: string }
 >;
 
-/** Once for a call and index, shown together if possible. The first that can't be sent ends it. */
+/** Once for a call and index, shown together if possible; stops at the first that fails. */
 export type DeliverArtifacts = (
   artifacts: readonly Artifact[],
   of: Readonly<{ requester: Requester; turn: string; call: string; index: number }>,
 ) => Promise<readonly DeliveredArtifacts[]>;
 
-/** What a tool is handed. Nothing global. */
 export type ToolContext = Readonly<{
   requester: Requester;
-  /** The model's id of this call: unique within its transcript. */
+  /** Unique within its transcript. */
   toolUseId: string;
-  /** Its inbox item, with runs behind `!`: keys of what it sends begin with it. */
+  /** Its inbox item, with runs behind `!`: prefix of keys. */
   turn: string;
-  /** Absent: the main agent. */
   run?: Readonly<{ id: string; skill: string }>;
   signal: AbortSignal;
-  /** What a person was shown and agreed to. */
   agreed?: unknown;
-  /** Of this chat (X3), unchecked; `run` of `defineTool` gets it checked, with defaults. */
+  /** Of this chat (X3), unchecked; `run` of `defineTool` gets them checked, with defaults. */
   settings: SettingValues;
-  /** A few words that a person may see (U13). */
   progress(text: string): void;
-  /** The outcome stands for this inbox item's: done once stored. */
+  /** Finishes this inbox item. */
   settle(item: string): void;
-  /** No outcome before a person answers: the loop ends here (U14). */
+  /** The loop ends here until a person answers (U14). */
   awaitAnswer(question: string): void;
-  /** The outcome is private: who learns of it is marked (S7). */
+  /** The outcome is private (S7). */
   mark(as: Taint): void;
-  /** Delivers a file or photo, and notes it in the result (T12). Durable once resolved. */
+  /** Sends a file or photo (T12). Durable once resolved. */
   artifact(artifact: Artifact): Promise<DeliveredArtifacts>;
-  /** Shown together if possible. The first that can't be sent ends it. */
   artifacts(artifacts: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]>;
 }>;
 
-/** For people (X2), not for models. */
-export type ToolAbout = Readonly<{
+/** For people (X2). */
+type ToolAbout = Readonly<{
   displayName: string;
-  /** An emoji. */
   icon?: string;
   category: string;
   tags: readonly string[];
   version: string;
-  /** Not listed, yet callable. */
   hidden: boolean;
 }>;
 
-/** A function a model may call. */
 export type Tool = Readonly<{
   name: string;
   description: string;
-  /** Absent: it is shown by its name. */
   about?: ToolAbout;
-  /** Server and hash of what the operator agreed to; absent if nobody else can change it (X7). */
+  /** Server, and hash of the approved tool (X7). */
   edition?: string;
-  /** JSON Schema, type `object`. */
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
-  /** Declared; absent: worked out from the traits (T7). */
+  /** Default: from the traits (T7). */
   risk?: Risk;
-  /** It labels its output itself; labels in other output are escaped (M11). */
+  /** Labels its output itself; others' labels are escaped (M11). */
   labelsOutput?: boolean;
-  /** Characters for the model; default 30,000 (M3). */
+  /** Characters; 30,000 (M3). */
   outputLimit?: number;
-  /** The one address that a call asks for, if nothing else leaves (S7). */
+  /** The only address it contacts, if nothing else leaves (S7). */
   goesTo?(input: unknown): string | undefined;
-  /** What people can set (X3). */
   settings?: ToolSettings;
-  /** For the model; undefined if valid (T1). */
   check(input: unknown): string | undefined;
-  /** Absent: as declared. */
+  /** Default: as declared. */
   terms?(
     input: unknown,
     context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
   ): Promise<CallAssessment>;
-  /** Invalid input is an ARGUMENTS_INVALID envelope (T1). */
+  /** Invalid input returns ARGUMENTS_INVALID (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
 
-/** All of a tool but what it does. */
-export type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
+type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
   name: string;
   description: string;
   input: Input;
   traits: Traits;
   risk?: Risk;
-  /** Described by `.meta({…})` (X3). */
   settings?: Settings;
 }>;
 
@@ -179,14 +153,13 @@ type Run<Input extends z.ZodType, Settings extends z.ZodObject> = (
   context: ToolContext & Readonly<{ settings: z.output<Settings> }>,
 ) => Promise<Envelope>;
 
-/** One zod object is both schema and check. */
 export function defineTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
   definition: ToolDefinition<Input, Settings> & Readonly<{ run: Run<Input, Settings> }>,
 ): Tool {
   return prepareTool(definition)(definition.run);
 }
 
-/** For a tool that is made each turn: schemas are made once. */
+/** For tools made each turn: makes schemas once. */
 export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
   definition: ToolDefinition<Input, Settings>,
 ): (run: Run<Input, Settings>) => Tool {
@@ -216,7 +189,6 @@ export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObjec
 
 const jsonSchemas = new WeakMap<z.ZodType, Tool['inputSchema']>();
 
-/** Once for each schema. */
 function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
   const known = jsonSchemas.get(input);
   if (known !== undefined) return known;
@@ -230,27 +202,26 @@ function notSet(name: string, problems: readonly SettingProblem[]): string {
   return `${name} is not set up (${what.join('; ')}): an owner can do that in the settings of this chat or under [tools.${name}] in config.toml`;
 }
 
-/** Who may use a tool that is not built in (X7). All is required, so that a gap opens nothing. */
+/** Of a tool that is not built in (X7). All required, so that no gap grants access. */
 export type OutsideAccess = Readonly<{
   chatTypes: readonly ChatType[];
-  /** Ids, bare or qualified. */
+  /** Bare or qualified. */
   users: readonly string[] | 'owners' | 'everybody';
 }>;
 
-/** Of a plugin or MCP server. Judged when offered and again at each call. */
+/** Judged when offered and at each call. */
 export type OutsideTool = Readonly<{
   tool: Tool;
-  /** Who brings it, for people: `plugin weather`, `mcp files`. */
+  /** `plugin weather`, `mcp files`. */
   from: string;
-  /** For the main agent, too; runs always get it (X1). */
+  /** Runs always get it (X1). */
   main: boolean;
   access: OutsideAccess;
 }>;
 
-/** Read again for each turn, run and call. Stable order, never waits. */
+/** Read for each turn, run and call. Stable order, never waits. */
 export type OutsideSource = () => readonly OutsideTool[];
 
-/** For a model: names, types and sizes on one line (T12). */
 export function describeDelivered(files: readonly DeliveredFile[]): string {
   if (files.length === 0) return '';
   const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);

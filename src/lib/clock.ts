@@ -1,4 +1,3 @@
-/** Time, handed in for tests. */
 export type Clock = Readonly<{
   /** Milliseconds since 1970. */
   now(): number;
@@ -11,7 +10,7 @@ export const systemClock: Clock = {
   sleep,
 };
 
-/** `node:timers/promises` makes an error with a stack for each aborted sleep. */
+/** Cheaper than `node:timers/promises`, which makes a stack for each abort. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason as Error);
@@ -28,7 +27,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves early if the signal is aborted. */
+/** Resolves early on abort. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal).catch((reason: unknown) => {
     if (!signal.aborted) throw reason;

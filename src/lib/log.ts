@@ -1,4 +1,4 @@
-/** A pino logger fits. No message text above `debug` (L5). */
+/** Fits pino. No message text above `debug` (L5). */
 export type Log = Readonly<{
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

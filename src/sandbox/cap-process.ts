@@ -1,13 +1,12 @@
 /**
- * Runs inside a sandbox as `skillet-cap`: hands its words, and for `invoke` what is on its standard input, to the host over
- * the socket that is mounted for this command alone, and prints what comes back. Without anything of the bot: it is mounted
- * alone.
+ * Runs in a sandbox as `skillet-cap`: sends its words and, for `invoke`, its standard input to the host's socket and
+ * prints the answer. Mounted alone, so it imports nothing of the bot.
  */
 import { connect } from 'node:net';
 
 const [socketPath = '', ...words] = process.argv.slice(2);
 
-// Only where it is wanted: a script that reads lines in a loop would lose the rest of them.
+// Otherwise a script that reads lines in a loop would lose the rest.
 const reads = words[0] === 'invoke' && !words.includes('--input') && !process.stdin.isTTY;
 const chunks: Buffer[] = [];
 if (reads) for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -1,6 +1,6 @@
 /**
- * Runs inside a sandbox that has a way out: takes connections on the loopback address, leads each to the proxy's socket,
- * and runs the command that its arguments name, whose end is its own. Without anything of the bot: it is mounted alone.
+ * Runs in a sandbox with network: forwards loopback connections to the proxy's socket, runs the command of its
+ * arguments and ends with it. Mounted alone, so it imports nothing of the bot.
  */
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';

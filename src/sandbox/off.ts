@@ -16,9 +16,8 @@ import {
 } from './sandbox.ts';
 
 /**
- * No sandbox: commands run as the bot's own user, with all that it may read, write and reach (T4). They have only the
- * declared environment, and the limits of time, memory, processes and disk. A process that leaves its group and its
- * parents at once is not found again. Linux only.
+ * Commands run as the bot's user with all its rights (T4); only environment and limits apply. A process that leaves
+ * its group and parents at once escapes. Linux only.
  */
 export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
   const runner = createRunner();

@@ -5,28 +5,22 @@ import path from 'node:path';
 import { z } from 'zod';
 import { capPrograms, type CapAnswer, type ServeCap } from './sandbox.ts';
 
-/** How a command in a sandbox reaches the capabilities of its run, as `skillet-cap` (C4). */
+/** `skillet-cap` in a sandbox (C4). */
 export type CapabilitySocket = Readonly<{
-  /** Files of the host, to be mounted read-only. */
   mounts: readonly Readonly<{ source: string; target: string }>[];
-  /** Folder of the host with the program, where nothing is mounted. */
+  /** The program's folder on the host, for sandboxes without mounts. */
   folder: string;
-  /** Removes the names on the host: the sandbox has mounted what it needs. */
+  /** Removes the host's names once mounted. */
   started(): void;
   close(): Promise<void>;
 }>;
 
-/** Characters of one request. */
 const longestRequest = 300_000;
-/** Requests at the same time. */
 const mostRequests = 8;
 
 const request = z.object({ words: z.array(z.string()).max(100), input: z.string() });
 
-/**
- * Opens a Unix socket for one command, and says how to put it and its client into a sandbox. `node` is the path of Node
- * there; `programs` the folder for programs there, absent if the command sees the host.
- */
+/** `node`: its path inside. `programs`: the folder for programs inside; absent if the command sees the host. */
 export async function openCapabilitySocket(
   serve: ServeCap,
   { node, programs, beside = tmpdir() }: Readonly<{ node: string; programs?: string; beside?: string }>,
@@ -97,7 +91,7 @@ export async function openCapabilitySocket(
       const given = read === undefined ? refused : await serve(read.words, read.input, signal);
       socket.end(JSON.stringify(given));
     } catch (error) {
-      // The client then says that there was no answer; the cause is logged by the server.
+      // The client reports no answer; the server logs the cause.
       socket.destroy(error instanceof Error ? error : undefined);
     }
   }

@@ -3,35 +3,28 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createAllowProxy, type AllowProxyOptions } from '../lib/net/create-allow-proxy.ts';
 
-/** How a command in a namespace without a network reaches the hosts that its skill declares. */
+/** Reaches a skill's hosts from a namespace without network. */
 export type EgressProxy = Readonly<{
-  /** Files of the host, to be mounted read-only. */
   mounts: readonly Readonly<{ source: string; target: string }>[];
   env: Readonly<Record<string, string>>;
-  /** Stands before the command. */
   argv: readonly string[];
-  /** Removes the names on the host: the sandbox has mounted what it needs. */
+  /** Removes the host's names once mounted. */
   started(): void;
-  /** The hosts that it refused so far, each with why. */
   refused(): readonly string[];
   close(): Promise<void>;
 }>;
 
 export type EgressProxyOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'> &
   Readonly<{
-    /** Where its socket is made. */ beside?: string;
+    beside?: string;
   }>;
 
 const folder = '/run/skillet';
 const port = 3128;
-/** Refused hosts to remember, and characters of each. */
 const mostRefused = 5;
 const longestRefused = 200;
 
-/**
- * Opens a proxy on a Unix socket that leads to `hosts` only, and says how to put it into a sandbox. A forwarder on loopback
- * in there leads to the socket, and the usual variables lead programs to it (T9). `node` is the path of Node there.
- */
+/** A proxy on a Unix socket, a forwarder on loopback inside, and the usual variables for programs (T9). `node`: its path inside. */
 export async function openEgressProxy(
   hosts: readonly string[],
   node: string,

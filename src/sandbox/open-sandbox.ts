@@ -4,20 +4,17 @@ import type { ContainerSettings } from './container/open-docker.ts';
 import type { EgressProxyOptions } from './open-egress-proxy.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 
-/** What declared hosts are, and their ports: by default the public internet's, 80 and 443. */
+/** By default the public internet, ports 80 and 443. */
 export type SandboxReach = Pick<EgressProxyOptions, 'connect' | 'ports'>;
 
 /**
- * Opens the sandbox of `[sandbox] mode`, and logs which one is in use and what the better one needs (T4). `auto` is
- * bubblewrap if that works, otherwise virtual (T9). The others are not loaded (B4). Throws OperatorError for one that is
- * asked for and doesn't work.
+ * `auto`: bubblewrap if it works, otherwise virtual (T9). Logs the choice and what a better one needs (T4). Loads
+ * only the one used (B4). Throws OperatorError if the configured one fails.
  */
 export async function openSandbox(options: {
   mode: 'auto' | SandboxMode;
   limits: SandboxLimits;
-  /** Folder with a built root file system, asked at each command (R6). */
   rootfs?: () => string | undefined;
-  /** Files and folders of the bot that no command may see. */
   hidden: readonly string[];
   reach?: SandboxReach;
   containers: ContainerSettings;

@@ -4,22 +4,21 @@ import type { Skill } from '../core/skill.ts';
 import { steersPrograms } from '../core/steers-programs.ts';
 import { defined } from '../lib/json/json-values.ts';
 
-/** A person's shell: bash if there is one, without settings. */
+/** bash if available, without settings. */
 export const shellCommand = [
   'sh',
   '-c',
   'command -v bash >/dev/null && exec bash --noprofile --norc -i; exec sh -i',
 ] as const;
 
-/** The program that runs a script, and the options before its path. */
 export type ScriptCommand = Readonly<{
   program: string;
   options: readonly string[];
-  /** Fetches its packages from an index first; the script's path follows if it takes one (R7). */
+  /** Fetches packages first (R7). */
   fetch?: Readonly<{ argv: readonly [program: string, ...rest: string[]]; takesScript: boolean }>;
 }>;
 
-/** Decides without a first line (R5). */
+/** Used without a first line (R5). */
 const byEnding: Readonly<Record<string, string>> = {
   '.sh': 'sh',
   '.bash': 'bash',
@@ -33,12 +32,12 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
-/** Begins a Python script's own list of dependencies (PEP 723). */
+/** PEP 723 */
 const listsPackages = /^# \/\/\/ script[ \t]*$/m;
 
 /**
- * What runs a script, by its first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), otherwise by its ending (R5).
- * Python that lists its dependencies, and what names uv or uvx, is run by those offline (R7). Undefined if neither tells.
+ * By the first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), otherwise by the extension (R5). Python with
+ * listed dependencies, and uv or uvx, run by uv offline (R7).
  */
 export function scriptCommand(file: string, text: string): ScriptCommand | undefined {
   const [program, ...options] = named(file, text);
@@ -75,7 +74,7 @@ function named(file: string, text: string): readonly string[] {
   return ending === undefined ? [] : [ending];
 }
 
-/** `--help` fetches a tool, and does nothing. */
+/** `--help` only fetches. */
 function byTool(options: readonly string[]): ScriptCommand {
   return {
     program: 'uvx',
@@ -97,7 +96,6 @@ function nameOf(program: string): string {
   return Object.hasOwn(sameProgram, name) ? (sameProgram[name] ?? name) : name;
 }
 
-/** What a shell needs to know of this process's terminal. */
 export function terminalEnvironment(): Readonly<Record<string, string>> {
   const { TERM = 'dumb', COLORTERM } = process.env;
   return defined({ TERM, COLORTERM, PS1: 'sandbox:\\w\\$ ' });
@@ -105,16 +103,14 @@ export function terminalEnvironment(): Readonly<Record<string, string>> {
 
 type SkillEnvironment = Readonly<{
   env: Readonly<Record<string, string>>;
-  /** Names without a value. */
   missing: readonly string[];
-  /** One for each refused name. */
   diagnostics: readonly Diagnostic[];
 }>;
 
 /**
- * The environment of a skill's processes (U3): the names in its `env`, and those under `[skills.NAME]`, as public skills
- * read more than they declare. An empty value counts as missing. Names that steer a loader or interpreter are refused. A
- * skill that waits for approval gets nothing (D9).
+ * The environment of a skill (U3): its `env` and `[skills.NAME]`, as public skills read more than they declare. Empty
+ * counts as missing. Refuses names that steer loaders or interpreters. Nothing for a skill that waits for approval
+ * (D9).
  */
 export function skillEnvironment(
   skill: Pick<Skill, 'name' | 'path' | 'env' | 'access'>,

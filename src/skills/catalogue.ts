@@ -2,31 +2,27 @@ import type { Skill } from '../core/skill.ts';
 
 export type CatalogueOptions = Readonly<{
   format: 'markdown' | 'xml';
-  /** Characters of the whole section, as `catalogueBudget` gives them. */
   budgetChars: number;
-  /** Adds the absolute path of each SKILL.md. */
   includeLocation?: boolean;
 }>;
 
 export type Catalogue = Readonly<{
-  /** The section of the system prompt; empty when there are no skills (P3). */
+  /** A section of the system prompt; empty without skills (P3). */
   text: string;
-  /** Entries whose description was cut or left out for room. */
   shortened: number;
-  /** Skills that are not named at all. */
   hidden: number;
 }>;
 
 type Listed = Pick<Skill, 'name' | 'description' | 'path'>;
 
-/** P1's rules, in few words: they are paid for in every turn. */
+/** P1, in few words: every turn pays for them. */
 const heading = `## Skills
 Check these before replying. If one clearly applies, call use_skill with the one that fits best; else answer yourself.
 `;
-/** No description is cut below this while names alone would still do (P4). */
+/** Descriptions keep this many characters while names alone would still do (P4). */
 const descriptionFloor = 60;
 
-/** Characters the catalogue may take: 2 % of the window at 4 a token, within 4,000–16,000; 16,000 where the window is unknown; or what the operator says (P4). */
+/** Characters: 2 % of the window at 4 a token, within 4,000–16,000; 16,000 if unknown (P4). */
 export function catalogueBudget(contextWindow: number | undefined, override?: number): number {
   if (override !== undefined) return override;
   if (contextWindow === undefined) return 16_000;
@@ -34,9 +30,9 @@ export function catalogueBudget(contextWindow: number | undefined, override?: nu
 }
 
 /**
- * The `## Skills` section for the skills given, which the caller has filtered (A8); sorted by name, the same text for
- * the same skills (P1–P3). Over the budget descriptions shrink evenly to 60 characters, then one after another
- * goes from the end, then names, and a last line says how many are left to `skills_search` (P4).
+ * Skills, filtered by the caller (A8), sorted by name; deterministic (P1–P3). Over the budget descriptions shrink
+ * evenly to 60 characters, then vanish from the end, then names; a last line counts what is left to `skills_search`
+ * (P4).
  */
 export function renderCatalogue(skills: readonly Listed[], options: CatalogueOptions): Catalogue {
   if (skills.length === 0) return { text: '', shortened: 0, hidden: 0 };
@@ -44,12 +40,10 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
   const all = sorted.length;
   const room = options.budgetChars - frame([], 0, options).length;
 
-  // Nearly always everything fits.
   const full = linesWithin(sorted, room, (skill) => entry(skill, flatten(skill.description), options));
   if (full.length === all) return { text: frame(full, 0, options), shortened: 0, hidden: 0 };
   const bare = linesWithin(sorted, room, (skill) => entry(skill, '', options));
   if (bare.length < all) {
-    // Room for the line that says how many are left.
     const named = linesWithin(sorted, room - `+${all} more: use skills_search\n`.length, (skill) =>
       entry(skill, '', options),
     );
@@ -82,7 +76,7 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
   return result(cutTo(cap), flat.filter(({ length }) => length > cap).length);
 }
 
-/** The beginning of the list for which lines fit into `room`; what lies behind is not even looked at. */
+/** The entries from the first that fit; does not look further. */
 function linesWithin(
   skills: readonly Listed[],
   room: number,
@@ -99,7 +93,7 @@ function linesWithin(
   return lines;
 }
 
-/** How many entries from the first on can keep their short description when the others are names only. */
+/** How many entries from the first can keep a short description. */
 function mostDescribed(floor: readonly string[], bare: readonly string[], room: number): number {
   let left = room - sizeOf(bare);
   const over = floor.findIndex((line, index) => {
@@ -119,7 +113,7 @@ function frame(lines: readonly string[], left: number, { format }: CatalogueOpti
   return heading + [...listed, ...more].join('\n');
 }
 
-/** Already in order in most cases, and there may be thousands. */
+/** Usually in order already; there may be thousands. */
 function byName(skills: readonly Listed[]): readonly Listed[] {
   const inOrder = skills.every(({ name }, index) => index === 0 || (skills[index - 1]?.name ?? '') <= name);
   return inOrder ? skills : [...skills].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -147,7 +141,7 @@ function xmlEntry({ name, description, location }: Parts): string {
   return `<skill><name>${name}</name>${said}${place}</skill>`;
 }
 
-/** One line without control or invisible formatting characters: nothing in it can begin an entry (P2). */
+/** Removes control and invisible characters, so no text can start an entry (P2). */
 function flatten(text: string): string {
   if (!/[^\S ]| {2}|\p{C}/u.test(text)) return text.trim();
   return text
@@ -161,7 +155,7 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** At most `limit` UTF-16 units, no pair split. */
+/** At most `limit` UTF-16 units; never splits a pair. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${text

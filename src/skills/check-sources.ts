@@ -8,28 +8,25 @@ import { contentHash } from './install/lock-file.ts';
 import { quarantineFolder } from './install/install-skills.ts';
 import { skillSources, type SkillSource } from './skill-sources.ts';
 
-/** What a look at one source found. Nothing of it is in use before somebody agrees (D6). */
+/** Not in use before somebody approves (D6). */
 export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
   (
     | Readonly<{
         ok: true;
         commit?: string;
-        /** Installed skills that are other bytes there now, with what they ask for more. */
+        /** Installed skills with other bytes, and their new requests. */
         changed: readonly Readonly<{
           name: string;
-          /** Stands for these bytes. */
           content: string;
           asksMore: readonly string[];
         }>[];
-        /** Installed skills that are not there any more, or can't be installed as they are there. */
         gone: readonly string[];
-        /** Skills that are there and not installed. */
         others: readonly string[];
       }>
     | Readonly<{ ok: false; problem: string }>
   );
 
-/** Fetches every source of config and lock, and compares; changes nothing. Throws the signal's reason when it is aborted. */
+/** Fetches and compares all sources of config and lock; changes nothing. Throws the signal's reason. */
 export async function checkSources(options: {
   config: Pick<Config, 'skills' | 'bot'>;
   limits?: InstallLimits;

@@ -3,24 +3,21 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../lib/json/json-values.ts';
+import { hasCode } from '../lib/has-code.ts';
 
-/** The last version of each skill file that could be read, kept in a folder of its own (F9). */
+/** The last readable version of each skill file (F9). */
 export type LastGood = Readonly<{
-  /** The bytes kept for a file, if any. */
   read(path: string): Uint8Array | undefined;
-  /** Whether exactly this version is kept already. */
   has(path: string, stamp: string): boolean;
-  /** Keeps a version in place of the one before; on disk at once, listed by `flush`. */
+  /** Replaces the version before; on disk at once, listed by `flush`. */
   keep(path: string, stamp: string, bytes: Uint8Array): void;
-  /** Removes what is kept of files that are none of these. */
   retain(paths: ReadonlySet<string>): void;
-  /** Writes the list of what is kept. */
   flush(): void;
 }>;
 
 const indexShape = z.record(z.string(), z.string());
 
-/** Keeps versions below `folder` (0700, files 0600), which is made when first needed. A damaged list counts as empty. */
+/** 0700, files 0600; made on first use. A damaged list counts as empty. */
 export function createLastGood(folder: string): LastGood {
   const indexPath = join(folder, 'index.json');
   const stamps = new Map(Object.entries(readIndex(indexPath)));
@@ -60,7 +57,6 @@ export function createLastGood(folder: string): LastGood {
 function readIndex(path: string): Readonly<Record<string, string>> {
   const bytes = readIfThere(path);
   if (bytes === undefined) return {};
-  // Where it was cut off while it was written everything is kept again.
   const parsed = indexShape.safeParse(parseJson(bytes.toString('utf8')));
   return parsed.success ? parsed.data : {};
 }
@@ -69,7 +65,7 @@ function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

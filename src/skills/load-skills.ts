@@ -16,18 +16,17 @@ import { createRegistry, type Registry } from './registry.ts';
 import { fileSkillStore, type SkillStore, type StoredSkill } from './skill-store.ts';
 import type { IsApproved } from './written-skills.ts';
 
-export type LoadOptions = Omit<ReadOptions, 'lastGood'> &
+type LoadOptions = Omit<ReadOptions, 'lastGood'> &
   Readonly<{
     lastGood?: LastGood;
-    /** Skills made of one definition, kept from reading to reading: an unchanged file gives the same object. */
+    /** An unchanged file gives the same object at each reading. */
     made?: WeakMap<Definition, Skill>;
-    /** Asked at each reading that finds a skill in the workspace; where it rejects, so does the reading (D9). */
+    /** Called if a skill is in the workspace; if it rejects, so does the reading (D9). */
     approvals?: () => Promise<IsApproved>;
-    /** Told what was found where, good or not. */
     onRead?: (reading: RootsReading) => void;
   }>;
 
-/** Reads all roots into a registry: later origins override earlier ones by name, and only ever tighten access (D1–D5). Never throws for what a file holds. */
+/** Later origins override earlier ones by name and only tighten access (D1–D5). Never throws for the content of a file. */
 export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptions = {}): Promise<Registry> {
   const reading = await readRoots(roots, options);
   options.onRead?.(reading);
@@ -52,7 +51,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
     const inForce = files.filter((file) => !waiting.includes(file));
     const skill =
       inForce.length === 0 ? ofWaiting(waiting) : resolve(name, inForce, diagnostics, options.made);
-    // It hides nothing: what else the name stands for continues (D3).
+    // It hides nothing: the other definition stays (D3).
     if (inForce.length > 0) diagnostics.push(...waiting.map(({ stored }) => hiddenBehind(name, stored.path)));
     if (skill === undefined) continue;
     skills.push(skill);
@@ -61,7 +60,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   return createRegistry(skills, diagnostics, options.lastGood);
 }
 
-/** A skill that waits for approval, so that it can be seen and enabled (D9); undefined if its file is broken. */
+/** A skill that waits for approval (D9); undefined if broken. */
 function ofWaiting(files: readonly ReadSkill[]): Skill | undefined {
   const [first] = [...files].sort(nearestFirst);
   return first?.result.ok === true ? unapproved(first.result.definition) : undefined;
@@ -72,7 +71,7 @@ function hiddenBehind(name: string, path: string): Diagnostic {
   return { level: 'warning', code: 'WAITS_FOR_APPROVAL', message, path };
 }
 
-/** The skill of one name out of all its files; nothing when none is good, or when what should restrict it cannot be read. */
+/** Undefined if no file is good, or one that should restrict it can't be read. */
 function resolve(
   name: string,
   files: readonly ReadSkill[],
@@ -106,7 +105,7 @@ function resolve(
   return skill;
 }
 
-/** D1, then D2: a folder before a flat file, then path order. */
+/** D1, then D2: folder before flat file, then path order. */
 function nearestFirst(a: ReadSkill, b: ReadSkill): number {
   const flat = (skill: ReadSkill): number => (skill.stored.directory === undefined ? 1 : 0);
   return rank(b) - rank(a) || flat(a) - flat(b) || (a.stored.path < b.stored.path ? -1 : 1);
@@ -116,43 +115,39 @@ function rank({ origin }: ReadSkill): number {
   return origins.indexOf(origin);
 }
 
-/** A place to load skills from: a folder, or a store of another kind (D8). */
+/** A folder or another store (D8). */
 export type SkillRoot = Readonly<{ origin: Origin } & ({ path: string } | { store: SkillStore })>;
 
-/** Of each file, at most this much is read to know what it defines (F9). */
+/** Of each file, to know its definition (F9). */
 export const readLimit = 64 * 1024;
 
-/** What was read of a file, for as long as its stamp stays the same. */
 export type Remembered = Readonly<{ stamp: string; result: ParseResult }>;
 
-/** One file with what it says, or why it says nothing. */
-export type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
+type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
 
-export type ReadOptions = Readonly<{
+type ReadOptions = Readonly<{
   /** Load only what `skillet skill validate` passes. */
   strict?: boolean;
-  /** Results of an earlier reading, by path; brought up to date. */
+  /** Earlier results by path; updated. */
   remembered?: Map<string, Remembered>;
   lastGood?: Pick<LastGood, 'read'>;
-  /** Told of each file that was read again and is good. */
   onGood?: (stored: StoredSkill, store: SkillStore, bytes: Uint8Array | undefined) => void;
 }>;
 
-export type RootsReading = Readonly<{
+type RootsReading = Readonly<{
   skills: readonly ReadSkill[];
   diagnostics: readonly Diagnostic[];
-  /** Folders in which changes matter. */
   folders: readonly string[];
 }>;
 
-/** A change within this time of the reading may keep the same stamp: clocks of file systems tick slowly. */
+/** Clocks of file systems are coarse: a change this soon may keep the stamp. */
 const stampDoubtMs = 100;
 
-/** Reads every skill file of every root, unchanged ones from memory, giving way to other work in between (B6). A broken file is a value, its last good version stands in for it where that is safe (D7). */
-export async function readRoots(
-  roots: readonly SkillRoot[],
-  options: ReadOptions = {},
-): Promise<RootsReading> {
+/**
+ * Unchanged files come from memory; yields to the event loop (B6). A broken file is a value; its last good version
+ * replaces it if that is safe (D7).
+ */
+async function readRoots(roots: readonly SkillRoot[], options: ReadOptions = {}): Promise<RootsReading> {
   const { remembered = new Map<string, Remembered>() } = options;
   const skills: ReadSkill[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -216,12 +211,12 @@ async function readOne(
   return { result: { ok: true, definition: Object.freeze({ ...last.definition, diagnostics }) }, stamp };
 }
 
-/** Nobody knows what a pinned file that changed would say of access, so its name is off, other copies included (D6, D3). */
+/** A changed pinned file may restrict access, so its name is off, with other copies (D6, D3). */
 function unread(diagnostic: Diagnostic, { pin }: StoredSkill): ParseResult {
   return { ok: false, diagnostics: [diagnostic], name: pin?.name ?? '', accessBroken: pin !== undefined };
 }
 
-/** What a skill file says, as the bot takes it: parsed, its name allowed, and valid where `strict`. */
+/** Parsed, name allowed, and valid if `strict`. */
 export function judge(
   source: SkillSource,
   stored: Pick<StoredSkill, 'pin' | 'diagnostics'>,
@@ -247,7 +242,7 @@ export function judge(
   return { ok: true, definition: Object.freeze({ ...definition, pin, diagnostics }) };
 }
 
-/** Whether a further change would show: the last one is old enough. */
+/** Old enough that a further change would show. */
 function isSettled(stamp: string): boolean {
   const changed = Number(stamp.split(':').at(-1) ?? 0) / 1e6;
   return !(Date.now() - changed < stampDoubtMs);

@@ -16,7 +16,7 @@ import type { SkillRoot } from './load-skills.ts';
 import { createSkillLibrary, type SkillLibrary } from './skill-library.ts';
 import { readApprovals, type WrittenSkills } from './written-skills.ts';
 
-/** Where this config's skills are, by origin (D1); `ofPlugins` are the folders that plugins bring. The user's folder is the operator's own hand. */
+/** By origin (D1); `ofPlugins`: folders of plugins. */
 export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]): readonly SkillRoot[] {
   const bundled = path.join(import.meta.dirname, '../../skills');
   return [
@@ -28,12 +28,11 @@ export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]
   ];
 }
 
-/** The folder that the bot may write skills into (D9), the operator's own beside them. */
+/** The bot's own skills (D9), beside the operator's. */
 export function writtenRoot({ bot }: Pick<Config, 'bot'>): string {
   return path.join(bot.workspace, 'skills');
 }
 
-/** Reads the skills of a config. */
 export function openLibrary(
   config: Config,
   ofPlugins: readonly string[],
@@ -49,17 +48,15 @@ export function openLibrary(
   });
 }
 
-/** The sandbox that skills run in, and the root file system that it uses where one is built. */
 export type SkillSandbox = Readonly<{
   sandbox: Sandbox;
   rootFileSystem(): RootFileSystem | undefined;
-  /** What its commands find installed now. */
   available(): AvailablePackages;
-  /** Packages that scripts list themselves (R7). */
+  /** For scripts that list packages (R7). */
   packages: ScriptPackages;
 }>;
 
-/** Opens the sandbox of a config as the bot has it (T9, R6); `reach` is what declared hosts stand for elsewhere than on the internet. Throws OperatorError for one that is asked for and isn't there. */
+/** T9, R6. `reach`: where declared hosts are, if not on the internet. Throws OperatorError if a requested sandbox is missing. */
 export async function openSkillSandbox(
   config: Config,
   log: Log,
@@ -86,7 +83,7 @@ export async function openSkillSandbox(
   };
 }
 
-/** What no command may see, wherever it lies (T9). */
+/** Hidden from all commands (T9). */
 function hiddenPaths({ bot, path: file }: Config): readonly string[] {
   return [bot.dataDir, bot.workspace, ...(file === undefined ? [] : [file])];
 }

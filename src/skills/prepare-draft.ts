@@ -11,28 +11,22 @@ import { malformedPath } from './skill-files.ts';
 import { isSkillFileName } from './scan-root.ts';
 import { marker } from './written-skills.ts';
 
-/** What a skill may have that the bot writes, so that a person can read all of it before they enable it. */
+/** Small enough for a person to read before enabling it. Bytes. */
 export const draftLimits = {
-  /** Bytes of the SKILL.md. */
   content: 30_000,
-  /** Bytes of each other file. */
   file: 30_000,
   files: 20,
-  /** Bytes of everything. */
   total: 60_000,
 } as const;
 
-/** Bytes of one name of a file or folder. */
 const segmentLimit = 120;
 
-/** Folders inside one another. */
 const depthLimit = 6;
 
-/** A draft that lies beside its place, complete. */
-export type PreparedDraft = Readonly<{
-  /** Hash of what will be in force. */
+/** Complete, beside its place. */
+type PreparedDraft = Readonly<{
   hash: string;
-  /** Puts it in its place; what was there before is kept for `restoreReplaced` where `keep` says so. */
+  /** `keep`: keeps the old version for `restoreReplaced`. */
   switchIn(keep: boolean): Promise<void>;
   discard(): Promise<void>;
 }>;
@@ -40,14 +34,13 @@ export type PreparedDraft = Readonly<{
 const markerText =
   'The bot wrote this skill. It stays off until an owner enables exactly these files (skillet skill enable).\n';
 
-/** Writes a checked draft aside, in the skills folder `root` itself so that one rename puts it in its place. Dot entries are no skills (D4). */
+/** Writes a dot folder in `root`, so one rename puts it in place; dot entries are no skills (D4). */
 export async function prepareDraft(root: string, draft: SkillDraft): Promise<PreparedDraft> {
   await mkdir(root, { recursive: true });
   const aside = await mkdtemp(path.join(root, '.writing-'));
   const put = async (file: string, content: string): Promise<void> => {
     const place = path.join(aside, file);
     await mkdir(path.dirname(place), { recursive: true });
-    // A fresh folder holds no links; `wx` says so.
     await writeFile(place, content, { flag: 'wx' });
   };
   await put('SKILL.md', draft.content);
@@ -61,7 +54,6 @@ export async function prepareDraft(root: string, draft: SkillDraft): Promise<Pre
     async switchIn(keep) {
       const before = replacedPath(root, draft.name);
       if (await isThere(target)) {
-        // A version that was kept gives way only to one that is worth keeping.
         const away = keep ? before : `${aside}-old`;
         await mkdir(path.dirname(away), { recursive: true });
         await rm(away, { recursive: true, force: true });
@@ -74,7 +66,7 @@ export async function prepareDraft(root: string, draft: SkillDraft): Promise<Pre
   };
 }
 
-/** Takes a skill that the bot wrote away; the version before it comes back where that has the hash `wanted`. True when it did. */
+/** True if the version before came back, as its hash is `wanted`. */
 export async function removeWritten(
   root: string,
   name: string,
@@ -88,12 +80,11 @@ export async function removeWritten(
   return comesBack;
 }
 
-/** Removes the version that was kept in case the new one is not wanted. */
 export function dropReplaced(root: string, name: string): Promise<void> {
   return rm(replacedPath(root, name), { recursive: true, force: true });
 }
 
-/** Whether anything lies there, a broken link too. */
+/** Also a broken link. */
 export async function isThere(place: string): Promise<boolean> {
   const found = await lstat(place).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -106,24 +97,20 @@ function replacedPath(root: string, name: string): string {
   return path.join(root, '.replaced', name);
 }
 
-/** A skill as the bot is about to write it. */
 export type SkillDraft = Readonly<{
   name: string;
-  /** The SKILL.md. */
   content: string;
   files: readonly Readonly<{ path: string; content: string }>[];
 }>;
 
 type CheckedDraft = Readonly<{
-  /** One sentence for each thing that keeps it from being written. */
+  /** Errors, one sentence each. */
   problems: readonly string[];
-  /** One sentence for each thing that does not. */
   warnings: readonly string[];
-  /** What the tools of its runs are listed as, where it could be read. */
   allowedTools?: Skill['allowedTools'];
 }>;
 
-/** Everything that is wrong with a draft at once, so that its writer can fix it in one go: the validate profile (F5), its name, its files' paths and sizes (D9). */
+/** All problems at once: validation (F5), name, paths and sizes (D9). */
 export function checkDraft({ name, content, files }: SkillDraft): CheckedDraft {
   const directory = path.join('/', 'skills', path.basename(name === '' ? '?' : name));
   const source = { path: path.join(directory, 'SKILL.md'), directory, bytes: Buffer.from(content) };
@@ -181,7 +168,7 @@ function problemsOfFiles(files: SkillDraft['files']): readonly string[] {
   for (const { path: file, content } of files) {
     const problem = problemOfPath(file);
     if (problem !== undefined) problems.push(`${JSON.stringify(file)}: ${problem}`);
-    // File systems that know no case would make one file of two.
+    // Some file systems ignore case.
     const key = file.normalize('NFKC').toLowerCase();
     if (seen.has(key)) problems.push(`${JSON.stringify(file)}: named twice`);
     seen.add(key);
@@ -196,7 +183,7 @@ function problemsOfFiles(files: SkillDraft['files']): readonly string[] {
   return problems;
 }
 
-/** Stricter than what may be read (R4): what is written should be plain to everybody. */
+/** Stricter than for reading (R4). */
 function problemOfPath(file: string): string | undefined {
   const malformed = malformedPath(file);
   if (malformed !== undefined) return malformed;

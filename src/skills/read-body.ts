@@ -7,27 +7,23 @@ import type { LastGood } from './last-good.ts';
 import { frontMatterLimit, readFrontMatter } from './parse/front-matter.ts';
 import { readStart } from './skill-store.ts';
 
-/** Bytes of a body (F7). */
+/** Bytes (F7). */
 export const bodyLimit = 200_000;
 
-/** Bytes of a file that hold its front matter and a body over the limit. */
 export const bodyReadLimit = bodyLimit + 4 * frontMatterLimit;
 
 export type Body =
   | Readonly<{
       ok: true;
       text: string;
-      /** Cut at 200,000 bytes: warning CONTENT_TRUNCATED (F7). */
+      /** At 200,000 bytes: warning CONTENT_TRUNCATED (F7). */
       truncated: boolean;
-      /** The file is broken now; this is its last good version (F9). */
+      /** The file is broken; this is its last good version (F9). */
       kept: boolean;
     }>
   | Readonly<{ ok: false; code: ErrorCode; message: string }>;
 
-/**
- * The instructions of a skill as its file holds them now, or those of its last good version (F7, F9). Of an installed
- * skill they are the bytes that were agreed to, or none (D6).
- */
+/** The current instructions, or the last good version (F7, F9). Of an installed skill only the approved bytes (D6). */
 export async function readBody(
   skill: Pick<Skill, 'path' | 'root' | 'name' | 'pin'>,
   lastGood?: Pick<LastGood, 'read'>,

@@ -6,35 +6,31 @@ import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalo
 import type { LastGood } from './last-good.ts';
 import { readBody, type Body } from './read-body.ts';
 
-/** `$5,000` and `$1.50` are money, `$1st` and `$ARGUMENTS_X` other words. */
+/** Not money (`$5,000`, `$1.50`) or other words (`$1st`, `$ARGUMENTS_X`). */
 const placeholder =
   /(\\?)(?:(\$ARGUMENTS)(?!\w)(?:\[(\d{1,9})\])?|\$(\d{1,9})(?![\w]|[.,]\d)|\{baseDir\}|\$\{CLAUDE_SKILL_DIR\}|<skill_dir>)/g;
 
-/** A body with its arguments filled in. `substituted` is false when it had no place for them (I5). */
+/** `substituted`: the body had a place for arguments (I5). */
 export type FilledBody =
   Readonly<Extract<Body, { ok: true }> & { substituted: boolean }> | Extract<Body, { ok: false }>;
 
-/** Every skill there is, as of one reading: frozen, and swapped whole (D10, D7). */
+/** All skills of one reading: frozen, replaced as a whole (D10, D7). */
 export type Registry = Readonly<{
   get(name: string): Skill | undefined;
   has(name: string): boolean;
-  /** Sorted; those that lack something on this system included. */
   names: readonly string[];
-  /** Sorted by name. */
   skills: readonly Skill[];
-  /** Skills of which all that they need is on this system, as `isHere` says (P3). */
+  /** `isHere`: this system has what the skill needs (P3). */
   available(isHere: (skill: Skill) => boolean): readonly Skill[];
-  /** Skills that a person may start by name, access aside (I4). */
+  /** People may start these by name, access aside (I4). */
   userInvocable: readonly Skill[];
-  /** The catalogue of those that `isVisible` lets through (A8), without the ones no model may start. */
+  /** Without those that no model may start; `isVisible`: A8. */
   catalogue(isVisible: (skill: Skill) => boolean, options: CatalogueOptions): Catalogue;
-  /** The instructions as the file holds them now, with arguments, where given, and the skill's path (as its tools see it) filled in. An unknown name is a value. */
+  /** Current instructions with arguments and `skillPath` (as tools see it). An unknown name is a value. */
   body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody>;
-  /** Everything noteworthy about roots, files and skills. */
   diagnostics: readonly Diagnostic[];
 }>;
 
-/** A frozen registry of these skills, each name once. */
 export function createRegistry(
   skills: readonly Skill[],
   diagnostics: readonly Diagnostic[] = [],
@@ -71,7 +67,6 @@ export function createRegistry(
   });
 }
 
-/** Most turns list what the turn before listed: for the same skills and options it is not made again. */
 function rememberLast(make: typeof renderCatalogue): typeof renderCatalogue {
   let last:
     Readonly<{ skills: Parameters<typeof make>[0]; options: CatalogueOptions; made: Catalogue }> | undefined;
@@ -87,21 +82,18 @@ function rememberLast(make: typeof renderCatalogue): typeof renderCatalogue {
 
 type Filled = Readonly<{
   text: string;
-  /** The body had a place for the arguments, so they need not be said again. */
   substituted: boolean;
 }>;
 
 /**
- * Fills a body's placeholders in one pass (I5): `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the names of the skill's path.
- * What is filled in is never looked at again, and nothing is executed. A place whose index is missing stays as written;
- * without `args` all places for them do.
+ * Fills `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the skill's path in one pass (I5); filled text is not scanned again.
+ * A missing index, or missing `args`, leaves the place as written.
  */
 export function fillArguments(
   body: string,
   args: string | undefined,
   options: Readonly<{
     argumentHint?: string;
-    /** The skill's folder, as its tools see it. */
     skillPath: string;
   }>,
 ): Filled {
@@ -126,7 +118,7 @@ export function fillArguments(
   return { text, substituted };
 }
 
-/** Words of a command line as a shell would split them: single and double quotes, backslash; an open quote ends with the text. Nothing is expanded. */
+/** Like a shell: quotes and backslash; an open quote ends with the text. Expands nothing. */
 export function splitArguments(text: string): readonly string[] {
   const words: string[] = [];
   let word: string | undefined;

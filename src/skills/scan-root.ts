@@ -3,35 +3,32 @@ import { join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 
-/** A skill file found in a root. */
-export type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
+type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
 
-export type RootScan = Readonly<{
-  /** In path order. */
+type RootScan = Readonly<{
   skills: readonly FoundSkill[];
   diagnostics: readonly Diagnostic[];
-  /** Folders that were looked into, the skills' own ones included. */
+  /** All folders read, those of skills included. */
   folders: readonly string[];
 }>;
 
-/** Folders below the root, at most (D4). */
+/** Folders (D4). */
 export const scanDepth = 4;
-/** Entries of a root and its categories, at most; what lies inside a skill does not count (D4). */
+/** Of a root and its categories, without the content of skills (D4). */
 const entryLimit = 10_000;
-/** Files that lie beside skills and are none. */
 const besides = /^(?:readme|license|changelog|contributing|agents|claude)\.md$/i;
 
-/** Whether a file of this name makes its folder a skill (F1). */
+/** Makes its folder a skill (F1). */
 export function isSkillFileName(name: string): boolean {
   return name === 'SKILL.md' || name === 'skill.md' || name === 'Skill.md';
 }
 
-/** Whether a file of this name, directly in a root, is a skill by itself (F1). */
+/** Directly in a root (F1). */
 export function isFlatSkill(name: string): boolean {
   return name.endsWith('.md') && !besides.test(name);
 }
 
-/** Finds the skill files of a root: four folders deep, not into skills, dot entries or `node_modules`, never out of the root by a link (D4, D5). A missing root has none. */
+/** Not inside skills, dot entries or `node_modules`, and never outside the root by a link (D4, D5). A missing root has none. */
 export async function scanRoot(root: string): Promise<RootScan> {
   const skills: FoundSkill[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -94,7 +91,6 @@ export async function scanRoot(root: string): Promise<RootScan> {
   return { skills, diagnostics, folders };
 }
 
-/** Whether `path` is `folder` or lies in it; both real paths. */
 export function isInside(folder: string, path: string): boolean {
   if (path === folder) return true;
   const way = relative(folder, path);

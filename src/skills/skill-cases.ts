@@ -20,7 +20,6 @@ const texts = z
   .default([]);
 const pattern = z.string().refine(isPattern, 'write a regular expression as JavaScript has it');
 
-/** What a text has to be like. */
 const expectation = section({
   contains: texts,
   lacks: texts,
@@ -29,13 +28,12 @@ const expectation = section({
       error: 'write a regular expression as JavaScript has it, or a list of them',
     })
     .default([]),
-  /** JSON path → the value there. */
   json: z.record(z.string(), z.json()).default({}),
 });
 
 const statuses = ['ok', 'partial', 'error', 'needs_input'] as const;
 
-/** One `[[case]]` of a skill's tests, in code's own words (L3). */
+/** A `[[case]]` (L3). */
 const skillCase = section({
   name: z.string().min(1).optional(),
   message: z.string().min(1),
@@ -43,7 +41,6 @@ const skillCase = section({
   chat: z.string().min(1).optional(),
   external: z.boolean().default(false),
   sender: userId.optional(),
-  /** `none`: none at all. */
   skill: z.string().min(1).optional(),
   status: z.enum(statuses, { error: `write one of ${statuses.join(', ')}` }).optional(),
   may_call: z.array(z.string().min(1)).optional(),
@@ -57,18 +54,16 @@ const skillCase = section({
 
 const file = z.strictObject({ case: z.array(skillCase).min(1, 'write at least one [[case]]') });
 
-/** What a text has to be like; `json` by path. */
 export type Expectation = z.output<typeof expectation>;
 
-/** A case of a skill's tests. */
 export type SkillCase = z.output<typeof skillCase> &
-  Readonly<{ /** As written, else its place in the file. */ name: string; file: string }>;
+  Readonly<{ /** As written, otherwise its number in the file. */ name: string; file: string }>;
 
-export type ParsedCases =
+type ParsedCases =
   | Readonly<{ ok: true; cases: readonly SkillCase[] }>
   | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
-/** Reads one file of cases; all problems at once with their lines, unknown keys among them (L3). */
+/** All problems at once, with lines; unknown keys are problems (L3). */
 export function parseSkillCases(text: string, name: string): ParsedCases {
   let data: TomlTable;
   try {

@@ -7,20 +7,22 @@ import { pinBroken, pinProblem } from './install/hash-skill.ts';
 import { distribution } from './parse/read-fields.ts';
 import { isSkillFileName, isInside } from './scan-root.ts';
 
-/** The files of a skill, by paths relative to its folder with `/` (R3). */
-export type SkillFiles = Readonly<{
-  /** In path order, without the SKILL.md. */
+/** Relative paths with `/` (R3). */
+type SkillFiles = Readonly<{
+  /** In path order, without SKILL.md. */
   files: readonly string[];
-  /** Those of them that can be run: below `scripts/`, or with a known ending (R5). */
   scripts: readonly string[];
-  /** There are more than 100, or some lie deeper than 6 folders. */
+  /** More than 100, or deeper than 6 folders. */
   cut: boolean;
 }>;
 
 const fileLimit = 100;
 const depthLimit = 6;
 
-/** Lists a skill's files: no dot entries, no links, no `node_modules`, no name that could pass for a line of its own (R3), of an installed skill nothing that was not agreed to (D6). A flat skill has none. */
+/**
+ * No dot entries, links, `node_modules` or names with line breaks (R3); of an installed skill only approved files
+ * (D6). A flat skill has none.
+ */
 export function listSkillFiles(skill: Pick<Skill, 'directory' | 'pin'>): SkillFiles {
   const pinned = skill.pin === undefined ? undefined : new Set(skill.pin.files.map(({ path }) => path));
   const found: string[] = [];
@@ -49,12 +51,12 @@ export function listSkillFiles(skill: Pick<Skill, 'directory' | 'pin'>): SkillFi
 
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029\\]/u;
 
-/** Whether a file of a skill can be run: below `scripts/`, or with a known ending (R5). */
+/** Below `scripts/`, or a known extension (R5). */
 export function isScriptPath(path: string): boolean {
   return path.startsWith('scripts/') || /\.(?:sh|py|js|mjs|ts)$/.test(path);
 }
 
-/** The specification's own folders come first, so that a cut takes the others. */
+/** Folders of the specification first, so a cut drops others. */
 function rank({ name }: Dirent): number {
   const place = ['scripts', 'references', 'assets'].indexOf(name);
   return place === -1 ? 3 : place;
@@ -66,13 +68,12 @@ function readSorted(folder: string): readonly Dirent[] {
       (a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1),
     );
   } catch (error) {
-    // Removed or closed off since the skill was loaded: it has no files then.
+    // Removed or unreadable since loading.
     if (error instanceof Error && 'syscall' in error) return [];
     throw error;
   }
 }
 
-/** Why a file of a skill can't be had. */
 type Failure = Readonly<{
   ok: false;
   code: 'INVALID_PATH' | 'FILE_NOT_FOUND' | 'FILE_TOO_LARGE' | 'BINARY_FILE';
@@ -81,16 +82,15 @@ type Failure = Readonly<{
 
 export type ReadFileResult = Readonly<{ ok: true; text: string; /** Bytes. */ size: number }> | Failure;
 
-/** Reads a text file of a skill by its path inside the skill's folder, at most 200,000 bytes (R4). */
+/** At most 200,000 bytes (R4). */
 export function readSkillFile(skill: Pick<Skill, 'directory' | 'pin'>, path: string): ReadFileResult {
   const read = readSkillBytes(skill, path, textLimit);
   return read.ok ? asText(read.bytes, path) : read;
 }
 
 /**
- * Reads a file of a skill by its path inside the skill's folder (R4). A malformed path is told apart before the disk is
- * touched; absent, outside, a folder or a link all get the same answer. Folders on the way may be links that stay inside.
- * What is given of an installed skill are bytes that were agreed to (D6).
+ * R4. A malformed path fails before the disk is touched; absent, outside, folder and link get the same answer.
+ * Folders may be links that stay inside. Of an installed skill only approved bytes (D6).
  */
 export function readSkillBytes(
   { directory, pin }: Pick<Skill, 'directory' | 'pin'>,
@@ -114,7 +114,6 @@ export function readSkillBytes(
   }
 }
 
-/** What is wrong with the form of a path inside a skill; nothing when it is well formed. */
 export function malformedPath(path: string): string | undefined {
   if (path === '' || path.length > 1024) return 'give a relative path inside the skill';
   if (path.includes('\0')) return 'the path holds a NUL';
@@ -125,7 +124,7 @@ export function malformedPath(path: string): string | undefined {
   return undefined;
 }
 
-/** The links on the way are read first; from then on none is followed. A file of a package may have other names elsewhere. */
+/** Resolves folder links first, then follows none. Hard links are allowed: packages have them. */
 function openBelow(directory: string, file: string): number | undefined {
   return unlessRefused(() => {
     const root = realpathSync(directory);
@@ -141,7 +140,7 @@ function failure(code: Failure['code'], message: string): Failure {
   return { ok: false, code, message };
 }
 
-/** Packages of PyPI that a skill says its scripts import: in `requires.pip`, or in its `requirements.txt`. */
+/** PyPI packages in `requires.pip` or `requirements.txt`. */
 export function pythonNeeds(skill: Skill): readonly string[] {
   const listed = ['requirements.txt', 'scripts/requirements.txt'].flatMap((file) => {
     const found = skill.directory === undefined ? undefined : readSkillFile(skill, file);

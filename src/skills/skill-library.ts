@@ -14,30 +14,26 @@ import type { Registry } from './registry.ts';
 import type { SkillStore, StoredSkill } from './skill-store.ts';
 import type { IsApproved } from './written-skills.ts';
 
-/** The skills in use, kept up to date (D7). */
+/** Kept up to date (D7). */
 export type SkillLibrary = Readonly<{
-  /** The snapshot in use. What began with it may keep it. */
   current(): Registry;
-  /** Looks at the files again and gives a snapshot no older than this call; the same one when nothing changed. */
+  /** A snapshot no older than this call; the same one if nothing changed. */
   rescan(): Promise<Registry>;
-  /** Follows changes of the files from now on; `onChange` gets each new snapshot after it is in use. */
   watch(onChange: (registry: Registry) => void): void;
-  /** Stops watching; resolves once the last good versions are kept. */
+  /** Resolves once the last good versions are kept. */
   close(): Promise<void>;
 }>;
 
-/** Changes come in bursts (an editor writes, renames, removes): those within this time are read together. */
+/** Milliseconds: editors write, rename and remove in a burst, which is read once. */
 const burstMs = 40;
 
-/** Reads all roots and keeps the result current. Resolves with the first snapshot in use. */
 export async function createSkillLibrary(options: {
   roots: readonly SkillRoot[];
-  /** The data directory's `cache`; last good versions are kept in its folder `skills` (F9). */
+  /** Last good versions are in its folder `skills` (F9). */
   cacheDir: string;
   log: Log;
   /** Load only what `skillet skill validate` passes. */
   strict?: boolean;
-  /** What was approved of skills that the bot wrote (D9). */
   approvals?: () => Promise<IsApproved>;
   clock?: Clock;
 }): Promise<SkillLibrary> {
@@ -69,7 +65,7 @@ export async function createSkillLibrary(options: {
       },
     });
 
-  /** Writes the versions that were read, giving way to other work; what changed meanwhile is kept when it is read. */
+  /** Yields to the event loop. What changed meanwhile is kept at the next reading. */
   const keepGood = async (): Promise<void> => {
     const pace = createYieldToEventLoop();
     const pending = toKeep;
@@ -101,7 +97,7 @@ export async function createSkillLibrary(options: {
 
   const scan = async (): Promise<Registry> => {
     let fresh = await load();
-    // Something may have changed between the reading and the first watch on it.
+    // Something may change between a reading and its first watch.
     while ((await folderWatch?.follow(folders)) === true) fresh = await load();
     if (toKeep.length > 0) keeping = keeping.then(keepGood).catch(complain);
     if (!isSame(registry, fresh)) {
@@ -113,7 +109,7 @@ export async function createSkillLibrary(options: {
   };
 
   const rescan = (): Promise<Registry> => {
-    // A scan under way may have passed the file already: the one after it has not.
+    // A running scan may have passed the file already.
     if (scanning !== undefined) {
       next ??= scanning.then(begin, begin);
       return next;
@@ -137,7 +133,7 @@ export async function createSkillLibrary(options: {
       heard = false;
       rescan().catch(complainOfReading);
     };
-    // Rejects only when the library is closed.
+    // Rejects only when the library closes.
     clock.sleep(burstMs, stopping.signal).then(readAgain, () => undefined);
   };
 
@@ -167,7 +163,6 @@ function report({ skills, diagnostics }: Registry, fresh: readonly Diagnostic[],
   log.info({ skills: skills.length, diagnostics: diagnostics.length }, 'skills are read');
 }
 
-/** Whether a reading says what the one before said, so that nobody need be told. */
 function isSame(before: Registry, after: Registry): boolean {
   const alike = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
   return (
@@ -177,14 +172,16 @@ function isSame(before: Registry, after: Registry): boolean {
   );
 }
 
-/** Watches a changing set of folders, each by itself; needs no polling. */
 type FolderWatch = Readonly<{
-  /** Watches exactly these from now on; an absent one is awaited through its nearest existing parent. True when a watch began, so that what changed just before it may have gone unseen. */
+  /**
+   * Replaces the set; an absent folder is awaited through its nearest parent. True if a watch is new, so a change
+   * just before may be unseen.
+   */
   follow(folders: readonly string[]): Promise<boolean>;
   close(): void;
 }>;
 
-/** Calls `onChange` for whatever happens to an entry of a watched folder. A folder that cannot be watched is logged once and left out. */
+/** A folder that can't be watched is logged once and left out. */
 function watchFolders(onChange: () => void, log: Log): FolderWatch {
   const watches = new Map<string, Readonly<{ watcher: FSWatcher | undefined; identity: string }>>();
   let closed = false;
@@ -207,7 +204,7 @@ function watchFolders(onChange: () => void, log: Log): FolderWatch {
   const start = ({ folder, entry }: Place): FSWatcher | undefined => {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        // A parent such as the home folder is busy: only the awaited entry counts.
+        // A parent such as home is busy: only the awaited entry counts.
         if (entry === undefined || name === entry) onChange();
       });
       watcher.on('error', (error) => complain(folder, error));
@@ -245,9 +242,8 @@ function watchFolders(onChange: () => void, log: Log): FolderWatch {
 
 type Place = Readonly<{
   folder: string;
-  /** What is awaited in it; absent when it is the wanted folder itself. */
+  /** The awaited entry; absent for the wanted folder itself. */
   entry: string | undefined;
-  /** Another one for a folder that was made again. */
   identity: string;
 }>;
 

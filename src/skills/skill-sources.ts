@@ -12,19 +12,17 @@ import { OperatorError } from '../core/errors.ts';
 import { lockBroken } from './install/locked-skill-store.ts';
 import { readLock, type LockedSource } from './install/lock-file.ts';
 
-/** A source that config names, or that was agreed to, or both. */
 export type SkillSource = Readonly<{
-  /** As it is shown and kept. */
   source: string;
   address: SourceAddress;
-  /** Branch, tag or commit: config's word, else what was agreed to. */
+  /** Branch, tag or commit; config wins. */
   ref?: string;
   inConfig: boolean;
-  /** Absent where nobody agreed to anything of it yet: nothing of it is loaded. */
+  /** Absent: nothing approved, nothing loaded. */
   locked?: LockedSource;
 }>;
 
-/** Every source of config and lock, by address. Throws OperatorError where the lock can't be read. */
+/** By address. Throws OperatorError for an unreadable lock. */
 export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly SkillSource[] {
   const reading = readLock(config.bot.dataDir);
   if (!reading.ok) throw new OperatorError(`${reading.path} ${lockBroken(reading).message}`);
@@ -49,9 +47,7 @@ export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly S
   return [...bySource.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-/** Sources of config that nobody agreed to: nothing of them is loaded, and the operator is told how to look at them (D6). */
 export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): readonly Diagnostic[] {
-  // A lock that can't be read is reported by what would load its skills.
   if (config.skills.sources.length === 0 || !readLock(config.bot.dataDir).ok) return [];
   return skillSources(config)
     .filter(({ locked }) => locked === undefined)
@@ -63,7 +59,7 @@ export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): reado
     }));
 }
 
-/** A source as an operator names it: by what `skill add` takes. Throws OperatorError with what to write. */
+/** As for `skill add`. Throws OperatorError with what to write. */
 export function namedSource(text: string): SourceAddress {
   const read = readAddress(text, { cwd: process.cwd(), home: homedir() });
   if (!read.ok) throw new OperatorError(`That is no source: ${read.problem}.`);

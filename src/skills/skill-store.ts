@@ -14,17 +14,15 @@ import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import { isInside, scanRoot } from './scan-root.ts';
 import { readSkillFile, type ReadFileResult } from './skill-files.ts';
 
-/** A skill file that a store holds. */
 export type StoredSkill = Readonly<{
-  /** Identity of the file: its absolute path where it is one. */
+  /** Absolute for a file on disk. */
   path: string;
-  /** Identity of the skill's folder; absent for a flat file. */
+  /** Absent for a flat file. */
   directory?: string;
-  /** Changes whenever the file's bytes may have. */
+  /** Changes whenever the bytes may have. */
   stamp: string;
-  /** What was agreed to of it: no other version of the file may stand in for it, and its name is known without it (D6). */
+  /** No other version may replace the file, and its name is known without it (D6). */
   pin?: Pin;
-  /** What is noteworthy about where and how it lies. */
   diagnostics: readonly Diagnostic[];
 }>;
 
@@ -32,24 +30,22 @@ export type StoredBytes =
   | Readonly<{
       ok: true;
       bytes: Uint8Array;
-      /** More bytes follow. */ cut: boolean;
-      /** Of these very bytes. */ stamp: string;
+      cut: boolean;
+      /** Of these bytes. */ stamp: string;
     }>
   | Readonly<{ ok: false; diagnostic: Diagnostic }>;
 
-/** A place skills are kept in (D8). One real implementation: a folder, `fileSkillStore`. */
+/** One real implementation: `fileSkillStore` (D8). */
 export type SkillStore = Readonly<{
-  /** Every skill file, in path order, with what was refused or left out. An absent place holds none. */
+  /** In path order, with what was left out. An absent place is empty. */
   list(): Promise<Readonly<{ skills: readonly StoredSkill[]; diagnostics: readonly Diagnostic[] }>>;
-  /** The first `limit` bytes of a skill file. Gone or unreadable is a value. */
+  /** The first `limit` bytes. Gone or unreadable is a value. */
   load(skill: StoredSkill, limit: number): Promise<StoredBytes>;
-  /** One text file of a skill, by a path inside its folder (R4). */
   readFile(skill: StoredSkill, path: string): Promise<ReadFileResult>;
-  /** Folders in which a change may change what `list` or `load` says; none where nothing can be watched. */
   folders(): readonly string[];
 }>;
 
-/** Skills in a folder (D4, D5). Its calls are short, and made one a turn of the loop by those who read many. */
+/** Calls are short; callers yield between them (D4, D5). */
 export function fileSkillStore(root: string): SkillStore {
   let folders: readonly string[] = [];
   return Object.freeze({
@@ -71,7 +67,7 @@ export function fileSkillStore(root: string): SkillStore {
   });
 }
 
-/** First `limit` bytes of a file whose real path lies in `root`; anything else is a value that says why (D5). */
+/** Only if the real path is in `root` (D5). */
 export function readStart(root: string, path: string, limit: number): StoredBytes {
   const refuse = (code: string, message: string): StoredBytes => {
     const diagnostic: Diagnostic = { level: 'error', code, message, path };
@@ -80,7 +76,7 @@ export function readStart(root: string, path: string, limit: number): StoredByte
   try {
     if (!isInside(realpathSync.native(root), realpathSync.native(path)))
       return refuse('SYMLINK_ESCAPE', 'leads out of its root; it is not read');
-    // Non-blocking, so that a pipe called SKILL.md cannot hold up the bot.
+    // A pipe called SKILL.md must not block the bot.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(descriptor, { bigint: true });

@@ -8,16 +8,15 @@ import { inlineCode } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Say, Words } from '../core/texts/say.ts';
 
-/** How often is looked whether it is time: an edit of config counts within that. */
 const lookEveryMs = 60_000;
 
 /**
- * While `auto_sync` is on, fetches every source once in `update_interval_minutes` and tells the owners what changed there,
- * each state of a source once; nothing else changes (D6). Resolves when `signal` is aborted and git has ended.
+ * With `auto_sync`, fetches all sources every `update_interval_minutes` and tells owners about each change once;
+ * installs nothing (D6). Resolves after `signal` aborts and git ended.
  */
 export async function watchSources(options: {
   config: () => Pick<Config, 'skills' | 'bot'>;
-  /** Keeps when each data directory's sources were looked at, and what was told of them. */
+  /** Last look, and what owners were told, by data directory. */
   store: Pick<Store, 'keyed'>;
   replies: Pick<Replies, 'tellOwners'>;
   env: Readonly<Record<string, string | undefined>>;
@@ -34,11 +33,10 @@ export async function watchSources(options: {
     const lookedKey = `looked:${bot.dataDir}`;
     const looked = Number((await stored.get(lookedKey)) ?? 0);
     const sinceMs = clock.now() - looked;
-    // A clock that was set back must not put it off.
+    // The clock was set back: look now.
     if (sinceMs >= 0 && sinceMs < skills.updateIntervalMinutes * 60_000) return;
     const progress = (text: string): void =>
       log.debug({ progress: text }, 'looking at the sources of skills');
-    // With all that fetches and compares sources: most bots never do.
     const { checkSources } = await import('./check-sources.ts');
     const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
     for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);
@@ -74,7 +72,6 @@ export async function watchSources(options: {
   }
 }
 
-/** A sentence for each skill that differs from what was agreed to. */
 function changesOf(
   finding: Extract<SourceFinding, { ok: true }>,
 ): readonly Extract<Words, (say: Say) => string>[] {

@@ -13,21 +13,19 @@ const shape = z.object({
   approved: z.string().optional(),
 });
 
-/** What is kept of a skill that the bot wrote (D9). */
+/** Of a skill that the bot wrote (D9). */
 export type WrittenSkill = Readonly<{
-  /** Its name, and its folder's in the workspace's skills. */
   name: string;
-  /** Hashes of what the bot wrote there, the newest first: anything else was changed by another hand. */
+  /** Newest first; other content was changed by hand. */
   hashes: readonly string[];
-  /** SHA-256 of the id of the person who asked for it. */
+  /** SHA-256 of the requester's id. */
   by: string;
-  /** When it was written; names its question to the owners. */
+  /** Also names its question to the owners. */
   at: number;
-  /** Hash of the files that somebody answerable enabled. */
   approved?: string | undefined;
 }>;
 
-/** The records of skills that the bot wrote. Every call rejects where the store can't be read. */
+/** Every call rejects if the store can't be read. */
 export type WrittenSkills = Readonly<{
   all(): Promise<ReadonlyMap<string, WrittenSkill>>;
   get(name: string): Promise<WrittenSkill | undefined>;
@@ -35,13 +33,13 @@ export type WrittenSkills = Readonly<{
   delete(name: string): Promise<boolean>;
 }>;
 
-/** A file that the bot puts into each skill it writes: without its record it is still known. */
+/** In each folder the bot writes: identifies it even without a record. */
 export const marker = '.written-by-the-bot';
 
-/** Tells of a skill file whether it may be in force, as far as the bot wrote it. */
+/** False: written by the bot and not enabled. */
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;
 
-/** Keeps them under their names. A record that can't be understood approves nothing. */
+/** An unreadable record approves nothing. */
 export function createWrittenSkills(store: Pick<Store, 'keyed'>): WrittenSkills {
   const stored = store.keyed('written-skills');
   return {
@@ -66,10 +64,7 @@ function read(name: string, value: unknown): WrittenSkill {
   return parsed.success ? parsed.data : { name, hashes: [], by: '', at: 0 };
 }
 
-/**
- * Judges skills of the workspace `root` by what the store holds now: what the bot wrote is approved as long as its files
- * are those that were enabled, what another hand wrote always. Rejects where the store can't be read: nobody knows then.
- */
+/** The bot's files are approved while they are those enabled; files by hand always. Rejects if the store can't be read. */
 export async function readApprovals(written: Pick<WrittenSkills, 'all'>, root: string): Promise<IsApproved> {
   const records = await written.all();
   return ({ origin, directory }) => {

@@ -1,6 +1,6 @@
 import type { Store } from './store.ts';
 
-/** Makes a method of a method: wraps it, or leaves it as it is (`same`). */
+/** Wraps a method, or leaves it as it is (`same`). */
 type Rule<Method> = (method: Method) => Method;
 
 type RulesOf<Part> = {
@@ -9,10 +9,9 @@ type RulesOf<Part> = {
     : RulesOf<Part[Name]>;
 };
 
-/** One rule for each method of the store and of its parts: a new method does not compile without one. */
+/** A new method of the store does not compile without a rule. */
 export type StoreRules = RulesOf<Store>;
 
-/** The store with a rule around each method. A method without a rule is absent. */
 export function aroundStore(store: Store, rules: StoreRules): Store {
   return around(store, rules) as Store;
 }
@@ -29,7 +28,6 @@ function around(part: object, rules: object): object {
   return Object.fromEntries(entries) as object;
 }
 
-/** Leaves these methods as they are. */
 export function same<Name extends string>(
   ...names: readonly Name[]
 ): Readonly<Record<Name, <Method>(method: Method) => Method>> {

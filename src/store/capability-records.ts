@@ -1,75 +1,67 @@
 import type { Sql, Steps } from './sql.ts';
 
-/** An account that a person linked to a capability (C6). What it is called, and all else of it, is sealed by the host. */
+/** An account that a person linked (C6). The host seals all details. */
 export type KeptAccount = Readonly<{
   sender: string;
   capability: string;
-  /** A keyed hash of what the provider calls it. */
+  /** A keyed hash of the provider's name for it. */
   name: string;
   sealed: string;
   linkedAt: number;
 }>;
 
 /**
- * `pending`: the person has to act. `submitted`: they gave a code. `linked`: the provider knows the account, the person has
- * to say that it is theirs. `ended`: used, refused or stopped.
+ * `pending`: the person has to act. `submitted`: they gave a code. `linked`: they have to confirm the account.
+ * `ended`: used, refused or stopped.
  */
 const flowStates = ['pending', 'submitted', 'linked', 'ended'] as const;
-export type FlowState = (typeof flowStates)[number];
+type FlowState = (typeof flowStates)[number];
 
-/** A sign-in on its way (C6). */
+/** A sign-in (C6). */
 export type KeptFlow = Readonly<{
   id: string;
   sender: string;
   capability: string;
-  /** Key of the conversation it was started in. */
   conversation: string;
   state: FlowState;
   sealed: string;
-  /** When the host has something to do about it; absent while only the person has. */
+  /** When the host has to act; absent while only the person has to. */
   dueAt?: number;
   expiresAt: number;
 }>;
 
-/** What a change makes of a flow; without `dueAt` the host has nothing to do. */
 export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: number }>;
 
-/** Accounts, sign-ins and outcomes of capabilities (C6, C8). Everything but who holds a flow is on the disk when a call resolves. */
+/** Durable when a call resolves, except who holds a flow (C6, C8). */
 export type CapabilityRecords = Readonly<{
-  /** Makes this the check of the key that everything here is sealed with, where there is none yet; gives the one in force. */
+  /** Stores this key check if there is none; returns the one in force. */
   claimKey(check: string): Promise<string>;
-  /** That check; undefined if no key was ever used. */
   keyCheck(): Promise<string | undefined>;
-  /** Oldest first; of one person, of one capability, where they are named. */
+  /** Oldest first. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
-  /** False where there was none. */
   removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
-  /** Adds a flow, unless one of this person and capability is pending or submitted and not over: then gives that one. */
+  /** Returns the person's open flow for this capability, if any, instead of adding one. */
   begin(flow: Omit<KeptFlow, 'state'>, now: number): Promise<KeptFlow>;
   flow(id: string): Promise<KeptFlow | undefined>;
-  /** All that are kept of a person, ended ones included, newest first. */
+  /** Newest first, ended ones included. */
   flows(sender: string): Promise<readonly KeptFlow[]>;
-  /** Those of everybody that are kept and were not over at `since`. */
+  /** Those not expired at `since`, of everybody. */
   flowsSince(since: number): Promise<readonly KeptFlow[]>;
-  /** Changes a flow that is in `from`. False where it is not: somebody else was first. */
+  /** False if the flow is not in `from`. */
   change(id: string, from: FlowState, to: FlowChange): Promise<boolean>;
-  /** Ends a flow that is `linked` and keeps its account, in one step. False where it is not. */
+  /** Ends a `linked` flow and stores its account, in one transaction. False if it is not linked. */
   link(id: string, account: KeptAccount): Promise<boolean>;
-  /** Ends what is not ended of a person's flows, of one conversation where one is named. Gives how many. */
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
-  /** A flow that is due, which is due again at `againAt` for anyone who looks then: its taker may die. */
+  /** Takes a due flow. It is due again at `againAt`, as its taker may die. */
   takeDue(now: number, againAt: number): Promise<KeptFlow | undefined>;
-  /** A flow that was taken and is due again at `from` is due at `to` instead. False where it was changed or taken meanwhile. */
+  /** Moves a taken flow's due time. False if it was changed or taken meanwhile. */
   holdOn(id: string, from: number, to: number): Promise<boolean>;
-  /** When the next flow is due. */
   nextDue(): Promise<number | undefined>;
-  /** The sealed outcome of a mutating call (C8). */
   outcome(key: string): Promise<string | undefined>;
-  /** Keeps an outcome; the first one stays. Gives the one that is kept. */
+  /** The first outcome stays; returns it. */
   keepOutcome(
     outcome: Readonly<{ key: string; sender: string; sealed: string; at: number }>,
   ): Promise<string>;
-  /** Removes all of a person's. Gives how many accounts there were. */
   forget(sender: string): Promise<number>;
 }>;
 
@@ -207,7 +199,7 @@ export function createCapabilityRecords(sql: Sql): CapabilityRecords {
   };
 }
 
-/** A state of another version counts as ended. */
+/** An unknown state counts as ended. */
 function readFlows(rows: readonly FlowRow[]): readonly KeptFlow[] {
   return rows.map(({ dueAt, state, ...rest }) => ({
     ...rest,

@@ -7,45 +7,40 @@ import { storedEntry } from './stored-entry.ts';
 import { readStored } from './stored-json.ts';
 import { storedItem, storedMessage } from './stored-message.ts';
 
-/** What stands where something was forgotten. */
 const removed = '[removed]';
 
-/** No content can hold a label of its own, so the first end is the end. */
+/** Content can't hold labels, so the first end is the end. */
 const piece = /<(message|quote|file)((?: [a-z]+="[^"]*")*)>\n([^]*?)\n<\/\1>/g;
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 type Summary = Extract<Entry, { kind: 'summary' }>;
 
-/** What becomes of an entry: JSON as stores write it where it is rewritten. */
-export type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
+type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
 
-/** What a transcript told of a person once all of it was judged. */
 export type Findings = Readonly<{
-  /** Inbox items their turns came from. */
+  /** Inbox items of their turns. */
   items: readonly string[];
-  /** `theirs`: a direct message with them. `shared`: others talk there, too. `unknown`: they said nothing there. */
+  /** `theirs`: a direct message with them. `unknown`: they said nothing there. */
   room: 'theirs' | 'shared' | 'unknown';
 }>;
 
-/** What stands where a summary held, or may have held, a person's words. */
+/** Replaces a summary that may hold a person's words. */
 export const forgottenSummary = 'What was said here before was removed at the wish of a person.';
 
-/** A quote shorter than this is only taken for theirs where it is all they said: "yes" is said by many. */
+/** A shorter quote is only theirs if it is all they said: many say "yes". */
 const tellingLetters = 8;
 
 /**
- * Judges the entries of one transcript or run journal in their order (Q12). Removed are the person's turns: their user
- * entry and everything up to the next one of somebody else. In the turns of others what is quoted of the person is
- * replaced; a summary that may hold their words gives way to a plain note. A summary continues keeping the same entries.
+ * Judges the entries of one transcript in order (Q12). Removes the person's turns. In turns of others it replaces
+ * quotes of the person; a summary that may hold their words becomes a plain note that keeps the same entries.
  */
 export function createForgetEntries(
   sender: string,
 ): Readonly<{ judge(text: string): Fate; findings(): Findings }> {
   const mark = idOnLabel(sender);
   const items = new Set<string>();
-  /** Letters of what they said and of what was answered to them. */
+  /** Letters of their messages and the answers. */
   const said = new Set<string>();
-  /** Of each entry that can be read, whether it is removed. */
   const gone: boolean[] = [];
   const seen = { theirTurn: false, theirs: false, others: false, room: false, quoted: false };
 
@@ -119,7 +114,7 @@ export function createForgetEntries(
   return {
     judge(text) {
       const read = readStored(storedEntry, text);
-      // A damaged entry counts nowhere; what it holds of them must not outlive them.
+      // A damaged entry must not outlive the person either.
       if (!read.ok) return seen.theirTurn || text.includes(sender) ? 'removed' : 'kept';
       const fate = judgeEntry(read.value);
       gone.push(fate === 'removed');
@@ -138,21 +133,19 @@ function textsOf(entry: Entry): readonly string[] {
   return entry.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }
 
-/** What stays of a text however a platform shows it. */
+/** Independent of how a platform shows a text. */
 function lettersOf(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
 
-/** Whose a stored message is, and what is left of it without what it quotes of the person. */
+/** `rest`: what is left without quotes of the person. */
 type JudgedMessage = Readonly<{
   theirs: boolean;
-  /** It was said in a direct message with them. */
   direct: boolean;
-  /** As stores write it. */
   rest: string;
 }>;
 
-/** Judges the JSON of an inbox row; one that can't be read is theirs if it names them. */
+/** An unreadable inbox row is theirs if it names them. */
 export function judgeItem(text: string, sender: string): JudgedMessage {
   const read = readStored(storedItem, text);
   if (!read.ok) return { theirs: names(text, sender), direct: false, rest: text };
@@ -165,7 +158,6 @@ export function judgeItem(text: string, sender: string): JudgedMessage {
   return { ...judged(message, sender), rest: changed ? JSON.stringify(parts) : text };
 }
 
-/** Judges the JSON of an overheard message. */
 export function judgeOverheard(text: string, sender: string): JudgedMessage {
   const read = readStored(storedMessage, text);
   if (!read.ok) return { theirs: names(text, sender), direct: false, rest: text };
@@ -173,13 +165,12 @@ export function judgeOverheard(text: string, sender: string): JudgedMessage {
   return { ...judged(message, sender), rest: message === read.value ? text : JSON.stringify(message) };
 }
 
-/** Whether the JSON of an ask says that this person answered it. */
 export function answeredBy(text: string, sender: string): boolean {
   const read = readStored(storedAsk, text);
   return read.ok ? read.value.answer?.by === sender : names(text, sender);
 }
 
-/** Whether a text names this id, and not one that only begins or ends like it. */
+/** Finds whole ids only. */
 export function names(text: string, sender: string): boolean {
   for (let at = text.indexOf(sender); at >= 0; at = text.indexOf(sender, at + 1)) {
     const around = (text[at - 1] ?? ' ') + (text[at + sender.length] ?? ' ');
@@ -205,7 +196,7 @@ function withoutQuote(message: Message, sender: string): Message {
   return JSON.stringify(left) === JSON.stringify(message) ? message : left;
 }
 
-/** A run that a person started is told what others said before. */
+/** A run's task holds what others said before. */
 function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): Task {
   const { context } = task.input;
   if (typeof context !== 'string') return task;
@@ -213,24 +204,22 @@ function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): T
   return { ...task, input: { ...task.input, context: left } };
 }
 
-/** One thing that a user entry shows of somebody: overheard before, or answered to. */
+/** Group context or a replied-to message in a user entry. */
 type Quoted = Readonly<{
-  /** `id="telegram:42"`, where it says whose it is. */
+  /** `id="telegram:42"` */
   id: string | undefined;
   text: string;
 }>;
 
-/** How a label names a person. */
 export function idOnLabel(sender: string): string {
   return /id="[^"]*"/.exec(around('message', [], { id: sender }))?.[0] ?? '';
 }
 
-/** Whether the text is of a chat with several people: there the person's own words are labelled, and nobody else can write a label (M8). */
+/** Only group chats label a person's own words (M8). */
 function isOfRoom(text: string): boolean {
   return text.includes('<message ');
 }
 
-/** The text with what is quoted of a person replaced (M10, Q12). */
 export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolean): string {
   return text.replace(
     piece,

@@ -13,14 +13,13 @@ import type { Forgotten } from './store.ts';
 import { readStored } from './stored-json.ts';
 import { storedPart } from './stored-message.ts';
 
-/** Rows read and changed in one step: a few milliseconds. */
+/** Rows in one transaction: a few milliseconds. */
 const batch = 500;
 const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 'shown'];
 
 /**
- * Removes a person from a store, the same way for every store (Q12): their direct messages whole, in other chats their
- * turns and the runs in their name, what others quoted of them, and what is kept under their id. Done in steps, so that
- * the bot continues; what was cut off is finished by doing it again.
+ * Removes a person (Q12): their direct messages, in groups their turns and runs, quotes of them, and values under
+ * their id. It works in steps, so the bot continues; if interrupted, repeat it.
  */
 export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Forgotten> {
   const items = new Set<string>();
@@ -79,7 +78,7 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
     }
   }
 
-  /** What is rewritten first, and then the newest first: a summary and the entries it keeps go together. */
+  /** Rewrites first, then newest first: a summary belongs with the entries it keeps. */
   async function changeEntries(changes: readonly RowChange[]): Promise<void> {
     const ordered = [
       ...changes.filter(({ text }) => text !== undefined),
@@ -103,7 +102,7 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
     }
   }
 
-  /** `judge` gives what is left of a row's JSON; undefined if it is to go. Gives how many went. */
+  /** `judge` returns the remaining JSON, undefined to remove the row. Returns how many were removed. */
   async function forgetRows(
     table: PersonTable,
     judge: (row: PersonRow) => string | undefined,
@@ -147,29 +146,28 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
   }
 }
 
-/** The ids of the files that an outbox row was to send. */
 function fileIn(part: string): readonly string[] {
   const read = readStored(storedPart, part);
   return read.ok ? filesOf(read.value).map(({ id }) => id) : [];
 }
 
-/** The conversation that a transcript or a run's journal belongs to: its key holds neither "@" nor "#". */
+/** Keys hold neither "@" nor "#". */
 function roomOf(transcript: string): string {
   return transcript.split(/[@#]/)[0] ?? transcript;
 }
 
-/** A direct message has the person's own id where a chat has one (Telegram, the terminal). */
+/** Telegram and the terminal use the person's id as chat id. */
 function ownRoom(sender: string): string {
   const colon = sender.indexOf(':');
   return conversationKey({ channel: sender.slice(0, colon), chat: sender.slice(colon + 1) });
 }
 
-/** The conversation of a lane: work beside it has "~" and a name behind its key. */
+/** Lanes beside it add "~" and a name. */
 function laneRoom(lane: string): string {
   return lane.replace(/~[^/~]*$/, '');
 }
 
-/** Whether a lane is that of one of these conversations, a thread of it, or work beside it. */
+/** Includes threads, and work beside the conversation. */
 function isWithin(place: string, rooms: ReadonlySet<string>): boolean {
   return rooms.values().some((room) => place.startsWith(room) && /^([/~]|$)/.test(place.slice(room.length)));
 }
@@ -178,51 +176,39 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Tables whose rows may be of a person, beside the entries of transcripts. */
 export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'asks';
 
-/** A row as `forgetPerson` judges it. */
 export type PersonRow = Readonly<{
   seq: number;
-  /** Of an inbox item, an overheard message or an outbox row: its key. Of an ask: its id. */
   key: string;
-  /** Lane, or key of the conversation. */
+  /** Lane or conversation key. */
   place: string;
-  /** The JSON it holds; empty where that was let go already. */
+  /** JSON; empty if already removed. */
   text: string;
-  /** Of an ask: who may answer it. */
   requester: string | null;
-  /** Done, dead, sent, settled: nothing more will come of it. */
   ended: boolean;
 }>;
 
-/** One row to be removed, or rewritten from what it was; a row that holds something else by now is left as it is. */
-export type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
+/** `text` undefined removes the row. A row that no longer holds `was` stays. */
+type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
 
-/** Keys of values that name the person they are of. */
-export type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown';
+type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown';
 
-/** A store's own rows, as `forgetPerson` reads and changes them: in steps between which the store can be used. */
 export type ForgetRows = Readonly<{
-  /** Transcripts and run journals with an entry whose JSON holds one of these texts. */
+  /** Includes run journals. */
   transcriptsWith(texts: readonly string[]): Promise<readonly string[]>;
-  /** Transcripts of a conversation: in use, archived (`KEY@…`), and the journals of their runs (`…#run:…`). */
+  /** Current, archived (`KEY@…`), and journals of their runs (`…#run:…`). */
   transcriptsOf(conversation: string): Promise<readonly string[]>;
-  /** `limit` entries of a transcript after `seq`, in order. */
   entries(
     transcript: string,
     after: number,
     limit: number,
   ): Promise<readonly Readonly<{ seq: number; text: string }>[]>;
-  /** `limit` rows after `seq`, in order. */
   rows(table: PersonTable, after: number, limit: number): Promise<readonly PersonRow[]>;
-  /** Makes all of these changes as one transaction. */
   change(table: PersonTable | 'entries', changes: readonly RowChange[]): Promise<void>;
-  /** Forgets that a conversation was ever there: its archived transcripts' ids and when something was last said in them. */
+  /** Removes the ids of archived transcripts and the times of last use. */
   dropConversation(conversation: string): Promise<void>;
-  /** `limit` keys after this one, in order. */
   keys(of: PersonKeys, after: string, limit: number): Promise<readonly string[]>;
   removeKeys(of: PersonKeys, keys: readonly string[]): Promise<void>;
-  /** Gives how many rows that were. */
   removeUsage(sender: string): Promise<number>;
 }>;

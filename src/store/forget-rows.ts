@@ -3,14 +3,13 @@ import { forgetPerson, type ForgetRows, type PersonRow, type PersonTable } from 
 import { each, type Call, type Script, type Sql, type Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
-/** Entries looked through in one go: a few milliseconds. */
+/** Entries searched at once: a few milliseconds. */
 const window = 2_000;
 
 type Row = Omit<PersonRow, 'ended'> & Readonly<{ ended: number | boolean }>;
 type Entry = Readonly<{ seq: number; text: string }>;
 type Key = Readonly<{ key: string }>;
 
-/** `Store.forget` in steps between which the bot continues. */
 export function createForget(sql: Sql): Store['forget'] {
   const rows = createForgetRows(sql);
   return (sender) => forgetPerson(rows, sender);
@@ -25,7 +24,7 @@ function createForgetRows(sql: Sql): ForgetRows {
     `SELECT transcript FROM entries WHERE seq >= ?1 AND seq < ?2
      AND (${dialect.contains('entry', '?3')} OR ${dialect.contains('entry', '?4')}) ORDER BY seq`,
   );
-  // Its key, and what may follow that up to the next character.
+  // The key, with anything after `#` or `@`.
   const within = `(transcript = ?1 OR (transcript >= ?2 AND transcript < ?3) OR (transcript >= ?4 AND transcript < ?5))`;
   const rangeOf = (key: string) => [key, `${key}#`, `${key}$`, `${key}@`, `${key}A`] as const;
   const transcriptsOf = sql.statement<Readonly<{ transcript: string }>>(

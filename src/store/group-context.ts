@@ -5,13 +5,11 @@ import type { Sql } from './sql.ts';
 import { readStored } from './stored-json.ts';
 import { storedMessage } from './stored-message.ts';
 
-/** Messages that the bot saw and was not meant by: background for a later turn (M10). */
+/** Group messages not meant for the bot: context for later turns (M10). */
 export type GroupContext = Readonly<{
-  /** A message that is there already is left as it is. */
   add(message: Message, now: number): Promise<void>;
-  /** Forgets a message by its id; one that is not there is no mistake. */
   remove(id: string): Promise<void>;
-  /** Newest `limit` messages of a conversation since `since`, oldest first. */
+  /** Newest `limit` messages since `since`, oldest first. */
   recent(conversationKey: string, limit: number, since: number): Promise<readonly Message[]>;
 }>;
 

@@ -3,13 +3,12 @@ import { bounds } from './bounds.ts';
 import { readStored } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
 
-/** A new item's parts, as stores write them. */
 export function writeItem(message: Message): string {
   const parts: readonly ItemPart[] = [{ message, glue: '' }];
   return JSON.stringify(parts);
 }
 
-/** The parts of an item once this twin filled in the chat type that one of them lacks; undefined if there is no such gap (Q2). */
+/** Fills in a missing chat type from a twin; undefined if none is missing (Q2). */
 export function completeItem(parts: string, twin: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok || twin.chatType === 'unknown') return undefined;
@@ -20,7 +19,7 @@ export function completeItem(parts: string, twin: Message): string | undefined {
   );
 }
 
-/** The parts of a waiting item once this message continues it; undefined if it has to be an item of its own (H3). */
+/** Undefined if the message needs an item of its own (H3). */
 export function joinItem(parts: string, message: Message, glue: string): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok || stored.value.length >= bounds.joinedMessages) return undefined;
@@ -28,7 +27,7 @@ export function joinItem(parts: string, message: Message, glue: string): string 
   return JSON.stringify([...stored.value, { message, glue }]);
 }
 
-/** The parts of an item once this message replaced itself in it (an edit); undefined if they can't be read. */
+/** An edit; undefined if the parts can't be read. */
 export function editItem(parts: string, message: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok) return undefined;
@@ -37,15 +36,15 @@ export function editItem(parts: string, message: Message): string | undefined {
   );
 }
 
-/** Only what decides is taken, and only towards refusing: a room that either twin calls shared is shared. */
+/** Only towards refusing: if either twin says shared, it is shared. */
 function withTypeOf(twin: Message, message: Message): Message {
   return { ...message, chatType: twin.chatType, external: message.external || twin.external };
 }
 
-/** A message as it lies in an item; `glue` stands between its text and that of the messages before it. */
+/** `glue` separates it from the text before. */
 export type ItemPart = Readonly<{ message: Message; glue: string }>;
 
-/** The one message that an item's parts make: an album, or a text that the client cut (H3). The first part gives id, sender and place. */
+/** Joins an album or a text that the client split (H3). The first part decides id, sender and place. */
 export function joinMessages(parts: readonly [ItemPart, ...ItemPart[]]): Message {
   const [first, ...rest] = parts;
   return rest.reduce((joined, { message, glue }) => append(joined, message, glue), first.message);
@@ -73,7 +72,7 @@ function both<Item>(before: readonly Item[] = [], after: readonly Item[] = []): 
   return before.length + after.length === 0 ? undefined : [...before, ...after];
 }
 
-/** Text that the client cut off a command belongs to its arguments. */
+/** Text split off a command belongs to its arguments. */
 function continued({ name, args }: Command, text: string, glue: string): Command {
   return { name, args: glued(args, text, glue) };
 }

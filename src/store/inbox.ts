@@ -9,98 +9,77 @@ import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
 
 export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
-/** The row of the item that a message is in. */
+/** The inbox row that holds a message. */
 export const itemOf = (key: string): string => `(SELECT item FROM inbox_keys WHERE key = ${key})`;
-/** Ends items without an answer; a condition has to follow. */
 export const endItem = (at: string): string =>
   `UPDATE inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = ${at}`;
 
-/** A message on its way to an answer. */
 export type InboxItem = Readonly<{
-  /** The message's id. */
   key: string;
-  /** Order of acceptance, growing. */
   seq: number;
-  /** The conversation's key: items of one lane are handled one after another. */
+  /** The conversation's key. Items of one lane run one after another. */
   lane: string;
   message: Message;
   status: 'waiting' | 'done' | 'dead';
-  /** Failed tries so far. */
   tries: number;
-  /** The last failure, for the operator. */
   error?: string;
   acceptedAt: number;
-  /** When it was taken before, if it was neither finished nor failed since: the process ended under it (Q3, Q5). */
+  /** Taken before, but neither finished nor failed: the process died (Q3, Q5). */
   interruptedAt?: number;
-  /** A person stopped it: it is to be ended, not gone on with. */
   stopped?: true;
 }>;
 
-/** An item as others see it: one whose stored message can't be read any more has none. */
+/** `message` is absent if it can't be read. */
 export type ListedItem = Omit<InboxItem, 'message' | 'interruptedAt'> &
   Readonly<{
     message?: Message;
-    /** When somebody took it, if it was neither finished nor failed since: it is being answered, or its process ended under it. */
+    /** Being answered, or its process died. */
     takenAt?: number;
   }>;
 
 export type Accepted =
-  /** Stored under a new key. */
   | 'stored'
-  /** Merged into the waiting item that it completes (twin) or continues (album, split text). */
+  /** Into a waiting item, as a twin or a continuation (album, split text). */
   | 'merged'
-  /** Seen before: nothing changed. */
   | 'duplicate'
-  /** The lane already holds its 50 waiting items: nothing was stored. */
+  /** Nothing stored: the lane holds 50 waiting items. */
   | 'lane_full';
 
-/** Messages accepted and not yet answered; keys are remembered for at least 7 days (Q2). All of it is durable when a call resolves (Q1). */
+/** Messages without an answer. Durable when a call resolves (Q1); keys are kept 7 days (Q2). */
 export type Inbox = Readonly<{
   /**
-   * One transaction, committed with full sync. A known key whose item waits with chat type `unknown` takes the type from
-   * this twin. With `join`, a waiting item of the same join key, lane and sender takes text (after `glue`) and
-   * attachments, as long as nobody took it; a new item with `join` is not due before `now + holdMs`.
+   * A waiting item with chat type `unknown` gets the type of a twin. With `join`, text (after `glue`) and attachments
+   * are added to a waiting, untaken item of the same join key, lane and sender; a new item is due at `now + holdMs`.
    */
   accept(
     message: Message,
     options: Readonly<{ now: number; join?: Readonly<{ key: string; holdMs: number; glue: string }> }>,
   ): Promise<Accepted>;
-  /** Replaces a message, alone or joined with others, of an item that still waits and was never taken (an edit). */
+  /** Edits a message of a waiting item that was never taken. */
   replace(message: Message): Promise<'replaced' | 'too_late' | 'unknown'>;
-  /** Gives out lanes with a due item until it is stopped. */
   serve(options: ServeOptions): Serving;
   /**
-   * The oldest waiting item of a lane, if it is due; the same one again until it is finished or set aside (Q5). Marks it
-   * taken. An item that can't be read any more is set aside with the reason and the next one is given (Q11).
+   * The oldest waiting item of a lane, if due; the same one until it is finished or dead-lettered (Q5). Unreadable
+   * items are dead-lettered and skipped (Q11).
    */
   take(lane: string, now: number): Promise<InboxItem | undefined>;
-  /**
-   * Marks one waiting item as taken that is not the oldest of its lane, for anyone who works in the lane (H11); nothing if it
-   * is not due, was stopped, or waits no more. An edit comes too late from then on.
-   */
+  /** Takes a due item that is not the head of its lane, for whoever works there (H11). Undefined if it was stopped or no longer waits. */
   takeAlong(key: string, now: number): Promise<InboxItem | undefined>;
-  /**
-   * Counts a failed try; the item is due again at `retryAt`, or set aside (dead) when there is none. Gives the tries so
-   * far. An item that was finished meanwhile stays finished.
-   */
+  /** Without `retryAt` the item is dead. Returns the failed tries; a finished item stays finished. */
   fail(key: string, error: string, retryAt: number | undefined): Promise<number>;
-  /** Puts a waiting item off until `retryAt` without counting a try: the last one got somewhere (Q3). */
+  /** Delays without counting a try, because the last one made progress (Q3). */
   postpone(key: string, error: string, retryAt: number): Promise<void>;
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
-  /**
-   * What waits in a lane and in lanes that begin with it and `/` (threads) or `~` (work beside it), oldest first; only
-   * what came after the item of number `after`, where one is given.
-   */
+  /** Includes threads (`/`) and work beside the lane (`~`), oldest first; only items after number `after`. */
   waitingIn(lane: string, after?: number): Promise<readonly ListedItem[]>;
-  /** Everything that waits in lanes beside conversations: runs (U9). */
+  /** Waiting runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
-  /** Puts a dead item back in its lane with no tries counted. False when there is none. */
+  /** Resets the tries of a dead item. False if there is none. */
   retry(key: string): Promise<boolean>;
-  /** Marks a waiting or dead item as done without an answer. False when there is none. */
+  /** Marks a waiting or dead item as done. False if there is none. */
   drop(key: string): Promise<boolean>;
 }>;
 
-/** The columns of an inbox row that make an item. */
 export type InboxRow = Readonly<{
   seq: number;
   key: string;
@@ -114,15 +93,14 @@ export type InboxRow = Readonly<{
   stopped_at: number | null;
 }>;
 
-/** What each store does in its own way, because it happens with every message. */
+/** Differs by store, for speed. */
 type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'serve'> &
   Readonly<{
-    /** Marks the oldest item of a lane as taken if it is due; its row as it was before. */
+    /** Takes the oldest item if due; returns its row as it was before. */
     takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
     byHand: ByHand;
   }>;
 
-/** The inbox, and `Store.stop`. */
 export function createInbox(
   sql: Sql,
   own: OwnInbox,
@@ -205,7 +183,7 @@ export function createInbox(
       take,
       async takeAlong(key, now) {
         const [row] = (await takeAlong(key, now)).rows;
-        // What can't be read is left for its own turn.
+        // Unreadable rows wait for their own turn.
         const read = row && readItem({ ...row, taken_at: null });
         return read?.ok === true ? read.value : undefined;
       },
@@ -229,7 +207,6 @@ export function createInbox(
   };
 }
 
-/** The item that a row holds; a row whose message can't be read gives the reason. */
 function readItem(row: InboxRow): ReadJson<InboxItem> {
   const parts = readStored(storedItem, row.parts);
   if (!parts.ok) return parts;
@@ -244,13 +221,11 @@ function readItem(row: InboxRow): ReadJson<InboxItem> {
   };
 }
 
-/** A row as others see it, with its message where that can be read. */
 export function toListed(row: InboxRow): ListedItem {
   const parts = readStored(storedItem, row.parts);
   return parts.ok ? { ...listedItem(row), message: joinMessages(parts.value) } : listedItem(row);
 }
 
-/** What can be said of a row without its message. */
 function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {
   return {
     key: row.key,

@@ -9,10 +9,9 @@ type Methods = Pick<
   'get' | 'getMany' | 'has' | 'hasMany' | 'set' | 'setMany' | 'delete' | 'deleteMany' | 'clear' | 'iterator'
 >;
 
-/** Keys looked for in one statement. */
 const most = 1_000;
 
-/** Keyv on the store's own database (Q8). A failed read or write rejects; a damaged value counts as missing and is reported. */
+/** Keyv on the store's database (Q8). Failures reject; a damaged value counts as missing and is logged. */
 export function createKeyed(sql: Sql, log: Log): (namespace: string) => Keyv {
   const one = sql.lookup<Row>('SELECT key, value, expires_at FROM keyed WHERE namespace = ?1 AND key = ?2', {
     most,
@@ -39,7 +38,7 @@ export function createKeyed(sql: Sql, log: Log): (namespace: string) => Keyv {
     const has = async (key: string) => (await find(key)) !== undefined;
 
     async function store(entries: readonly Entry[]): Promise<boolean[]> {
-      // In one order for all, so that two of these never wait for each other.
+      // One order for all prevents deadlocks.
       const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
       const puts = sorted.map(({ key, value, expires }) =>
         put(namespace, key, String(value), expires ?? null),

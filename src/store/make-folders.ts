@@ -1,11 +1,8 @@
 import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { hasCode } from '../lib/has-code.ts';
 
-/**
- * Makes a folder and the missing ones above it, with this mode; returns those it made, the outermost first. Throws in plain
- * words where that can't be. Node's own way never ends where a folder refuses to hold another one although it is there:
- * below /proc.
- */
+/** Returns the folders it made, outermost first; throws in plain words. Node's `mkdir` with `recursive` never returns below /proc. */
 export function makeFolders(folder: string, mode: number): readonly string[] {
   const missing: string[] = [];
   let at = path.resolve(folder);
@@ -14,19 +11,18 @@ export function makeFolders(folder: string, mode: number): readonly string[] {
   return missing.filter((one) => makeFolder(one, mode));
 }
 
-/** Throws where a folder could not be made, and leaves everything as it was. */
+/** Checks that a folder can be made and changes nothing. */
 export function tryFolders(folder: string): void {
   for (const made of makeFolders(folder, 0o700).toReversed()) {
     try {
       rmdirSync(made);
     } catch (error) {
-      // Somebody uses it by now.
+      // In use by now.
       if (!hasCode(error, 'ENOTEMPTY', 'ENOENT')) throw error;
     }
   }
 }
 
-/** False where another process has made it meanwhile. */
 function makeFolder(folder: string, mode: number): boolean {
   try {
     mkdirSync(folder, { mode });
@@ -45,8 +41,4 @@ function makeFolder(folder: string, mode: number): boolean {
     if (said === undefined) throw error;
     throw new Error(`${said}, so ${folder} can't be made`, { cause: error });
   }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

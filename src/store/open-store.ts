@@ -6,9 +6,8 @@ import { openEmbeddedStore } from './sqlite/open-embedded-store.ts';
 import type { Store } from './store.ts';
 
 /**
- * Opens the store of `[store] url`: `sqlite:PATH` (relative to `baseDir`, by default the working directory),
- * `sqlite::memory:` or `postgres://…` (Q8). Throws OperatorError for what can't be opened, saying what to write.
- * The URL itself is never shown: it may hold a password.
+ * `sqlite:PATH` (relative to `baseDir`), `sqlite::memory:` or `postgres://…` (Q8). Throws OperatorError, never with
+ * the URL: it may hold a password.
  */
 export async function openStore(
   url: string,
@@ -21,13 +20,12 @@ export async function openStore(
     log?: Log;
     clock?: Clock;
     baseDir?: string;
-    /** Given: a PostgreSQL server that is away is waited for until this is aborted. */
+    /** If set, waits for an unreachable PostgreSQL server until aborted. */
     until?: AbortSignal;
   } = {},
 ): Promise<Store> {
   const [scheme, rest = ''] = split(url);
   if (scheme === 'postgres' || scheme === 'postgresql') {
-    // The driver and the job engine are loaded only where they are used.
     const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
     return openPostgresStore(url, { clock, log, until });
   }

@@ -8,61 +8,56 @@ import { readStored, type ReadJson } from './stored-json.ts';
 import { storedConversation, storedPart, storedReceipt } from './stored-message.ts';
 
 export type OutboxRow = Readonly<{
-  /** Derived from message and part, so that writing it twice is writing it once: `ITEM#0`. */
+  /** `ITEM#0`, derived from message and part: writing twice stores one row. */
   key: string;
   conversation: Conversation;
   part: Part;
-  /** `sending`: handed to the platform, outcome not known (yet). */
+  /** `sending`: the outcome is unknown. */
   status: 'waiting' | 'sending' | 'sent' | 'dead';
   tries: number;
-  /** Sends whose outcome was unknown and that were made again. */
+  /** Sends repeated after an unknown outcome. */
   repeats: number;
-  /** What the platform shows in its place already: the row is delivered as an edit of it. */
+  /** The platform already shows this message: deliver by editing it. */
   shown?: Receipt;
 }>;
 
-/** A part that was given up, as the operator sees it. */
-export type DeadPart = Readonly<{
+type DeadPart = Readonly<{
   key: string;
-  /** Key of its conversation. */
   lane: string;
   error: string;
   at: number;
 }>;
 
-/** Parts to be sent, in order within a conversation (Q6). */
 export type Outbox = Readonly<{
-  /** Gives out conversations with a row to send until it is stopped. */
   serve(options: ServeOptions): Serving;
   /**
-   * The first unsent row of a conversation (its key is the lane), if it is due. A row in `sending` is left over from a
-   * process that ended. One that can't be read any more is given up with the reason and the next one is given (Q11).
+   * The first unsent row of a conversation, if due. `sending` is left over from a dead process. Unreadable rows are
+   * given up and skipped (Q11).
    */
   next(lane: string, now: number): Promise<OutboxRow | undefined>;
   sending(key: string): Promise<void>;
   sent(key: string, receipt: Receipt): Promise<void>;
   retry(key: string, error: string, at: number): Promise<void>;
-  /** Given up, with the reason; later rows of the conversation go on. */
+  /** Later rows of the conversation continue. */
   dead(key: string, error: string): Promise<void>;
-  /** Counted sends whose outcome was unknown and that were repeated (Q6). */
+  /** Counts a send repeated after an unknown outcome (Q6). */
   repeated(key: string): Promise<void>;
-  /** Parts that were given up and are still kept, oldest first. */
+  /** Oldest first. */
   givenUp(): Promise<readonly DeadPart[]>;
-  /** Sends a given-up part after all, with no tries counted. False when there is none. */
+  /** Resets the tries. False if there is none. */
   revive(key: string): Promise<boolean>;
-  /** Rows not sent or dead of a conversation. */
+  /** Neither sent nor dead. */
   pending(conversation: Conversation): Promise<number>;
-  /** Remembers what the platform shows in place of a row that is still to be written (a status line, a preview), so that a restart finds it (Q6); without a receipt forgets it. */
+  /** Remembers a status or preview message across restarts (Q6); without a receipt forgets it. */
   show(key: string, receipt: Receipt | undefined): Promise<void>;
   shown(key: string): Promise<Receipt | undefined>;
-  /** What the platform calls a part that was sent; nothing for any other. */
   receipt(key: string): Promise<Receipt | undefined>;
 }>;
 
 type TableRow = Pick<OutboxRow, 'key' | 'status' | 'tries' | 'repeats'> &
   Readonly<{ conversation: string; part: string; due_at: number; receipt: string | null }>;
 
-/** The outbox, but for what each store does in its own way: giving out lanes, and marking parts, which happens with every message. */
+/** Giving out lanes and marking parts differ by store, for speed. */
 export function createOutbox(
   sql: Sql,
   own: Pick<Outbox, 'serve' | 'sending' | 'sent'> & Readonly<{ byHand: ByHand }>,
@@ -77,7 +72,7 @@ export function createOutbox(
   const unsent = sql.statement<Readonly<{ unsent: number }>>(
     'SELECT COUNT(*) AS unsent FROM outbox WHERE finished_at IS NULL AND lane = ?1',
   );
-  /** A change that only who holds the conversation may make. */
+  /** Only the holder of the conversation may change it. */
   const change = (set: string) =>
     sql.guarded(`UPDATE outbox SET ${set} WHERE ${dialect.held} AND finished_at IS NULL AND key = ?1`);
   const retry = change(`status = 'waiting', tries = tries + 1, error = ?2, due_at = ?3`);
@@ -140,7 +135,6 @@ export function createOutbox(
   };
 }
 
-/** The part that a row holds; one that can't be read gives the reason. */
 function readPart(row: TableRow): ReadJson<OutboxRow> {
   const place = readStored(storedConversation, row.conversation);
   if (!place.ok) return place;

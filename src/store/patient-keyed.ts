@@ -1,9 +1,8 @@
 import type { Store } from './store.ts';
 
-/** Makes a call again when the database can be used: see `StoreHealth.patient`. */
+/** Repeats a call when the database is back (`StoreHealth.patient`). */
 type Patient = <T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean }>) => Promise<T>;
 
-/** Plain values of one namespace. */
 export type Values = Readonly<{
   get<T>(key: string): Promise<T | undefined>;
   set(key: string, value: unknown): Promise<unknown>;
@@ -11,7 +10,7 @@ export type Values = Readonly<{
   iterator(): AsyncIterable<readonly unknown[]>;
 }>;
 
-/** `Store.keyed` for what must not be left out: a call that the database refuses is made again when it can be used (Q11). */
+/** `Store.keyed` for values that must not be lost: waits for the database (Q11). */
 export function patientKeyed(
   keyed: Store['keyed'],
   { patient }: Readonly<{ patient: Patient }>,

@@ -13,7 +13,6 @@ const answer = z.object({
   call: z.string().optional(),
 });
 
-/** What of an ask is kept as JSON beside its columns. */
 export const storedAsk = z.object({
   conversation: storedConversation,
   transcript: z.string(),
@@ -23,58 +22,53 @@ export const storedAsk = z.object({
   answer: answer.optional(),
 });
 
-/** Something the bot waits for a person to answer; it survives a restart. */
+/** Waits for a person's answer, across restarts. */
 export type PendingRequest = Readonly<{
   id: string;
-  /** `approval`: of a tool call (T8). `question`: of a run to its requester (U14). */
+  /** `approval`: of a tool call (T8). `question`: of a run (U14). */
   kind: 'approval' | 'question';
   conversation: Conversation;
-  /** Sender id of the person whose message began the turn. */
+  /** Whose message began the turn. */
   requester: string;
-  /** Transcript and tool use that wait for the answer. */
+  /** What waits for the answer. */
   transcript: string;
   toolUseId: string;
-  /** What is asked, as the asker's own plain data. */
   payload: JsonObject;
   askedAt: number;
   expiresAt: number;
   state: 'open' | 'answered' | 'expired' | 'cancelled';
-  /** Who answered, with their name as it was then, and what. `call`: the run that brought a question's answer, so that it is taken by one alone. */
+  /** `name`: at that time. `call`: the run that brought the answer, so only one takes it. */
   answer?: Readonly<{ by: string; name?: string; value: string; at: number; call?: string }>;
 }>;
 
 export type JsonObject = Readonly<{ [key: string]: JsonValue | undefined }>;
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** Open questions and approvals. An answer counts once. */
+/** An answer counts once. */
 export type PendingRequests = Readonly<{
   find(id: string): Promise<PendingRequest | undefined>;
-  /** Open ones of a conversation, oldest first. */
   open(conversation: Conversation): Promise<readonly PendingRequest[]>;
-  /** Adds one; a known id is left as it is. */
+  /** A known id stays as it is. */
   add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
-  /** The first answer in time is kept; every later one is told how it ended. */
+  /** Only the first answer in time counts. */
   answer(id: string, answer: NonNullable<PendingRequest['answer']>): Promise<'answered' | 'late' | 'unknown'>;
-  /** Ends those whose time is over. Gives their ids. */
   expire(now: number): Promise<readonly string[]>;
   /**
-   * Approvals of the last day that ended 10 s ago or more without a word about it: who had to say it died. Each is given
-   * to one caller, and again after 5 minutes while its row `outcomeKey` is missing.
+   * Approvals that ended 10 s to a day ago without a notice: the process died. Each is returned once, and every 5
+   * minutes while the row `outcomeKey` is missing.
    */
   takeUnshown(now: number): Promise<readonly string[]>;
 }>;
 
-/** The answer in the outbox that shows how an approval ended. */
 export function outcomeKey(id: string): string {
   return `ask:${id}!outcome`;
 }
 
 const unshownMs = 10_000;
-/** The caller of `takeUnshown` may die: then another one gets the approval. */
+/** The caller of `takeUnshown` may die. */
 const unshownLeaseMs = 5 * 60_000;
 const longestUnshownMs = 24 * 60 * 60_000;
 const columns = 'id, kind, requester, state, expires_at, ask';
-/** Conversations looked for in one statement. */
 const most = 200;
 
 type Row = Pick<PendingRequest, 'id' | 'kind' | 'requester' | 'state'> &
@@ -91,9 +85,8 @@ export function createPendingRequests(
      VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6) ON CONFLICT (id) DO NOTHING`,
   );
   const one = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1`);
-  // Two answers at once, in two processes perhaps: the second waits here and is late.
+  // A second answer at the same time waits here and is late.
   const held = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1 ${sql.dialect.forUpdate}`);
-  // Every turn looks whether somebody waits for what it brings.
   const openIn = sql.lookup<Row>(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
@@ -108,7 +101,7 @@ export function createPendingRequests(
   const expire = sql.statement<Readonly<{ id: string }>>(
     `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
-  // Where two processes ask at once, the second sees the lease of the first.
+  // A second process sees the lease of the first.
   const take = sql.statement<Readonly<{ id: string }>>(
     `UPDATE asks SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,
@@ -148,7 +141,7 @@ export function createPendingRequests(
   };
 }
 
-/** Ends those that are open, within a transaction, and returns their ids. */
+/** Within a transaction; returns the ids. */
 export type CancelRequests = (
   asked: readonly Readonly<{ conversation: Conversation; requester?: string }>[],
   now: number,
@@ -158,7 +151,7 @@ function idsOf(rows: readonly Readonly<{ id: string }>[]): readonly string[] {
   return rows.map(({ id }) => id);
 }
 
-/** A damaged one counts as missing and is reported (Q11): nothing is done on it. */
+/** A damaged one is logged and counts as missing (Q11). */
 function readRequests(rows: readonly Row[], log: Log): readonly PendingRequest[] {
   return rows.flatMap(({ id, kind, requester, state, expires_at: expiresAt, ask }) => {
     const stored = readStored(storedAsk, ask);

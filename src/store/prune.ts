@@ -3,10 +3,10 @@ import { bounds, noText } from './bounds.ts';
 import type { Sql, Statement, Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
-/** Rows removed in one transaction: a few milliseconds, so that messages are accepted in between. */
+/** Rows in one transaction: a few milliseconds. */
 const batch = 500;
 
-/** `Store.prune` (Q2, Q12). Several processes may do it at once. */
+/** Safe in several processes at once (Q2, Q12). */
 export function createPrune(sql: Sql): Store['prune'] {
   const { write, dialect } = sql;
   const some = (table: string, where: string, id = 'seq') =>
@@ -14,7 +14,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const oldest = (table: string, where: string, id?: string) =>
     sql.statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
   const stale = [
-    // Takes the item's keys with it.
+    // Cascades to the keys.
     { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
     { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
     { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
@@ -28,7 +28,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const dead = [
     oldest('inbox', `status = 'dead' AND accepted_at`),
     oldest('outbox', `status = 'dead' AND finished_at`),
-    // Its key is known for longer, so that nothing is said twice.
+    // The key stays longer, so nothing is sent twice.
     sql.statement(
       `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
     ),
@@ -39,7 +39,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const quiet = sql.statement<Readonly<{ transcript: string }>>(
     'SELECT transcript FROM transcript_times WHERE last_at < ?1 ORDER BY last_at LIMIT 100',
   );
-  // Held: what is about to be said in it waits for the end of this.
+  // Locked: a new entry waits for this.
   const stillQuiet = sql.statement(
     `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,
   );
@@ -53,7 +53,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     while ((await write('process', remove(before))).changed >= size) await setImmediate();
   }
 
-  /** False when nothing is left of it, or something new was said in it meanwhile. */
+  /** False if nothing is left, or something was added meanwhile. */
   function* shorten(transcript: string, before: number): Steps<boolean> {
     if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;
     if ((yield* entries(transcript)).changed === batch) return true;
@@ -67,7 +67,6 @@ export function createPrune(sql: Sql): Store['prune'] {
     const before = Math.max(0, now - retentionMs);
     for (const rows of dead) await inBatches(rows, before);
     await inBatches(usage, new Date(before).toISOString().slice(0, 10), 1);
-    // Oldest first: a conversation's archived transcripts go before the one in use.
     for (;;) {
       const found = await sql.read(quiet(before));
       if (found.length === 0) return;

@@ -2,11 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
-/** Looks for work when woken, and again at the time the last look named. Never two looks at once. */
-export type Scheduler = Readonly<{
-  /** Looks now; while a look is under way, once more after it. */
+/** Looks for work when woken and at the time the last look returned; one look at a time. */
+type Scheduler = Readonly<{
+  /** During a look: once more after it. */
   wake(): void;
-  /** Resolves when no look is under way. */
   looked(): Promise<void>;
   stop(): void;
 }>;
@@ -14,9 +13,9 @@ export type Scheduler = Readonly<{
 const afterFaultMs = 1_000;
 
 export function createScheduler(options: {
-  /** Begins what is due; gives when something becomes due next (milliseconds since 1970), if anything does. */
+  /** Starts due work; returns the next due time (milliseconds since 1970). */
   look(): Promise<number | undefined>;
-  /** What is looked at, for the log: `the inbox`. */
+  /** For the log: `the inbox`. */
   what: string;
   clock: Clock;
   log: Log;
@@ -46,7 +45,6 @@ export function createScheduler(options: {
     });
   }
 
-  /** What wakes it before the event loop comes round shares one look. */
   async function lookSoon(): Promise<void> {
     await setImmediate();
     reading = true;
@@ -59,7 +57,7 @@ export function createScheduler(options: {
       failing = false;
       if (nextAt !== undefined) wakeAt(nextAt);
     } catch (error) {
-      // Once for a series: it may last for hours.
+      // Once a series: it may last hours.
       if (!failing) log.error({ err: error }, `${what} could not be read; trying again every second`);
       failing = true;
       wakeAt(clock.now() + afterFaultMs);
@@ -67,7 +65,7 @@ export function createScheduler(options: {
   }
 
   function wakeAt(at: number): void {
-    // Looking too early does no harm; setting the clock again after every look would cost more than the look.
+    // Looking early does no harm and is cheaper than resetting the timer.
     if (alarm.at !== undefined && alarm.at <= at) return;
     alarm.abort.abort();
     const abort = new AbortController();

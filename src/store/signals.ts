@@ -1,15 +1,15 @@
-/** Words between the processes on one store: that something changed, for whom it concerns. Hints, never truth: a process that is cut off for a moment misses them. */
+/** Hints between processes: a disconnected process misses them. */
 export type Signals = Readonly<{
-  /** Reaches the listeners of every process, this one included. `text` is at most 7,000 bytes. */
+  /** Includes this process. At most 7,000 bytes. */
   send(topic: Topic, text: string): Promise<void>;
-  /** A listener must not throw. Gives what ends it. */
+  /** A listener must not throw. Returns the unsubscribe. */
   on(topic: Topic, listener: (text: string) => void): () => void;
 }>;
 
 /**
- * `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id)
- * was settled. `moved`: a chat got a new id. `set`: a tool's secret was set. `mcp`: the operator agreed to tools of a server (its name).
- * Of a run, by its id: `asking`: it waits for a person; `progress`: what it does (after the id); `ended`: its result is in its conversation's inbox.
+ * `stop`: an inbox item (key). `reload`: skills and config. `answer`: a pending request (id). `moved`: a chat has a
+ * new id. `set`: a tool's secret. `mcp`: a server (name) whose tools were approved. Of runs (id): `asking`,
+ * `progress` (text after the id), `ended`: the result is in the inbox.
  */
 export const topics = [
   'stop',
@@ -22,9 +22,8 @@ export const topics = [
   'progress',
   'ended',
 ] as const;
-export type Topic = (typeof topics)[number];
+type Topic = (typeof topics)[number];
 
-/** Signals within one process. */
 export function createLocalSignals(): Signals {
   const listeners = new Set<Readonly<{ topic: Topic; listener: (text: string) => void }>>();
   return {

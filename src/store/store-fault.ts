@@ -1,7 +1,6 @@
-/** The database itself can't be used at present; `undone` where surely nothing of the failed call was written. */
-export type StoreFault = Readonly<{ reason: string; undone: boolean }>;
+/** `undone`: surely nothing of the failed call was written. */
+type StoreFault = Readonly<{ reason: string; undone: boolean }>;
 
-/** The file of the store was removed, or another one was put in its place. */
 export class StoreGone extends Error {
   override readonly name = 'StoreGone';
 
@@ -13,8 +12,8 @@ export class StoreGone extends Error {
 }
 
 /**
- * What a store's error says of the database (Q11): disk full, file or server away, locked, unreadable. Nothing for an
- * error that is the call's own, which would fail again on a healthy database.
+ * Disk full, file or server away, locked, unreadable (Q11). Undefined for the call's own errors, which would fail on
+ * a healthy database, too.
  */
 export function storeFault(error: unknown): StoreFault | undefined {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
@@ -27,22 +26,20 @@ export function storeFault(error: unknown): StoreFault | undefined {
 /** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS, NOTADB. */
 const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 22, 26]);
 
-/** SQLite takes back a transaction that failed. */
 function sqliteFault(error: Error): true | undefined {
   if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined;
-  // The low byte is the kind of failure, the rest its details.
+  // The low byte is the primary code.
   return sqliteCodes.has(error.errcode & 0xff) ? true : undefined;
 }
 
-/** ENOENT, EACCES: the socket file of a server on the same machine. */
+/** ENOENT, EACCES: a socket file. */
 const neverReached = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
-/** Nothing was sent on a connection that had ended. */
 const neverSent = /timeout exceeded when trying to connect|not queryable/;
 const cutOff = /^(ECONNRESET|EPIPE|ETIMEDOUT|08...)$/;
-/** Resources, shutdown, system errors, a server that only reads, damaged data. */
+/** Resources, shutdown, system errors, read-only server, damaged data. */
 const serverSays = /^(53...|57P0.|58...|25006|XX00[12])$/;
 
-/** Known by the name that our own error has: a platform that is away fails with the same codes. */
+/** By our error's name: platforms fail with the same codes. */
 function postgresFault(error: Error): boolean | undefined {
   if (error.name !== 'DatabaseFault') return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -17,9 +17,8 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
-/** What something stored gives away, as stores write it (S7). */
+/** S7. */
 export const storedMarks: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
-/** A followed skill as stores write it. */
 export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
   .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<ActiveSkill>)
   .optional();
@@ -33,7 +32,7 @@ const storedFile = z.object({
   sender: text.optional(),
 } satisfies FieldsOf<ShownFile>);
 
-/** A transcript entry as stores write it. Content blocks stay as the model's API wrote them: only that each has a type is checked. */
+/** Content blocks stay as the model's API wrote them; only their type is checked. */
 export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('user'),

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 
-/** A schema for each field of T: a field added to the type and forgotten in the schema does not compile. */
+/** A field without a schema does not compile. */
 export type FieldsOf<T> = { readonly [Name in keyof Required<T>]: z.ZodType };
 
-/** What was read from a stored row; `reason` never holds the row's own text (L5). */
+/** `reason` never quotes the row (L5). */
 export type ReadJson<T> = Readonly<{ ok: true; value: T } | { ok: false; reason: string }>;
 
-/** Reads JSON that this or an earlier version stored. A damaged row is a value, for the caller to set aside and report (Q11). */
+/** A damaged row is a value: the caller dead-letters and reports it (Q11). */
 export function readStored<T>(schema: z.ZodType<T>, json: string): ReadJson<T> {
   const parsed = parseJson(json);
   if (parsed === undefined) return { ok: false, reason: 'is not JSON' };
@@ -21,7 +21,7 @@ function parseJson(json: string): Readonly<{ value: unknown }> | undefined {
   try {
     return { value: JSON.parse(json) as unknown };
   } catch {
-    // The parser's own message quotes the text.
+    // The parser's message quotes the text.
     return undefined;
   }
 }

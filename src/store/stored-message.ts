@@ -6,7 +6,6 @@ import type { ItemPart } from './grow-item.ts';
 import { storedFollowed, storedMarks } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
 
-/** A conversation as stores write it. */
 export const storedConversation: z.ZodType<Conversation> = z.object({
   channel: z.string(),
   chat: z.string(),
@@ -57,7 +56,7 @@ const storedQuote = z.object({
   attachments: storedAttachments.optional(),
 } satisfies FieldsOf<Quote>);
 
-/** A message as stores write it. Fields that this version does not know are left out. */
+/** Unknown fields are dropped. */
 export const storedMessage: z.ZodType<Message> = z.object({
   id: z.string(),
   conversation: storedConversation,
@@ -89,16 +88,13 @@ export const storedMessage: z.ZodType<Message> = z.object({
 
 const itemPart = z.object({ message: storedMessage, glue: z.string() } satisfies FieldsOf<ItemPart>);
 
-/** The messages of one inbox item: one, or several that were joined. */
 export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPart], itemPart);
 
-/** What a platform calls a sent message, as the outbox holds it. */
 export const storedReceipt: z.ZodType<Receipt> = z.object({
   id: z.string(),
   silent: z.literal(true).optional(),
 });
 
-/** A part to be sent, as the outbox holds it. */
 const storedFile = z.object({
   id: z.string(),
   name: z.string(),

@@ -7,19 +7,16 @@ import { storedEntry } from './stored-entry.ts';
 import { readStored } from './stored-json.ts';
 
 type Row = Readonly<{ seq: number; kind: string; entry: string }>;
-/** `kept`: entries before it that are kept word by word. */
+/** `kept`: earlier entries that stay verbatim. */
 type Summary = Readonly<{ seq: number; kept: number }>;
-/** Without an entry where it is damaged. */
 type ReadRow = Readonly<{ seq: number; entry?: Entry }>;
 
-/** Transcripts; steps add to them. */
 export function createTranscripts(sql: Sql, log: Log): Transcripts {
   const select = 'SELECT seq, kind, entry FROM entries WHERE transcript = ?1';
   const current = sql.lookup<Readonly<{ id: string }>>(
     'SELECT id FROM transcripts WHERE conversation = ?1 ORDER BY seq DESC LIMIT 1',
     { most: 200 },
   );
-  /** From the newest summary on, damaged or not. */
   const newest = sql.lookup<Row>(
     `${select} AND seq >= COALESCE(
        (SELECT seq FROM entries WHERE transcript = ?1 AND kind = 'summary' ORDER BY seq DESC LIMIT 1), 0)`,
@@ -36,7 +33,6 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
      AND transcript IN (SELECT ?1 UNION ALL SELECT id FROM transcripts WHERE conversation = ?1) LIMIT 1`,
   );
 
-  /** The newest summary that can be read, and all rows from it on. */
   async function fromSummary(id: string): Promise<Readonly<{ summary?: Summary; rows: readonly Row[] }>> {
     const rows = await newest(id);
     let [row] = rows;
@@ -51,7 +47,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     return { summary, rows: await sql.read(from(id, summary?.seq ?? 0)) };
   }
 
-  /** Rows before `seq` with `kept` entries that can be read among them: what was damaged was not counted. */
+  /** Until `kept` readable entries are found: damaged ones were not counted. */
   async function rowsBefore(id: string, { seq, kept }: Summary): Promise<readonly ReadRow[]> {
     const rows: ReadRow[] = [];
     for (let missing = kept; missing > 0;) {
@@ -79,7 +75,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
       return { entries, damaged: rows.length - entries.length };
     },
     async archive(conversation) {
-      // A conversation's key holds no "@", so no other conversation can have this id.
+      // Keys hold no "@", so this id is unique.
       await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
     },
     answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,

@@ -4,7 +4,6 @@ import type { Store, UsageRow, UseLimit } from './store.ts';
 type Row = Omit<UsageRow, 'tokens'> &
   Readonly<{ input: number; output: number; cache_read: number; cache_write: number }>;
 
-/** Sums of tokens; steps add to them. */
 export function createUsage(sql: Sql): Store['usage'] {
   const select = `SELECT day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write
     FROM usage WHERE day >= ?1 AND day <= ?2`;
@@ -12,7 +11,7 @@ export function createUsage(sql: Sql): Store['usage'] {
   const ofDays = sql.statement<Row>(`${select} ${order}`);
   const ofSender = sql.statement<Row>(`${select} AND sender = ?3 ${order}`);
   return async ({ day, sender }) => {
-    // Every day lies between nothing and "9".
+    // Every day is between "" and "9".
     const days = [day ?? '', day ?? '9'] as const;
     const rows = await sql.read(sender === undefined ? ofDays(...days) : ofSender(...days, sender));
     return rows.map(({ input, output, cache_read, cache_write, ...row }) => ({
@@ -24,7 +23,7 @@ export function createUsage(sql: Sql): Store['usage'] {
 
 export function createUses(sql: Sql): Store['countUse'] {
   const known = sql.statement('SELECT 1 FROM uses WHERE key = ?1 AND id = ?2');
-  /** The use that has to pass out of sight before there is room. */
+  /** The use that must expire before there is room. */
   const inTheWay = sql.statement<Readonly<{ used_at: number }>>(
     'SELECT used_at FROM uses WHERE key = ?1 AND used_at > ?2 ORDER BY used_at DESC LIMIT 1 OFFSET ?3',
   );

@@ -77,17 +77,16 @@ function offered(body: MessagesRequest | undefined) {
 }
 
 async function build({ home }: Pick<WholeBot, 'home'>): Promise<void> {
-  await buildRoot({
-    folder: rootFolder(path.join(home, 'data')),
-    recipe: rootRecipe([{ name: 'parcels', packages: ['skillet-scales'] }], {
-      suite: 'bookworm',
-      lines: ['deb http://deb.example bookworm main'],
-    }),
-    tool: standInRootTool(),
-    lock: lockOwner,
-    now: Date.now(),
-    flush: async () => undefined,
-    onLine: () => undefined,
-    signal: new AbortController().signal,
-  });
+  await buildRoot(
+    {
+      folder: rootFolder(path.join(home, 'data')),
+      recipe: rootRecipe([{ name: 'parcels', packages: ['skillet-scales'] }], {
+        suite: 'bookworm',
+        lines: ['deb http://deb.example bookworm main'],
+      }),
+      now: Date.now(),
+      signal: new AbortController().signal,
+    },
+    { tool: standInRootTool(), lock: lockOwner, flush: async () => undefined, onLine: () => undefined },
+  );
 }

@@ -42,19 +42,23 @@ test(
         signal: t.signal,
       });
     const build = (...packages: string[]) =>
-      buildRoot({
-        folder: kept,
-        recipe: rootRecipe([{ name: 'parcels', packages }], {
-          suite: 'bookworm',
-          lines: ['deb x bookworm y'],
-        }),
-        tool: standInRootTool(withPrograms),
-        lock: lockOwner,
-        now: Date.now(),
-        flush: async () => undefined,
-        onLine: () => undefined,
-        signal: t.signal,
-      });
+      buildRoot(
+        {
+          folder: kept,
+          recipe: rootRecipe([{ name: 'parcels', packages }], {
+            suite: 'bookworm',
+            lines: ['deb x bookworm y'],
+          }),
+          now: Date.now(),
+          signal: t.signal,
+        },
+        {
+          tool: standInRootTool(withPrograms),
+          lock: lockOwner,
+          flush: async () => undefined,
+          onLine: () => undefined,
+        },
+      );
 
     const before = await run('weigh', '1');
     assert.equal(before.status, 'unavailable');
@@ -84,13 +88,11 @@ test(
     mkdirSync(scratch);
     const recipe = rootRecipe([{ name: 'any', packages: ['python3'] }], { suite: 'x', lines: ['deb x x y'] });
     const tool = standInRootTool(withPrograms);
-    const quiet = {
-      now: Date.now(),
-      flush: async () => undefined,
-      onLine: () => undefined,
-      signal: t.signal,
-    };
-    await buildRoot({ folder: rootfs, recipe, tool, lock: lockOwner, ...quiet });
+    const quiet = { flush: async () => undefined, onLine: () => undefined };
+    await buildRoot(
+      { folder: rootfs, recipe, now: Date.now(), signal: t.signal },
+      { tool, lock: lockOwner, ...quiet },
+    );
     const root = followRootFileSystem(rootfs);
     const sandbox = createBubblewrapSandbox({ bwrap, limits: sandboxLimits, rootfs: () => root()?.path });
     t.after(async () => {

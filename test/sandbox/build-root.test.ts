@@ -177,18 +177,22 @@ function open(t: TestContext) {
         signal?: AbortSignal;
       }> = {},
     ): Promise<BuiltRoot> =>
-      buildRoot({
-        folder,
-        recipe: made,
-        tool: more.tool ?? standInRootTool(),
-        lock: lockOwner,
-        fresh: more.fresh ?? false,
-        now: (now += 1_000),
-        // The disk of a busy machine takes seconds to say yes.
-        flush: async () => undefined,
-        onLine: more.onLine ?? ((line) => void more.lines?.push(line)),
-        signal: more.signal ?? new AbortController().signal,
-      }),
+      buildRoot(
+        {
+          folder,
+          recipe: made,
+          fresh: more.fresh ?? false,
+          now: (now += 1_000),
+          signal: more.signal ?? new AbortController().signal,
+        },
+        {
+          tool: more.tool ?? standInRootTool(),
+          lock: lockOwner,
+          // The disk of a busy machine takes seconds to say yes.
+          flush: async () => undefined,
+          onLine: more.onLine ?? ((line) => void more.lines?.push(line)),
+        },
+      ),
   };
 }
 

@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { once } from '../../lib/async/mutex.ts';
 
-/** Besides English (H14). */
 export const languages = ['de', 'es', 'fr', 'ja', 'pt', 'ru', 'zh'] as const;
 export type Language = (typeof languages)[number];
 
-/** An English sentence, `{0}` for a value: the key of its translations. */
+/** English with `{0}` for a value: the key of translations. */
 export type Fixed = string;
 
-/**
- * say`Hello ${name}.` in one language. Untranslated sentences stay English. A test finds every such sentence in every
- * `LANGUAGE.json`.
- */
+/** say`Hello ${name}.` Untranslated sentences stay English. A test looks for each in every `LANGUAGE.json`. */
 export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (string | number)[]) => string) &
   Readonly<{
     /** `1.234,50` */
@@ -20,13 +16,12 @@ export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (st
     either(values: readonly string[]): string;
     /** `3,4 MB` */
     bytes(count: number): string;
-    /** `23.11.2026, 17:05 MEZ`; `zone` is an IANA name. */
+    /** `23.11.2026, 17:05 MEZ`; `zone`: IANA. */
     time(at: number, zone: string): string;
-    /** A time of day: `00:00 UTC`. */
+    /** `00:00 UTC` */
     hour(at: number, zone: string): string;
   }>;
 
-/** Words for a person whose language is not known yet. */
 export type Words = Fixed | ((say: Say) => string);
 
 type Catalogue = Readonly<Record<Fixed, string>>;
@@ -41,7 +36,7 @@ const catalogues: ReadonlyMap<string, () => Catalogue> = new Map(
   ]),
 );
 
-/** For a language tag (`de`, `pt-br`, `zh-hans`); English for others. */
+/** `de`, `pt-br`, `zh-hans`; otherwise English. */
 export function sayIn(tag: string | undefined): Say {
   const catalogue = catalogues.get(languageOf(tag));
   const locale = localeOf(tag);
@@ -68,12 +63,11 @@ export function sayIn(tag: string | undefined): Say {
   return say;
 }
 
-/** A sentence as people of any language read it. */
 export function inEveryLanguage(sentence: Fixed): readonly string[] {
   return [undefined, ...languages].map((language) => sayIn(language)(sentence));
 }
 
-/** A sentence that is said later: fixed`Denied ${0}.` */
+/** For later: fixed`Denied ${0}.` */
 export function fixed(words: TemplateStringsArray, ..._places: readonly number[]): Fixed {
   return keyOf(words);
 }
@@ -105,7 +99,6 @@ function timeIn(locale: string, at: number, day: Intl.DateTimeFormatOptions, tim
   return `${new Intl.DateTimeFormat(locale, { ...day, timeZone }).format(at)}, ${clock}`;
 }
 
-/** By the person's region, if the tag names one. */
 function localeOf(tag: string | undefined): string {
   const language = languageOf(tag);
   if (!languages.some((each) => each === language)) return 'en-GB';

@@ -1,11 +1,9 @@
 import type { Clock } from '../clock.ts';
 
-/** It pauses while a person is asked (T8). */
 export type Deadline = Readonly<{
-  /** Aborted with a `TimeoutError` when the time is up. */
+  /** Aborts with a `TimeoutError`. */
   signal: AbortSignal;
   start(ms: number): void;
-  /** Not counted until `work` has ended. */
   pause<Result>(work: () => Promise<Result>): Promise<Result>;
   end(): void;
 }>;
@@ -59,7 +57,6 @@ export function createDeadline(clock: Clock): Deadline {
   };
 }
 
-/** Resolves after `ms` at the latest. */
 export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number): Promise<void> {
   const over = new AbortController();
   const time = clock.sleep(ms, over.signal).catch(() => undefined);
@@ -70,7 +67,7 @@ export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number)
   }
 }
 
-/** Milliseconds that never go back, even if the clock does. */
+/** Never go back, even if the clock does. */
 export function monotonicClock(clock: Clock): () => number {
   let ahead = 0;
   let seen = clock.now();

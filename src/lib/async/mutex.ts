@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 
 const mostKeys = 10_000;
 
-/** Tasks run one after another. */
 export function createMutex(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
@@ -13,13 +12,12 @@ export function createMutex(): <Result>(task: () => Promise<Result>) => Promise<
   };
 }
 
-/** Made at the first call. */
 export function once<T>(make: () => T): () => T {
   let made: Readonly<{ value: T }> | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** Once in `everyMs` a key, within this process. */
+/** True once in `everyMs` a key, in this process. */
 export function createThrottle(everyMs: number, clock: Clock): (key: string) => boolean {
   const seen = new Map<string, number>();
   return (key) => {
@@ -31,7 +29,7 @@ export function createThrottle(everyMs: number, clock: Clock): (key: string) => 
   };
 }
 
-/** In a long loop: lets other work go first after each `sliceMs` (B6). */
+/** For long loops: yields after each `sliceMs` (B6). */
 export function createYieldToEventLoop(sliceMs = 8): () => Promise<void> | undefined {
   let started = performance.now();
   return () => {

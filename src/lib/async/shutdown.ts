@@ -1,4 +1,4 @@
-/** Work aborted with this continues at the next start (Q7). */
+/** Aborted work continues at the next start (Q7). */
 export function shutdownReason(): DOMException {
   return new DOMException('shutting down', 'ShutdownError');
 }
@@ -7,7 +7,6 @@ export function isShuttingDown(signal: AbortSignal): boolean {
   return signal.aborted && isShutdown(signal.reason);
 }
 
-/** Such work has no outcome. */
 export function isShutdown(error: unknown): error is DOMException {
   return error instanceof DOMException && error.name === 'ShutdownError';
 }

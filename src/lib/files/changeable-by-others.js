@@ -2,16 +2,15 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 
-// Plain JavaScript: it runs before the compile cache may be opened, and stripping types then would take 10 MB for good.
+// Plain JavaScript: it runs before the compile cache opens, when stripping types would cost 10 MB for good.
 
 const group = 0o020;
 const others = 0o002;
 const sticky = 0o1000;
 
 /**
- * Why somebody else than this user and root could change what stands at a path, or put something else there (S10); undefined if
- * nobody can. Links are followed first. Looks at the path, its folder, and every folder above. `isPrivate` says whether a
- * group has no other member.
+ * Why anybody but this user and root could change or replace a path (S10); undefined if nobody can. Follows links first,
+ * then looks at the path and every folder above. `isPrivate`: the group has no other member.
  * @param {string} place
  * @param {number | undefined} us
  * @param {(gid: number, us: number) => boolean} isPrivate
@@ -36,7 +35,7 @@ export function changeableByOthers(place, us = process.getuid?.(), isPrivate = i
  */
 function problemOf({ uid, gid, mode }, us, isPlace, isPrivate) {
   if (uid !== us && uid !== 0) return `belongs to user ${uid}: chown it to user ${us}`;
-  // A sticky bit: nobody moves what is another's.
+  // Sticky bit: only owners move their files.
   const isShared = !isPlace && (mode & sticky) !== 0;
   if ((mode & (group | others)) === 0 || isShared) return undefined;
   if ((mode & others) === 0 && isPrivate(gid, us)) return undefined;
@@ -44,8 +43,8 @@ function problemOf({ uid, gid, mode }, us, isPlace, isPrivate) {
 }
 
 /**
- * Whether a group is this user's own, as Debian and Fedora make one for each user: it has the user's name, no other member,
- * and is nobody else's first group. Where /etc does not say so, it is not. With such groups folders are 0775 by default.
+ * Debian and Fedora make a group for each user: the user's name, no other member, nobody else's first group. Folders
+ * are 0775 by default then. False if /etc does not say so.
  * @param {number} gid
  * @param {number} us
  * @param {string} etc

@@ -1,7 +1,6 @@
 import path from 'node:path';
 
-/** `mime` for platforms, `words` for people and models. */
-export type FileType = Readonly<{ mime: string; words: string }>;
+type FileType = Readonly<{ mime: string; words: string }>;
 
 const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[] = [
   [/^89504e47/, 'image/png', 'PNG image'],
@@ -48,7 +47,6 @@ const endings: Readonly<Record<string, string>> = {
   '.xml': 'text/xml',
 };
 
-/** ZIP archives inside. */
 export const officeTypes: ReadonlySet<string> = new Set(
   ['.docx', '.xlsx', '.pptx'].map((ending) => endings[ending] ?? ''),
 );
@@ -60,10 +58,9 @@ const wordsOf: Readonly<Record<string, string>> = {
   '.xlsx': 'Excel workbook',
 };
 
-/** Bytes that suffice to tell. */
 export const typeBytes = 16;
 
-/** Bytes win over the name, except for archive formats. */
+/** Bytes win over the name, except for archives. */
 export function fileType(name: string, start: Uint8Array): FileType {
   const hex = Buffer.from(start.subarray(0, typeBytes)).toString('hex');
   const [, mime, words] = magics.find(([magic]) => magic.test(hex)) ?? [];
@@ -78,7 +75,7 @@ export function fileType(name: string, start: Uint8Array): FileType {
   return { mime: named ?? 'application/octet-stream', words: binary };
 }
 
-/** With its dot; empty if there is none. */
+/** With its dot, or empty. */
 export function endingOf(mime: string): string {
   const known: Readonly<Record<string, string>> = {
     'image/gif': '.gif',

@@ -5,7 +5,7 @@ import { enterFolder, unlessRefused, usualWay, type EnteredFolder, type Way } fr
 /** So that endless empty files meet the limit. */
 export const perEntry = 512;
 
-/** Deeper folders count as more than anything may hold. */
+/** Deeper folders count as endless. */
 export const deepestFolder = 256;
 
 export type ListedFile = Readonly<
@@ -19,13 +19,9 @@ export type Listing = Readonly<{
 
 const entryLimit = 200;
 const depthLimit = 4;
-/** A folder may hold millions. */
 const lookLimit = 5_000;
 
-/**
- * Four levels deep, at most 200: no links, devices, pipes, dot folders or `node_modules`. Undefined if absent or
- * behind a link (T13).
- */
+/** Four levels, at most 200 files: no links, devices, pipes, dot folders, `node_modules`. Undefined if absent or behind a link (T13). */
 export function listInside(root: string, names: readonly string[], way?: Way): Listing | undefined {
   const found: ListedFile[] = [];
   const state = { cut: false, looked: 0 };
@@ -81,10 +77,7 @@ function namesIn(folder: EnteredFolder, state: { cut: boolean; looked: number })
   return names.sort();
 }
 
-/**
- * Bytes on the disk, 512 for each entry included; stops above `enough`. Follows no links; opens closed folders.
- * Undefined above `mostEntries`.
- */
+/** On disk, 512 for each entry included; stops above `enough`. Follows no links; opens closed folders. Undefined above `mostEntries`. */
 export async function folderSize(
   folder: string,
   enough: number,
@@ -113,7 +106,6 @@ export async function folderSize(
   return size;
 }
 
-/** Not by a path, which may lead elsewhere by now. */
 export async function openAgain(self: string): Promise<void> {
   if (usualWay !== 'descriptor') return;
   const { mode, uid } = await stat(self);

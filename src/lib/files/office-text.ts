@@ -8,9 +8,8 @@ const longestComment = 0xffff;
 
 const mostEntries = 10_000;
 
-export type OfficeText = Readonly<{ text: string; whole: boolean }>;
+type OfficeText = Readonly<{ text: string; whole: boolean }>;
 
-/** Unpacked. Larger parts are for a skill's programs. */
 const largestPart = 8_000_000;
 
 type Parts = (name: string) => string | undefined;
@@ -23,9 +22,7 @@ const kinds: readonly (readonly [part: string, read: (parts: Parts, names: reado
 
 type Lines = Iterable<string>;
 
-/**
- * Words of DOCX, XLSX and PPTX: paragraphs and rows as lines, cells between tabs. Undefined if damaged or encrypted.
- */
+/** DOCX, XLSX and PPTX: paragraphs and rows as lines, cells between tabs. Undefined if damaged or encrypted. */
 export function officeText(bytes: Buffer, most: number): OfficeText | undefined {
   const entries = new Map<string, ZipEntry>((zipEntries(bytes) ?? []).map((entry) => [entry.name, entry]));
   const kind = kinds.find(([part]) => entries.has(part));
@@ -46,7 +43,7 @@ export function officeText(bytes: Buffer, most: number): OfficeText | undefined 
 
 type Token = Readonly<{ tag?: string; closes?: boolean; empty?: boolean; attributes: string; text: string }>;
 
-/** Programs choose the prefix. */
+/** Prefixes vary. */
 function* tokensOf(xml: string): Iterable<Token> {
   const pattern = /<(\/?)(?:[\w.-]+:)?([\w.-]+)([^<>]*)>|([^<]+)/g;
   for (const [, slash, tag, attributes = '', words] of xml.matchAll(pattern)) {
@@ -107,7 +104,7 @@ function sharedStrings(xml = ''): readonly string[] {
       if (inText && !inReading) strings.push(`${strings.pop() ?? ''}${text}`);
     } else if (tag === 'si' && !closes) strings.push('');
     else if (tag === 't') inText = !closes && !empty;
-    // The reading of a Japanese word is beside it.
+    // Skips the reading beside a Japanese word.
     else if (tag === 'rPh') inReading = !closes && !empty;
   }
   return strings;
@@ -122,7 +119,7 @@ function* rowsOf(xml = '', shared: readonly string[]): Lines {
       if (inValue) row.push(`${row.pop() ?? ''}${type === 's' ? (shared[Number(text)] ?? '') : text}`);
     } else if (tag === 'c' && !closes) {
       type = valueOf(attributes, 't');
-      // Empty cells are not in the file.
+      // The file leaves out empty cells.
       const column = Math.min(columnOf(valueOf(attributes, 'r')), 256);
       while (row.length < column) row.push('');
       row.push('');
@@ -158,11 +155,10 @@ function unescaped(text: string): string {
 
 type ZipEntry = Readonly<{
   name: string;
-  /** Undefined if more than `most`, damaged, encrypted or packed otherwise. */
+  /** Undefined if above `most`, damaged, encrypted or packed otherwise. */
   read(most: number): Buffer | undefined;
 }>;
 
-/** Undefined without a readable directory. */
 function zipEntries(bytes: Buffer): readonly ZipEntry[] | undefined {
   const end = endOf(bytes);
   if (end === undefined) return undefined;
@@ -184,7 +180,6 @@ function zipEntries(bytes: Buffer): readonly ZipEntry[] | undefined {
   return entries;
 }
 
-/** A comment may follow it. */
 function endOf(bytes: Buffer): number | undefined {
   const last = bytes.length - sizes.end;
   for (let at = last; at >= Math.max(0, last - longestComment); at--)
@@ -205,7 +200,7 @@ function contentAt(bytes: Buffer, central: number, most: number): Buffer | undef
   if (method === 0) return content.length <= most ? content : undefined;
   if (method !== 8) return undefined;
   try {
-    // The directory's sizes are claims.
+    // The directory's sizes may be lies.
     return inflateRawSync(content, { maxOutputLength: most });
   } catch (error) {
     if (error instanceof Error && 'code' in error) return undefined;

@@ -1,19 +1,16 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { hasCode } from '../has-code.ts';
 
-/** Linux looks names up from an open folder, so swapping a folder for a link has no effect (T13). */
+/** Linux resolves names from an open folder, so swapping a folder for a link has no effect (T13). */
 export const usualWay: Way = process.platform === 'linux' ? 'descriptor' : 'path';
 
-/** Linux' O_PATH, which Node lacks: opens no device or pipe. */
+/** Linux' O_PATH, missing in Node: opens no device or pipe. */
 const standsFor = 0x200000;
 
-/** `names` below `root`, a path of the host; each is one entry. */
 export type FilePlace = Readonly<{ root: string; names: readonly string[] }>;
 
-/**
- * A descriptor of a regular file. Undefined if a name is absent or a link, or for anything but a file. `alone`: nor a
- * file with a second name (T13).
- */
+/** Undefined if a name is absent or a link, or for anything but a file. `alone`: also for hard links (T13). */
 export function openInside(
   { root, names }: FilePlace,
   { alone, way = usualWay }: Readonly<{ alone: boolean; way?: Way }>,
@@ -36,7 +33,7 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
   const found = openSync(entry, standsFor | constants.O_NOFOLLOW);
   try {
     if (!isWanted(fstatSync(found), alone)) return undefined;
-    // Non-blocking: a lease on the file could delay any other open by 45 seconds.
+    // Non-blocking: a lease could delay the open by 45 seconds.
     return openSync(pathOf(found), constants.O_RDONLY | constants.O_NONBLOCK);
   } finally {
     closeSync(found);
@@ -45,7 +42,6 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
 
 function openByPath(entry: string, alone: boolean): number | undefined {
   if (!isWanted(lstatSync(entry), alone)) return undefined;
-  // Non-blocking: it may be a pipe by now.
   const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(opened);
   const now = unlessRefused(() => realpathSync(entry) === entry && lstatSync(entry));
@@ -59,25 +55,17 @@ function isWanted(stats: Readonly<{ isFile(): boolean; nlink: number }>, alone: 
   return stats.isFile() && (!alone || stats.nlink === 1);
 }
 
-/** Its paths lead into this very folder, even if it is renamed. */
+/** Its paths stay valid even if the folder is renamed. */
 export type EnteredFolder = Readonly<{
-  /** For calls that follow no links. */
   at(name: string): string;
-  /** A path of the folder itself, for reading its entries. */
   self: string;
   leave(): void;
 }>;
 
-/**
- * `path`: checked paths. A folder swapped between check and use could mislead them, but where they are used commands
- * have no sandbox of real processes: they read the same files anyway.
- */
+/** `path`: checked paths, which a swapped folder could mislead; used only where commands have no sandbox of real processes. */
 export type Way = 'descriptor' | 'path';
 
-/**
- * Name after name, never through a link; `root` may be one. Undefined if a name is absent, no folder, or a link.
- * `make`: makes them (0700).
- */
+/** Never through a link; `root` may be one. Undefined if a name is absent or no folder. `make`: makes them (0700). */
 export function enterFolder(
   root: string,
   names: readonly string[],
@@ -88,7 +76,7 @@ export function enterFolder(
   );
 }
 
-/** Undefined for any error of the file system (R4). */
+/** Undefined for any file system error (R4). */
 export function unlessRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -98,7 +86,6 @@ export function unlessRefused<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** The path of what a descriptor stands for. */
 function pathOf(descriptor: number): string {
   return `/proc/self/fd/${descriptor}`;
 }
@@ -132,7 +119,6 @@ function byPath(root: string, names: readonly string[], make: boolean): EnteredF
   return { self, at: (name) => path.join(self, oneName(name)), leave: () => undefined };
 }
 
-/** A name never leads out of its folder. */
 function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notThere(name);
   return name;
@@ -142,7 +128,7 @@ function makeFolder(entry: string): void {
   try {
     mkdirSync(entry, { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 

@@ -2,16 +2,14 @@ import { fstatSync, readSync } from 'node:fs';
 import { fileType } from './file-type.ts';
 import { decodeText } from '../text/text.ts';
 
-/** In no text; some are missing from Windows-1252, too. */
 const noText = /(?![\t\n\v\f\r])\p{Cc}/u;
 
-/** In Latin letters most characters are ASCII. */
 const mostBeyondAscii = 0.3;
 
 /** Bytes (R4). */
 export const textLimit = 200_000;
 
-export type ReadBytes = Readonly<
+type ReadBytes = Readonly<
   { ok: true; bytes: Buffer } | { ok: false; code: 'FILE_TOO_LARGE'; message: string }
 >;
 
@@ -22,7 +20,6 @@ export type ReadText = Readonly<
 export function readBytes(descriptor: number, limit: number): ReadBytes {
   const stats = fstatSync(descriptor);
   if (stats.size > limit) return tooLarge(stats.size, limit);
-  // One more, to see what grows meanwhile.
   const bytes = Buffer.alloc(Math.min(limit, Math.max(stats.size, 4096)) + 1);
   let size = 0;
   for (let read = -1; read !== 0 && size < bytes.length; size += read) {
@@ -32,7 +29,6 @@ export function readBytes(descriptor: number, limit: number): ReadBytes {
   return { ok: true, bytes: bytes.subarray(0, size) };
 }
 
-/** `path` is for messages (R4). */
 export function asText(bytes: Buffer, path: string): ReadText {
   const text = decodeText(bytes, false);
   if (text !== undefined && !text.includes('\0')) return { ok: true, text, size: bytes.length };
@@ -44,7 +40,7 @@ function tooLarge(size: number, limit: number): ReadBytes {
   return { ok: false, code: 'FILE_TOO_LARGE', message: `${size} bytes; at most ${limit} can be read` };
 }
 
-/** UTF-8, UTF-16 with its mark, Windows-1252 (CSV of Excel). `cut`: only the beginning. */
+/** UTF-8, UTF-16 with its mark, Windows-1252 (Excel's CSV). `cut`: only the beginning. */
 export function fileText(bytes: Uint8Array, cut: boolean): string | undefined {
   const text = decoded(bytes, cut)?.replace(/^\uFEFF/, '');
   return text === undefined || text.trim() === '' || text.includes('\0') ? undefined : text;

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 const longest = 80;
 
-/** One entry of a folder that needs no quotes in a shell. `ending` is added if it has none. */
+/** Needs no quotes in a shell. `ending`: used if it has none. */
 export function safeName(written: string, ending = ''): string {
   const plain = written
     .slice(-1_000)
@@ -20,7 +20,7 @@ export function safeName(written: string, ending = ''): string {
   return `${short === '' ? 'file' : short}${kept === '' ? ending : kept}`;
 }
 
-/** The name, or the first free of `name-2`, `name-3` … */
+/** The name, or `name-2`, `name-3` … */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   const ending = path.posix.extname(name);

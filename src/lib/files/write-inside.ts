@@ -13,13 +13,13 @@ import {
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { enterFolder, unlessRefused, type Way, type FilePlace } from './open-inside.ts';
+import { hasCode } from '../has-code.ts';
 
 const run = promisify(execFile);
 
 /**
- * Writes a file (0600), or a copy of the host's `copyOf`, atomically, and makes missing folders. False if a name is a
- * link or no folder, or something else than a file has the name (T13). Links' targets and second names stay as they
- * are. Throws if the disk is full.
+ * Writes a file (0600), or copies `copyOf`, atomically, with missing folders. False if a name is a link or taken by
+ * something else (T13). Targets of links stay. Throws if the disk is full.
  */
 export function writeInside(
   { root, names }: FilePlace,
@@ -58,7 +58,7 @@ function writeNew(file: string, bytes: Uint8Array): void {
   }
 }
 
-/** The name can't be had here; others are faults of the disk. */
+/** Other errors are faults of the disk. */
 function isRefusal(error: unknown): boolean {
   const codes = [
     'EISDIR',
@@ -71,17 +71,15 @@ function isRefusal(error: unknown): boolean {
     'EPERM',
     'ELOOP',
   ];
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+  return hasCode(error, ...codes);
 }
 
-/** Whatever commands made of it: paths of any length, closed folders. Links are removed, not followed. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 2 });
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     const env = { PATH: process.env['PATH'] };
-    // Single complaints do not matter: `rm` reports what stays.
     await run('chmod', ['-R', 'u+rwX', '--', folder], { env }).catch(() => undefined);
     await run('rm', ['-rf', '--', folder], { env });
   }

@@ -3,20 +3,17 @@ import { isShallow } from './json-values.ts';
 import { createContext, Script } from 'node:vm';
 import { once } from '../async/mutex.ts';
 
-/** What is wrong, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** How long a check may block everybody else. */
 const checkMs = 500;
-/** Levels of data that are walked through. */
 const dataLevels = 200;
 const mostProblems = 5;
 
 /**
- * Checks by a JSON Schema of an object (drafts 4 to 2020-12). Throws if it refers to something undefined. `patterns:
- * false` ignores `pattern` and `format`. A check above 500 ms, as of a pattern, is stopped: the data counts as wrong.
+ * Object schemas, drafts 4 to 2020-12. Throws for undefined references. `patterns: false` ignores `pattern` and
+ * `format`. After 500 ms, as for a bad pattern, the data counts as wrong.
  */
 export function jsonSchemaCheck(
   schema: Node,
@@ -45,7 +42,7 @@ function draftOf({ $schema }: Node): SchemaDraft {
   return named === null ? '2020-12' : ((named[1] ?? '2019-09') as SchemaDraft);
 }
 
-/** Keywords whose errors only announce those of the parts. */
+/** Their errors only repeat those of the parts. */
 const containers = new Set(['properties', 'items', 'prefixItems', '$ref', 'allOf', 'patternProperties']);
 
 function inWords(errors: readonly OutputUnit[]): string {
@@ -57,9 +54,8 @@ function inWords(errors: readonly OutputUnit[]): string {
   return [...new Set(each)].slice(0, mostProblems).join('\n');
 }
 
-/** Where the values are data, not schemas. */
+/** Values are data, not schemas. */
 const verbatim = new Set(['enum', 'const', 'examples', 'required', 'default']);
-/** Where the keys are names, not words of JSON Schema. */
 const byName = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
 function withoutPatterns(node: unknown): unknown {
@@ -67,7 +63,7 @@ function withoutPatterns(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const { pattern: _, format: __, patternProperties, ...said } = node as Node;
   return mapped(said, (key, value) => {
-    // The names of a pattern are unknown, so none is too many.
+    // Names allowed by a pattern are unknown, so allow all.
     if (patternProperties !== undefined && key === 'additionalProperties') return true;
     if (verbatim.has(key)) return value;
     return byName.has(key) ? mapped(value, (_name, one) => withoutPatterns(one)) : withoutPatterns(value);
@@ -79,17 +75,17 @@ function mapped(value: unknown, change: (key: string, one: unknown) => unknown):
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
 }
 
-// The limit costs a check 0.4 ms; with a new context each time it was 1.5 ms. A bad pattern would block the bot.
+// Costs a check 0.4 ms; a new context each time cost 1.5 ms. A bad pattern would block the bot.
 const limited = once(() => ({ context: createContext({}), script: new Script('work()') }));
 
-/** Undefined if `work` is not done after `ms`: it is stopped, also inside a regular expression. */
+/** Undefined after `ms`; stops even a regular expression. */
 function runWithTimeLimit<Value>(ms: number, work: () => Value): Readonly<{ value: Value }> | undefined {
   const { context, script } = limited();
   context['work'] = work;
   try {
     return { value: script.runInContext(context, { timeout: ms }) as Value };
   } catch (error) {
-    // It is an Error of the other context.
+    // An Error of the other context.
     if (Reflect.get(Object(error) as object, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
     throw error;
   } finally {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** Of a larger answer no model would see the end. */
 export const valuesLimit = 100_000;
 
-/** For the operator. */
 export const tooManyValues = `it sent more than ${valuesLimit} values at once`;
 
 const backslash = 0x5c;
@@ -18,7 +16,6 @@ const brace = 0x7b;
 
 const bracket = 0x5b;
 
-/** Undefined if it is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -28,13 +25,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What is deeper could not be walked through. */
 export function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
-/** Without undefined members, for environments and headers. */
 export function defined<Value>(members: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(members).filter((one): one is [string, Value] => one[1] !== undefined),
@@ -47,7 +42,7 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Of JSON in pieces: 10 MB of small values block the process for seconds. */
+/** In pieces: 10 MB of small values block the process for seconds. */
 export function createCountValues(): (piece: string) => number {
   let inText = false;
   let escaped = false;
@@ -58,7 +53,6 @@ export function createCountValues(): (piece: string) => number {
       if (escaped) escaped = false;
       else if (inText) {
         if (code === backslash) escaped = true;
-        // JSON texts hold no line end.
         else if (code === quote || code === lineEnd) inText = false;
       } else if (code === quote) inText = true;
       else if (code === comma || code === brace || code === bracket) values += 1;
@@ -67,7 +61,7 @@ export function createCountValues(): (piece: string) => number {
   };
 }
 
-/** RFC 8785: keys sorted by UTF-16 code units, no spaces. */
+/** RFC 8785. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -77,7 +71,7 @@ export function canonicalJson(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** What a token binds its call's input by (C3). */
+/** A token binds its call's input by this (C3). */
 export function hashJson(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

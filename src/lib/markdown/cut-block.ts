@@ -4,10 +4,8 @@ import { graphemeStart } from '../text/text.ts';
 
 const farthestBack = 600;
 
-/** `part` fits and is not empty. */
-export type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
+type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
 
-/** As late as `fits` allows, at a good place. */
 export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | undefined {
   switch (block.type) {
     case 'paragraph':
@@ -81,7 +79,7 @@ function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   };
 }
 
-/** Each part has the header; if no row fits, fixed-width text. */
+/** Each part repeats the header; if no row fits, fixed-width text. */
 function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined {
   const [header, ...rows] = table.children;
   if (header === undefined) return undefined;
@@ -91,7 +89,6 @@ function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined
   return cutBlock({ type: 'code', lang: null, value: layOutTable(table) }, fits);
 }
 
-/** After a line, sentence, word or grapheme. */
 function cutText(
   text: string,
   at: 'lines' | 'words',
@@ -105,7 +102,7 @@ function cutText(
   return { part: text.slice(0, end), rest: text.slice(end) };
 }
 
-/** Marks are closed before the cut and opened again. */
+/** Marks close before the cut and reopen. */
 function cutInlines(
   nodes: readonly Inline[],
   fits: (part: readonly Inline[]) => boolean,
@@ -113,7 +110,6 @@ function cutInlines(
   const text = nodes.map(visibleText).join('');
   const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
   if (cut === undefined) return undefined;
-  // White space there would be lost, or become something else.
   const restLength = cut.rest.trimStart().length;
   return {
     part: takeInlines(nodes, 0, cut.part.trimEnd().length),
@@ -149,7 +145,7 @@ function takeInlines(nodes: readonly Inline[], start: number, end: number): read
   return taken;
 }
 
-/** If all smaller counts fit, too. Asks near the answer only. */
+/** Needs a monotonic `fits`; asks near the answer only. */
 export function largestFit(most: number, fits: (count: number) => boolean): number {
   let good = 0;
   let step = 1;

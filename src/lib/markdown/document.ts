@@ -1,7 +1,4 @@
-/**
- * A syntax tree safe for every channel (H2): no images, HTML or references, only links that may be live. Nodes as in
- * mdast.
- */
+/** Safe for every channel (H2): no images, HTML or references, only live links. Nodes as in mdast. */
 export type MarkdownDocument = Readonly<{ type: 'root'; children: readonly Block[] }>;
 
 export type Block =
@@ -13,28 +10,24 @@ export type Block =
   | Table
   | Readonly<{ type: 'thematicBreak' }>;
 
-/** `lang` is a plain word of at most 40 characters. */
+/** `lang`: a word of at most 40 characters. */
 export type Code = Readonly<{ type: 'code'; lang: string | null; value: string }>;
 
 export type List = Readonly<{
   type: 'list';
   ordered: boolean;
-  /** Number of the first item of an ordered list. */
   start: number | null;
-  /** Items are set apart by blank lines. */
   spread: boolean;
   children: readonly ListItem[];
 }>;
 
 export type ListItem = Readonly<{
   type: 'listItem';
-  /** State of a task's box. */
   checked: boolean | null;
   spread: boolean;
   children: readonly Block[];
 }>;
 
-/** The first row is the header. */
 export type Table = Readonly<{
   type: 'table';
   align: readonly ('left' | 'right' | 'center' | null)[];

@@ -8,10 +8,7 @@ import { simplifyTree } from './simplify-tree.ts';
 import { sanitizeMarkdown } from './sanitize-markdown.ts';
 import { withoutEnd } from '../text/text.ts';
 
-/**
- * Scripts without spaces between words, and their punctuation. Half a surrogate pair is an emoji or a rare Han
- * character.
- */
+/** Scripts without spaces between words. Half a surrogate pair is an emoji or rare Han character. */
 const unspaced =
   /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}\u3000-\u303f\uff00-\uffef\ud800-\udfff]/u;
 
@@ -19,13 +16,9 @@ const opening = /[\p{Ps}\p{Pi}]/u;
 
 const closing = /[\p{Pe}\p{Pf}]/u;
 
-/** A mark between the end of a phrase and a letter closes. */
 const phraseEnd = /[\p{Pe}\p{Pf}.,:;!?…%`]/u;
 
-/**
- * GitHub-flavoured Markdown for any channel (H2). Accepts any text, in linear time; HTML stays as written; text never
- * becomes blank.
- */
+/** GitHub-flavoured (H2). Any text, in linear time; HTML stays as written; text never becomes blank. */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   if (isPlain(markdown)) return { type: 'root', children: literally(markdown) };
   const stretches = sanitizeMarkdown(markdown);
@@ -42,7 +35,7 @@ function parse(source: string): readonly Block[] {
   return simplifyTree(tree);
 }
 
-// HTML is text to every channel; no channel has footnotes.
+// No channel shows these.
 const notWanted = [
   'htmlFlow',
   'htmlText',
@@ -51,17 +44,17 @@ const notWanted = [
   'gfmPotentialFootnoteCall',
 ];
 
-// One tilde is no mark: H~2~O, ~5 minutes. Made once: that takes as long as parsing a short text.
+// One tilde is no mark: H~2~O, ~5 minutes. Made once: it takes as long as a short text.
 const options = once((): Options => {
   const { gfm, gfmFromMarkdown } = markdownLibrary();
   return {
     extensions: [mindMarkEdges(gfm({ singleTilde: false })), { disable: { null: notWanted } }],
-    // Their transforms would find addresses that an author escaped.
+    // The transforms would link addresses that an author escaped.
     mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
   };
 });
 
-/** One line without special characters needs no parser: most answers. */
+/** One line without special characters: most answers. */
 function isPlain(markdown: string): boolean {
   return (
     /^\p{L}(?:[\p{L}\p{N} ,.;?!'"()%-]*[\p{L}\p{N},.;?!'"()%])?$/u.test(markdown) && !/www\./i.test(markdown)
@@ -78,8 +71,8 @@ function literally(source: string): readonly Block[] {
 }
 
 /**
- * CommonMark shows `**「重要」**です` and `*(note)*text` raw: `**` between punctuation and a letter only opens. Here it may
- * also close, and next to Chinese, Japanese and Korean also open (H2).
+ * CommonMark shows `**「重要」**です` and `*(note)*text` raw. Here `**` between punctuation and a letter may also close,
+ * and beside Chinese, Japanese and Korean open (H2).
  */
 function mindMarkEdges(gfm: Extension): Extension {
   const { attention } = markdownLibrary();
@@ -106,7 +99,7 @@ function mind(construct: Construct): Construct {
 function widen(sequence: Token, before: string, after: string): void {
   if (before.trim() === '' || after.trim() === '') return;
   if (/\d/.test(before) && /\d/.test(after)) {
-    // 2*3*4 is a product.
+    // 2*3*4
     sequence._open = sequence._close = false;
     return;
   }
@@ -116,7 +109,7 @@ function widen(sequence: Token, before: string, after: string): void {
     sequence._close = true;
 }
 
-/** Line ends and tabs are negative to micromark. */
+/** micromark's line ends and tabs are negative. */
 function character(code: Code): string {
   return code === null || code < 0 ? '' : String.fromCharCode(code);
 }

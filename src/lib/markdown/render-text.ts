@@ -8,7 +8,6 @@ import {
   type Table,
 } from './document.ts';
 
-/** No marks. The basis of other styles. */
 export const plainStyle: TextStyle = {
   text: (value) => value,
   bold: (inner) => inner,
@@ -22,7 +21,6 @@ export const plainStyle: TextStyle = {
   rule: '———',
 };
 
-/** Latin, Greek and Cyrillic letters and signs: a column each. */
 const plain = /^[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f]*$/;
 
 const wide =
@@ -30,7 +28,7 @@ const wide =
 
 const invisible = /^[\p{M}\p{Cf}]+$/u;
 
-/** How a platform writes text. `text` and `code` get raw text, others what is already written. */
+/** `text` and `code` get raw text, the others rendered text. */
 export type TextStyle = Readonly<{
   text(value: string): string;
   bold(inner: string): string;
@@ -39,19 +37,16 @@ export type TextStyle = Readonly<{
   code(value: string): string;
   link(inner: string, url: string): string;
   heading(inner: string, depth: number): string;
-  /** A code block; `lang` is what stands after the fence. */
   pre(value: string, lang: string | null): string;
-  /** Quotes inside it are marked by `> `. */
+  /** `> ` marks quotes inside it. */
   quote(inner: string): string;
   rule: string;
-  /** Into lines of the width less `indent`. */
+  /** To the width less `indent`. */
   wrap?(inner: string, indent: number): string;
 }>;
 
-/** Further lines begin with `prefix`. */
 type Place = Readonly<{ prefix: string; quoted: boolean }>;
 
-/** Lists, quotes and tables have one layout on every platform. */
 export function renderText(document: MarkdownDocument, style: TextStyle): string {
   return renderBlocks(document.children, style, { prefix: '', quoted: false }, '\n\n');
 }
@@ -132,7 +127,6 @@ function renderInlines(nodes: readonly Inline[], style: TextStyle): string {
     .join('');
 }
 
-/** For a fixed-width font. */
 export function layOutTable(table: Table): string {
   const rows = table.children.map((row) =>
     row.children.map((cell) => visibleText(cell).replace(/\s+/g, ' ').trim()),
@@ -158,7 +152,7 @@ function pad(cell: string, width: number, align: Table['align'][number]): string
 /** Columns: two for East Asian wide characters and emoji, none for marks. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
-  // The first costs 20 ms and 3 MB; few bots need it (B4).
+  // The first costs 20 ms and 3 MB (B4).
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
   let width = 0;
   for (const { segment } of graphemes.segment(text)) {
@@ -167,7 +161,6 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The document laid out as plain text. */
 export function plainText(document: MarkdownDocument): string {
   return renderText(document, plainStyle);
 }

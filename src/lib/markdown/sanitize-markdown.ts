@@ -1,9 +1,6 @@
 import { graphemeStart } from '../text/text.ts';
 
-/**
- * Terminal sequences: strings (titles, links), control sequences, single escapes. Each ends before the next escape,
- * for linear time (S9).
- */
+/** Terminal strings, control sequences, escapes. Each ends before the next escape, for linear time (S9). */
 const sequences =
   // eslint-disable-next-line no-control-regex -- these are the characters to be removed
   /\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-Z\\^-~]/g;
@@ -11,33 +8,30 @@ const sequences =
 // eslint-disable-next-line no-control-regex -- these are the characters to be removed
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** Container markers (`>`, `-`, `1.`) at the head of one line. */
+/** `>`, `-`, `1.` at the head of a line. */
 const deepestPrefix = 24;
 
-/** The parser's time grows with their square. No honest text comes near. */
+/** The parser's time is quadratic in these. No honest text comes near. */
 const mostInParagraph = { brackets: 1000, delimiters: 1000, halfTicks: 100, addresses: 1000, lazyLines: 400 };
 
-/** Quotes, lists and items that begin (twice after a blank line), underlined headings. */
+/** Quotes, lists and items (twice after a blank line), underlined headings. */
 const mostContainers = 1500;
 
 const marker = /^[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$))/;
 
 const nothing: Counts = { brackets: 0, delimiters: 0, halfTicks: 0, addresses: 0, lazyLines: 0 };
 
-/** Parsed alone, with the link definitions that it refers to. `literal`: it would stall the parser. */
+/** Parsed alone, with its link definitions. `literal`: would stall the parser. */
 export type Stretch = Readonly<{ source: string; definitions: string; literal: boolean }>;
 
-/** A stretch ends after these at a good place, a fair one, anywhere. */
+/** A stretch ends at a good place, a fair one, anywhere. */
 const goodLength = 6_000;
 const fairLength = 16_000;
 const anyLength = 32_000;
 
 const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
 
-/**
- * Makes any text safe to parse: no control characters, terminal sequences or lone surrogates, in stretches with
- * bounded time and stack (S6).
- */
+/** No control characters, terminal sequences or lone surrogates; stretches parse with bounded time and stack (S6). */
 export function sanitizeMarkdown(markdown: string): readonly Stretch[] {
   const source = withoutControls(markdown);
   const stretches = cutIntoStretches(source).flatMap(safeParts);
@@ -62,7 +56,6 @@ function cutIntoStretches(source: string): readonly string[] {
   };
   for (const { text, position, blank, code } of sourceLines(source)) {
     const length = position - start;
-    // A cut would turn code into text; code is cheap to parse.
     const opens = code && /^[`~]/.test(text) && afterBlank;
     if (!code || opens) {
       const fair = afterBlank && /^\S/.test(text);
@@ -92,12 +85,11 @@ function safeCut(source: string, end: number): number {
 
 type Counts = typeof mostInParagraph;
 
-/** `literal`: it would stall the parser. */
 type SafePart = Readonly<{ source: string; literal: boolean }>;
 
 /**
- * Cuts before lines that would stall the parser (S6). Literal: a line that is too heavy alone, and too deep or too
- * many containers. Cells of a table are parsed one by one.
+ * Cuts before lines that would stall the parser (S6). Literal: a line too heavy alone, too deep or too many
+ * containers. Table cells are parsed one by one.
  */
 export function safeParts(stretch: string): readonly SafePart[] {
   const parts: SafePart[] = [];
@@ -145,7 +137,7 @@ export function safeParts(stretch: string): readonly SafePart[] {
   return parts;
 }
 
-/** Rows and cells are paragraphs to the parser. */
+/** The parser sees rows and cells as paragraphs. */
 function isTableHead(head: SourceLine | undefined, rule: SourceLine): boolean {
   if (head?.text.startsWith('|') !== true || !/^\|[ \t]*:?-[-:| \t]*$/.test(rule.text.trimEnd()))
     return false;
@@ -162,7 +154,6 @@ function cells(row: string): number {
   );
 }
 
-/** Indentation and marker of each container that a line opens or continues. */
 function leadingMarkers(line: string): readonly string[] {
   let rest = line;
   const markers: string[] = [];
@@ -197,10 +188,9 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** `text` includes its end. */
 type SourceLine = Readonly<{ text: string; position: number; blank: boolean; code: boolean }>;
 
-/** Fences count only at the very start of a line. */
+/** Fences count only at the start of a line. */
 function* sourceLines(source: string): Generator<SourceLine> {
   let fence: string | undefined;
   for (let position = 0; position < source.length;) {

@@ -2,18 +2,16 @@ import { visibleText, type Block, type TableRow } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { writeMarkdown } from './write-markdown.ts';
 
-/** Rows of cells as plain text, the header first. */
 export type LargeTable = readonly (readonly string[])[];
 
 const previewRows = 8;
 
-/** Tables above `most` rows keep the header and 8 rows, and the line of `below`. Tables in lists and quotes stay. */
+/** Tables above `most` rows keep the header, 8 rows and the line of `below`. Tables in lists and quotes stay. */
 export function shortenTables(
   markdown: string,
   most: number,
   below: (shown: number, table: LargeTable, index: number) => string,
 ): Readonly<{ markdown: string; tables: readonly LargeTable[] }> {
-  // Most answers hold no table and need no second look.
   if (!markdown.includes('|')) return { markdown, tables: [] };
   const tables: LargeTable[] = [];
   const children = parseMarkdown(markdown).children.flatMap((block): readonly Block[] => {

@@ -57,7 +57,6 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
   });
 }
 
-/** GitHub's `[!NOTE]` at the head of a quote. */
 function withTitle([first, ...rest]: readonly Block[]): readonly Block[] {
   if (first?.type !== 'paragraph') return first === undefined ? [] : [first, ...rest];
   const [head, ...inlines] = first.children;
@@ -120,7 +119,7 @@ function toInline(node: mdast.PhrasingContent, definitions: Definitions): readon
   }
 }
 
-/** `<br>` has no Markdown form in a table's cell. */
+/** Table cells have no other line break. */
 function withBreaks(node: Inline): readonly Inline[] {
   if (node.type !== 'text') return [node];
   return node.value
@@ -128,7 +127,6 @@ function withBreaks(node: Inline): readonly Inline[] {
     .flatMap((line, index) => [...(index === 0 ? [] : [{ type: 'break' } as const]), ...text(line)]);
 }
 
-/** It can't be written back, either. */
 function mark(type: 'emphasis' | 'strong' | 'delete', children: readonly Inline[]): readonly Inline[] {
   const inner = mergeTexts(children.flatMap((child) => (child.type === type ? child.children : [child])));
   return inner.length === 0 ? [] : [{ type, children: inner }];
@@ -165,7 +163,6 @@ function text(value: string | null | undefined): readonly Inline[] {
   return value === null || value === undefined || value === '' ? [] : [{ type: 'text', value }];
 }
 
-/** Texts side by side as one. */
 export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
   const merged: Inline[] = [];
   for (const node of nodes) {
@@ -177,15 +174,12 @@ export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
   return merged;
 }
 
-/**
- * An absolute http(s) or mailto address of at most 2,048 characters. Undefined for others, and for hosts hidden behind
- * a name (`good.com@evil.com`) (H2).
- */
+/** http(s) or mailto, at most 2,048 characters. Undefined also for hosts hidden behind a name (`good.com@evil.com`) (H2). */
 function liveUrl(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !liveProtocols.has(url.protocol) || url.username !== '' || url.password !== '')
     return undefined;
-  // They end an address in Slack's markup.
+  // They end an address in Slack.
   const href = url.href.replace(/[|<>"`\\^{}\s]/g, (character) => encodeURIComponent(character));
   return href.length > longestUrl ? undefined : href;
 }

@@ -4,9 +4,9 @@ import { parseMarkdown } from './parse-markdown.ts';
 import { writeAndRead, writeMarkdown } from './write-markdown.ts';
 
 /**
- * Pieces of Markdown that each fit, cut between blocks, items, rows or lines, sentences, words, at worst inside a
- * word. Fences reopen, a table's header repeats, nothing is lost. `fits` sees growing documents; one character is a
- * piece even if it does not fit. No pieces for blank text.
+ * Cuts between blocks, items, rows, lines, sentences, words, at worst inside a word. Fences reopen, table headers
+ * repeat. `fits` sees growing documents; a single character is a piece even if it does not fit. Blank text has no
+ * pieces.
  */
 export function splitMarkdown(
   markdown: string,
@@ -18,7 +18,7 @@ export function splitMarkdown(
   return splitDocument(document, fits).flatMap((piece) => {
     const written = writeAndRead(piece);
     if (fits(written.document)) return [written.markdown];
-    // What Markdown can't express becomes plain text, which may be longer.
+    // Marks without a Markdown form become plain text, which may be longer.
     return splitDocument(piece, (part) => fits(part) && fits(writeAndRead(part).document)).map(writeMarkdown);
   });
 }
@@ -28,7 +28,6 @@ function splitDocument(
   fits: (piece: MarkdownDocument) => boolean,
 ): readonly MarkdownDocument[] {
   const pieces: MarkdownDocument[] = [];
-  // The next one last, for constant cost.
   const waiting = document.children.toReversed();
   while (waiting.length > 0) {
     const next = (count: number): readonly Block[] => waiting.slice(-count).toReversed();
@@ -45,7 +44,7 @@ function splitDocument(
         waiting.push(...cut.rest.toReversed());
         piece.push(cut.part);
       } else if (whole.length === 0) {
-        // Better sent and refused than lost.
+        // Better refused by the platform than lost.
         waiting.pop();
         piece.push(following);
       } else if (whole.length > 1 && whole.at(-1)?.type === 'heading') {

@@ -18,17 +18,16 @@ const longestGrapheme = 64;
 
 const punctuation = /[\p{P}\p{S}\ufe0f\u200d]/u;
 
-/** Markdown that reads back as the same text. Marks that it can't express are dropped. */
+/** Reads back as the same text. Drops marks that it can't express. */
 export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
 
-/** Roughly, in characters. */
 export function markdownLength(document: MarkdownDocument): number {
   return write(document).length;
 }
 
-/** What reading it back yields may differ slightly. */
+/** Reading it back may differ slightly. */
 export function writeAndRead(
   document: MarkdownDocument,
 ): Readonly<{ markdown: string; document: MarkdownDocument }> {
@@ -50,9 +49,8 @@ function writeBlock(block: MarkdownDocument): string {
 
 function write(document: MarkdownDocument): string {
   const { gfmToMarkdown, toMarkdown } = markdownLibrary();
-  // The document's node types are mdast's, only readonly.
   return toMarkdown(tightenMarks(document) as unknown as Root, {
-    // Cells are not padded; the dashes under a header are three, as every reader accepts.
+    // No padding; every reader accepts three dashes.
     extensions: [gfmToMarkdown({ stringLength: () => 3 }), { handlers: onlyAsterisks() }],
     bullet: '-',
     rule: '-',
@@ -61,7 +59,7 @@ function write(document: MarkdownDocument): string {
   }).replace(/\n+$/, '');
 }
 
-// The library would write an underscore between letters.
+// The library would write underscores between letters.
 const onlyAsterisks = once(() => {
   const { emphasis, strong } = markdownLibrary().defaultHandlers;
   const peek = (): string => '*';
@@ -75,12 +73,11 @@ const onlyAsterisks = once(() => {
   };
 });
 
-/** Whether the same words are shown. White space is layout. */
 function isSame(one: MarkdownDocument, other: MarkdownDocument): boolean {
   return withoutSpace(visibleText(one)) === withoutSpace(visibleText(other));
 }
 
-/** Shows exactly these characters, save white space at line ends. At most three times as long. */
+/** Shows exactly these characters, except white space at line ends. At most three times as long. */
 export function escapeMarkdown(text: string): string {
   const escaped = text.split('\n').map((line) => line.trim().replace(/[!-/:-@[-`{-~]/g, '\\$&'));
   return escaped
@@ -96,10 +93,7 @@ type Node = MarkdownDocument | Block | ListItem | TableRow | TableCell;
 
 type Mark = Extract<Inline, Readonly<{ type: 'emphasis' | 'strong' | 'delete' }>>;
 
-/**
- * Punctuation and spaces at a mark's edge move out of it before a letter, as in `「**重要**」です`, so that every reader
- * finds the marks (H2).
- */
+/** Moves punctuation and spaces at the edge of a mark outside it before a letter, as in `「**重要**」です`, for every reader (H2). */
 function tightenMarks<N extends Node>(node: N): N {
   if (!('children' in node)) return node;
   if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell')
@@ -108,7 +102,6 @@ function tightenMarks<N extends Node>(node: N): N {
   return { ...node, children: children.map(tightenMarks) };
 }
 
-/** Neighbouring characters, empty at line ends. */
 function tightenInlines(nodes: readonly Inline[], before: string, after: string): readonly Inline[] {
   const tight: Inline[] = [];
   const waiting = joinMarks(nodes).toReversed();
@@ -169,7 +162,6 @@ function splitEnd(node: Inline, type: Mark['type']): readonly [readonly Inline[]
   return [text(node.value.slice(0, end)), text(node.value.slice(end))];
 }
 
-/** A link that leaves a mark takes it along inside. */
 function moveInto(node: Inline, type: Mark['type']): Inline {
   return node.type === 'link' ? { ...node, children: [{ type, children: node.children }] } : node;
 }
@@ -179,7 +171,7 @@ function graphemes(value: string): readonly string[] {
   return [...segments].map(({ segment }) => segment);
 }
 
-/** They would be written as references, and readers drop them. */
+/** Written as references, which readers drop. */
 function trimLines(nodes: readonly Inline[], inMark = false): readonly Inline[] {
   return nodes.map((node, index) => {
     if ('children' in node) return { ...node, children: trimLines(node.children, true) };

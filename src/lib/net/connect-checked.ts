@@ -1,10 +1,10 @@
 import { lookup as systemLookup } from 'node:dns';
 import { connect, isIP, BlockList, type Socket } from 'node:net';
 
-/** All unicast IPv6 (RFC 4291), so no loopback, unique local or NAT64. */
+/** All unicast IPv6 (RFC 4291): no loopback, unique local or NAT64. */
 const assigned = blockList([['2000::', 3]]);
 
-/** IANA registries of special-purpose addresses, and clouds' own services. */
+/** IANA's special-purpose registries, and services of clouds. */
 const refused = blockList([
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -29,35 +29,28 @@ const refused = blockList([
   ['3fff::', 20], // documentation
 ]);
 
-/** One address that a name stands for. */
 export type HostAddress = Readonly<{ address: string; family: 4 | 6 }>;
 
-/** Rejects if there are none. */
-export type Lookup = (host: string) => Promise<readonly HostAddress[]>;
+type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
-/** How connections are made; everything has a safe default. */
 export type ConnectOptions = Readonly<{
-  /** For tests on loopback. */
   mayReach?: (address: string) => boolean;
   lookup?: Lookup;
-  /** For resolving and connecting together; 10 s. */
+  /** Resolving and connecting; 10 s. */
   timeoutMs?: number;
   signal?: AbortSignal;
 }>;
 
-export type Connected =
+type Connected =
   | Readonly<{ ok: true; socket: Socket }>
-  /** One clause that names the host, never its address. */
+  /** Names the host, never its address. */
   | Readonly<{
       ok: false;
       code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled';
       message: string;
     }>;
 
-/**
- * Resolves `host` once, checks every address, and connects to those very addresses: later answers of DNS change
- * nothing (T3, T9). One bad address refuses all.
- */
+/** Resolves once, checks every address and connects to exactly those, whatever DNS says later (T3, T9). One bad address refuses all. */
 export async function connectChecked(
   host: string,
   port: number,
@@ -104,7 +97,6 @@ function lookUp(host: string): Promise<readonly HostAddress[]> {
   });
 }
 
-/** In order, the next one after a while. */
 function openSocket(
   found: readonly HostAddress[],
   port: number,
@@ -114,7 +106,6 @@ function openSocket(
     const [first] = found;
     if (first === undefined || signal.aborted) return resolve(undefined);
     const socket = connect({
-      // So that only `lookup` decides where it leads.
       host: found.length === 1 ? first.address : 'checked.invalid',
       port,
       autoSelectFamily: found.length > 1,
@@ -141,10 +132,7 @@ function aborted(signal: AbortSignal): Promise<'aborted'> {
   });
 }
 
-/**
- * Whether a resolved address is on the public internet (T3, T9). Refused: this machine, its networks, cloud metadata,
- * reserved ranges, IPv6 that carries IPv4 or a tunnel, and anything but a plain address.
- */
+/** On the public internet (T3, T9). Not this machine, its networks, cloud metadata, reserved ranges, IPv6 with IPv4 or a tunnel inside. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !refused.check(address, 'ipv4');
@@ -160,7 +148,7 @@ function blockList(ranges: readonly (readonly [string, number])[]): BlockList {
   return list;
 }
 
-/** RFC 5214: the last 64 bits are `0000:5efe` or `0200:5efe` and an IPv4 address. */
+/** RFC 5214: `0000:5efe` or `0200:5efe`, then an IPv4 address. */
 function isIsatap(address: string): boolean {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = written.split('::').map((part) => part.split(':').filter((word) => word !== ''));

@@ -9,39 +9,36 @@ import { createServer, request } from './node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { judgeTarget } from './judge-target.ts';
 
-export type AllowProxy = Readonly<{
+type AllowProxy = Readonly<{
   socketPath: string;
   close(): Promise<void>;
 }>;
 
 export type AllowProxyOptions = Readonly<{
-  /** Host names, and `*.` before one for everything below it. */
+  /** `*.NAME`: everything below it. */
   hosts: readonly string[];
-  /** Nothing may be there; at most 107 bytes. Becomes 0600. */
+  /** Must not exist; at most 107 bytes. Becomes 0600. */
   socketPath: string;
-  /** 80 and 443. */
   ports?: readonly number[];
-  /** For the answers that refuse a host. */
   howToAllow?: (host: string) => string;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
   limits?: Readonly<{
-    /** Requests and tunnels at the same time; 64. */
+    /** At the same time; 64. */
     connections?: number;
-    /** Of a request, in bytes; 16 KB. */
+    /** 16 KB. */
     headerBytes?: number;
-    /** Until a request's headers are complete; 10 s. */
+    /** 10 s. */
     headersMs?: number;
-    /** Without a byte in either direction; 120 s. */
+    /** 120 s without a byte. */
     idleMs?: number;
   }>;
   log?: Log;
-  /** Called with the host and port of each refused request, and why. */
   onRefused?: (asked: string, reason: string) => void;
 }>;
 
 /**
- * An HTTP proxy on a unix socket: the one way out of a sandbox (T9). Accepts whole `http:` addresses and CONNECT;
- * connects to resolved and checked addresses only. A refusal says what to declare. Tunnels are not inspected.
+ * The only way out of a sandbox (T9): whole `http:` addresses and CONNECT, on a unix socket, to checked addresses. A
+ * refusal says what to declare. Tunnels are not inspected.
  */
 export async function createAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
   const {
@@ -109,7 +106,6 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
     },
   };
 
-  /** The connection ends with `use` or the client. */
   async function serve(
     asked: IncomingMessage,
     client: Duplex | ServerResponse,
@@ -167,7 +163,6 @@ const broken: Refusal = {
   message: 'The host ended the connection without a whole answer.',
 };
 
-/** CONNECT names host and port; others need a whole `http:` address. */
 function targetUrl({ method, url = '' }: IncomingMessage): URL | undefined {
   if (method !== 'CONNECT') return /^http:\/\//i.test(url) ? parsed(url) : undefined;
   return /^[^/?#@\s\\]+:\d{1,5}$/.test(url) ? parsed(`http://${url}`) : undefined;
@@ -215,7 +210,6 @@ function tunnel(client: Duplex, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     client.once('close', resolve);
     socket.once('close', () => {
-      // What was read already comes first.
       client.end();
       resolve();
     });
@@ -239,7 +233,6 @@ const hopByHop = [
   'upgrade',
 ];
 
-/** Passes a request and its answer on. Rejects if the connection breaks; earlier bytes were passed on. */
 async function forwardRequest(
   url: URL,
   asked: IncomingMessage,
@@ -251,7 +244,6 @@ async function forwardRequest(
     path: `${url.pathname}${url.search}`,
     headers: defined({
       ...endToEnd(asked.headersDistinct, asked.headers),
-      // What was judged, not the Host header.
       host: url.host,
       'transfer-encoding': asked.headers['transfer-encoding'] && 'chunked',
       connection: 'close',
@@ -263,7 +255,6 @@ async function forwardRequest(
     onward.on('response', resolve).on('error', reject);
     onward.on('close', () => reject(new Error('the connection ended without an answer')));
   });
-  // A server may answer before it has read all.
   const sent = pipeline(asked, onward);
   sent.catch(() => undefined);
   const came = await answered;

@@ -2,11 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectOptions } from './connect-checked.ts';
 import { httpGet } from './http-get.ts';
 
-export type FetchOptions = Readonly<{
+type FetchOptions = Readonly<{
   maxBytes: number;
-  /** Names, redirects and the last byte together. */
+  /** All redirects and the last byte. */
   timeoutMs: number;
-  /** Lower case, without parameters; empty if not told. */
   wants(contentType: string): boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>;
   signal: AbortSignal;
@@ -18,20 +17,18 @@ export type FetchedPage =
       url: URL;
       status: number;
       statusText: string;
-      /** Lower case, without parameters; empty if not told. */
+      /** Lower case, without parameters; may be empty. */
       contentType: string;
       charset?: string;
-      /** Absent if the host does not tell. */
       length?: number;
       body: Buffer;
       cut: boolean;
     }>
-  /** `url`: the address, or one it redirects to, is not allowed. */
+  /** `url`: the address or a redirect is not allowed. */
   | Readonly<{ ok: false; code: 'url' | 'timeout' | 'failed'; message: string }>;
 
 const mostRedirects = 5;
 
-/** Each redirect is checked like the first (T3). */
 export async function fetchPage(first: string, options: FetchOptions): Promise<FetchedPage> {
   const { wants, maxBytes, timeoutMs, connect = {}, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -96,7 +93,7 @@ function whyNot(url: URL): string | undefined {
   return isWeb ? undefined : `names port ${port}, which is not a port of web servers`;
 }
 
-/** As in browsers; other protocols use them. */
+/** Blocked as in browsers. */
 const otherProtocols = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ]);

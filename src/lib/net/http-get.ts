@@ -7,14 +7,12 @@ import { request } from './node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { hostOf } from './judge-target.ts';
 
-export type HttpGetOptions = Readonly<{
+type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
-  /** Bytes read of the body, unpacked; what follows is left. */
+  /** Of the unpacked body. */
   maxBytes: number;
-  /** Whether the body is read at all. */
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
-  /** Also while a body trickles in. */
   signal: AbortSignal;
 }>;
 
@@ -25,20 +23,16 @@ export type HttpAnswer =
       statusText: string;
       headers: IncomingHttpHeaders;
       body: Buffer;
-      /** The body continues after `maxBytes`. */
       cut: boolean;
     }>
-  /** `refused`: nobody may reach it. `broken`: no whole answer. `message`: one clause that names the host. */
+  /** `refused`: nobody may reach it. `broken`: no whole answer. `message` names the host. */
   | Readonly<{
       ok: false;
       code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled' | 'broken';
       message: string;
     }>;
 
-/**
- * One GET without redirects, cookies, proxies or reused connections, to a checked address (T3). The certificate must
- * be valid.
- */
+/** No redirects, cookies, proxies or reused connections; checked address (T3), valid certificate. */
 export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
   const { signal, maxBytes, wants = () => true } = options;
   const written = hostOf(url);
@@ -74,7 +68,7 @@ function secured(socket: Socket, host: string, isAddress: boolean): Promise<TLSS
     const line = connectTls({
       socket,
       host,
-      // A name for the certificate: addresses have none.
+      // Addresses have no name for the certificate.
       servername: isAddress ? undefined : host,
       ALPNProtocols: ['http/1.1'],
     });
@@ -101,7 +95,6 @@ function unpacked(came: IncomingMessage): Readable {
   if (encoding === 'identity' || encoding === '') return came;
   const unpack = unpackers.get(encoding);
   if (unpack === undefined) throw new Error('packed its answer in a way that was not asked for');
-  // The reader of what comes out sees every error.
   return pipeline(came, unpack(), () => undefined);
 }
 
@@ -112,7 +105,7 @@ const unpackers = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-/** An answer may unpack without end. */
+/** A body may unpack without end. */
 async function readUpTo(
   source: Readable,
   maxBytes: number,
@@ -127,7 +120,6 @@ async function readUpTo(
   return { body: Buffer.concat(chunks), cut: false };
 }
 
-/** What a host did wrong, after its name. */
 function faultOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (/CERT|SELF_SIGNED|ALTNAME|ISSUER|SIGNATURE/.test(code)) return `has no valid certificate (${code})`;

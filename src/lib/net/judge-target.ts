@@ -1,20 +1,17 @@
 import { isIP } from 'node:net';
 
-/** Where a proxied request wants to go, if it may. */
 export type Target =
   | Readonly<{ ok: true; url: URL; host: string; port: number }>
-  /** ASCII, one line each; `reason` fits a status line, `message` says what to do. */
+  /** ASCII, one line each. `reason`: for the status line. `message`: what to do. */
   | Readonly<{ ok: false; status: 400 | 403; reason: string; message: string }>;
 
-/** What may be reached through the proxy. */
-export type Allowance = Readonly<{
+type Allowance = Readonly<{
   hosts: readonly string[];
   ports: readonly number[];
-  /** One ASCII sentence: what to write so that the host may be reached. */
   howToAllow(host: string): string;
 }>;
 
-/** Declared names on the web's ports, never an address (T9). */
+/** Declared names on allowed ports, never an address (T9). */
 export function judgeTarget(url: URL, { hosts, ports, howToAllow }: Allowance): Target {
   const { host, isAddress } = hostOf(url);
   if (isAddress) {
@@ -51,7 +48,7 @@ function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-/** A host name means itself, `*.NAME` everything below it; `*` and addresses mean nothing (T9). */
+/** `*.NAME` is everything below it; `*` and addresses match nothing (T9). */
 export function matchesHost(patterns: readonly string[], host: string): boolean {
   const name = normal(host);
   if (!isHostName(name)) return false;
@@ -63,7 +60,7 @@ export function matchesHost(patterns: readonly string[], host: string): boolean 
   });
 }
 
-/** Without brackets. `isAddress` in any spelling (`2130706433`, `0x7f.1`): the URL has normalised it. */
+/** Without brackets. `isAddress`: any spelling (`2130706433`, `0x7f.1`), normalised by URL. */
 export function hostOf(url: URL): Readonly<{ host: string; isAddress: boolean }> {
   const host = url.hostname.replace(/^\[(.*)\]$/s, '$1');
   return { host, isAddress: isIP(host) !== 0 };
@@ -73,7 +70,7 @@ function normal(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
 
-/** With a letter in the last label: programs read `1.2.3` as IPv4. */
+/** Programs read `1.2.3` as IPv4. */
 function isHostName(name: string): boolean {
   return (
     name.length <= 253 &&

@@ -3,10 +3,9 @@ import type { Writable } from 'node:stream';
 import type { Log } from '../log.ts';
 import { killOne } from './kill-processes.ts';
 
-/** A process group ends with this process. Returns its undo. */
 export type EndWithUs = (group: number) => () => void;
 
-/** Reads `+ GROUP` and `- GROUP`; at the end of its input ends all groups left. */
+/** Reads `+ GROUP` and `- GROUP`; at the end of input kills the rest. */
 const watch = `
   while read -r sign group; do
     if [ "$sign" = + ]; then set -- "$@" "$group"; continue; fi
@@ -14,10 +13,7 @@ const watch = `
   done
   for group do kill -s KILL -- "-$group"; done`;
 
-/**
- * Process groups end with this process, however it ends: after kill -9 a small shell sees the end of its pipe. Without
- * a shell (logged) only an ordinary end does it.
- */
+/** After kill -9 a small shell sees the end of its pipe. Without a shell (logged) only an ordinary end kills the groups. */
 export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   const groups = new Set<number>();
   let watcher: Writable | undefined;
@@ -29,7 +25,7 @@ export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   }
 
   function startWatch(): Writable {
-    // Signals to all processes of a terminal must not end it first.
+    // A terminal's signals must not end it first.
     const shell = spawn('/bin/sh', ['-c', watch], {
       env: {},
       detached: true,

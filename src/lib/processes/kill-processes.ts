@@ -3,10 +3,10 @@ import { childrenOf, measureProcesses } from './measure-processes.ts';
 
 const mostFound = 1_000;
 
-/** The kernel ends all others with a namespace's first process. */
+/** The kernel kills the rest with a namespace's first process. */
 export function killNamespace(bwrap: number): void {
   for (const first of childrenOf(bwrap)) {
-    // Among thousands it would not finish.
+    // Else slow among thousands.
     unlessGone(() => setPriority(first, constants.priority.PRIORITY_HIGHEST));
     killOne(first);
   }
@@ -24,7 +24,7 @@ export function killOne(id: number): void {
   unlessGone(() => process.kill(id, 'SIGKILL'));
 }
 
-/** It is gone, or may not be killed. */
+/** Gone, or not ours. */
 function unlessGone(act: () => void): void {
   try {
     act();

@@ -1,18 +1,17 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { hasCode } from '../has-code.ts';
 
 export type Load = Readonly<{
   ids: readonly number[];
   tasks: number;
-  /** Without mapped files; shared ones count once for each. */
+  /** Without mapped files; counts shared memory for each. */
   memory: number;
-  /** With children that were waited for. */
   cpu: number;
 }>;
 
-/** As Linux tells programs. */
+/** Linux' USER_HZ. */
 const ticks = 100;
 
-/** Stops above `mostTasks`; ended ones count nothing. */
 export function measureProcesses(root: number, mostTasks: number): Load {
   const ids = [root];
   const sum = { tasks: 0, memory: 0, cpu: 0 };
@@ -28,7 +27,7 @@ export function measureProcesses(root: number, mostTasks: number): Load {
   return { ids, ...sum };
 }
 
-/** Shared bytes are divided among their users; unreadable ones count nothing. */
+/** Divides shared bytes among their users; skips unreadable processes. */
 export function measureOwnMemory(ids: readonly number[]): number {
   let bytes = 0;
   for (const id of ids) {
@@ -40,10 +39,9 @@ export function measureOwnMemory(ids: readonly number[]): number {
 }
 
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
-/** Sockets that ordinary programs have beside each other. */
 const freeSockets = 64;
 
-/** Of a process's own network; undefined if shared. */
+/** Of an own network namespace, otherwise undefined. */
 export function measureSockets(id: number): number {
   const link = (name: string): string | undefined => unlessGone(() => readlinkSync(`/proc/${name}/ns/net`));
   const network = link(String(id));
@@ -58,7 +56,6 @@ export function measureSockets(id: number): number {
   return bytes;
 }
 
-/** Those of other threads included. */
 export function childrenOf(id: number): readonly number[] {
   return (listProc(`${id}/task`) ?? []).flatMap((thread) =>
     (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
@@ -97,9 +94,9 @@ function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && goneCodes.has(String(error.code))) return undefined;
+    if (hasCode(error, ...goneCodes)) return undefined;
     throw error;
   }
 }
 
-const goneCodes: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+const goneCodes = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];

@@ -1,22 +1,21 @@
-/** UTF-16 units; `end` is not part of it. */
+/** UTF-16 units; `end` is exclusive. */
 export type Stretch = Readonly<{ start: number; end: number; name: string }>;
 
-/** A fixed set of words, with line breaks anywhere inside (`base64`, `fold`). */
+/** Fixed words, with line breaks anywhere inside (`base64`, `fold`). */
 export type FindSecrets = Readonly<{
   /** In order; overlapping words are one, named after the first. */
   all(text: string): readonly Stretch[];
-  /** Where an unfinished word may begin at the end; else its length. */
+  /** Where an unfinished word may begin; otherwise the length. */
   openFrom(text: string): number;
 }>;
 
 const lineBreaks = /[\r\n]+/g;
-/** Characters that decide together how far to go on. */
 const block = 3;
 const slots = 1 << 16;
 
 /**
- * `words` to names; each has 8 characters or more besides line breaks. Wu and Manber: the last three characters of a
- * window say how far to skip, so most of a text is never read.
+ * `words` to names, 8 characters or more besides line breaks. Wu and Manber: the last three characters of a window
+ * decide how far to skip, so most text is never read.
  */
 export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecrets {
   const named = new Map([...words].map(([word, name]) => [word.replace(lineBreaks, ''), name]));
@@ -26,12 +25,10 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
   const { skips, ending } = tablesOf(sorted, shortest);
   const beginnings = new Set(sorted.map((word) => word.slice(0, block)));
 
-  /** The longest word that begins here. */
   function wordAt(flat: string, start: number, end: number): string | undefined {
     return ending.get(hash(flat, end))?.find((word) => flat.startsWith(word, start));
   }
 
-  /** Stretches of a text without line breaks, overlapping ones joined. */
   function stretchesIn(flat: string): readonly Stretch[] {
     const found: { start: number; end: number; name: string }[] = [];
     for (let at = shortest - 1; at < flat.length;) {
@@ -52,7 +49,6 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
     return found;
   }
 
-  /** A word begins with the rest of the text and is longer. */
   function mayGoOn(flat: string, start: number): boolean {
     const rest = flat.slice(start);
     if (rest.length >= block && !beginnings.has(rest.slice(0, block))) return false;
@@ -83,9 +79,8 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
 }
 
 type Tables = Readonly<{
-  /** By hash of the last block: how far the window may move. */
   skips: Uint8Array;
-  /** Without a skip: words that may begin with the window, the longest first. */
+  /** Words that may begin with the window, longest first. */
   ending: ReadonlyMap<number, readonly string[]>;
 }>;
 
@@ -105,7 +100,6 @@ function tablesOf(words: readonly string[], shortest: number): Tables {
   return { skips, ending };
 }
 
-/** Of the block that ends at `end`. */
 function hash(text: string, end: number): number {
   return (
     ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & (slots - 1)
@@ -121,7 +115,6 @@ function inText(text: string, flat: string, stretches: readonly Stretch[]): read
   const breaks = text.matchAll(lineBreaks);
   let next = breaks.next().value;
   let removed = 0;
-  /** Called with growing indexes. */
   const place = (index: number): number => {
     for (; next !== undefined && next.index - removed <= index; next = breaks.next().value)
       removed += next[0].length;

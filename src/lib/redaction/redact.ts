@@ -7,41 +7,32 @@ export type Secret = Readonly<{ name: string; value: string }>;
 /** Shorter ones are in ordinary words (U3). */
 const shortestSecret = 8;
 
-/** Parts cut anywhere; only a possible beginning of a secret is held back. */
+/** Holds back only what may begin a secret. */
 export type InParts<Part> = Readonly<{
-  /** What may go out now. */
   push(part: Part): Part;
-  /** What was held back. */
   end(): Part;
 }>;
 
-/** Takes secrets out of whatever leaves (U3, S2). */
+/** U3, S2. */
 export type Redaction = Readonly<{
-  /** Replaces every secret by `[redacted NAME]`. */
   text(text: string): string;
-  /** The same for text in parts. */
   textInParts(): InParts<string>;
-  /** UTF-8, perhaps cut inside a character. */
+  /** UTF-8; parts may cut characters. */
   bytesInParts(): InParts<Buffer>;
 }>;
 
-/** `Redaction.text` alone. */
 export function createRedactor(secrets: readonly Secret[]): (text: string) => string {
   return createRedaction(secrets).text;
 }
 
-/**
- * Of 8 characters or more: plain, base64 (also inside a longer text), hex, URL- and JSON-escaped, with line breaks
- * anywhere (U3). A net: values that are reversed, split or encrypted pass.
- */
+/** 8 characters or more: the value and `secretForms`, with line breaks anywhere (U3). Reversed, split or encrypted values pass. */
 export function createRedaction(secrets: readonly Secret[]): Redaction {
   const words = new Map<string, string>();
-  // Printing loses outer spaces.
   for (const { name, value } of secrets)
     for (const form of [value, value.trim()].flatMap(formsOf)) if (!words.has(form)) words.set(form, name);
   if (words.size === 0) return nothingToRedact;
   const find = createFindSecrets(words);
-  // One character a byte: no decoding, and nothing else changes.
+  // One character a byte: no decoding.
   const asBytes = new Map([...words].map(([word, name]) => [inLatin1(word), inLatin1(name)]));
   let findBytes: FindSecrets | undefined;
   return {
@@ -78,7 +69,7 @@ function replaced(text: string, find: FindSecrets): string {
   const pieces: string[] = [];
   let from = 0;
   for (const { start, end, name } of stretches) {
-    // What stands in JSON is to stay JSON.
+    // JSON must stay JSON.
     pieces.push(text.slice(from, start), `[redacted ${name.replace(/["\\\]\p{Cc}]/gu, '')}]`);
     from = end;
   }
@@ -91,7 +82,6 @@ function inParts(find: FindSecrets): InParts<string> {
     push(part) {
       held += part;
       const open = find.openFrom(held);
-      // An overlapping secret goes with it.
       const across = find.all(held).find(({ end }) => end > open);
       const upTo = Math.min(open, across?.start ?? open);
       const out = replaced(held.slice(0, upTo), find);
@@ -106,10 +96,7 @@ function inParts(find: FindSecrets): InParts<string> {
   };
 }
 
-/**
- * Forms in which usual programs print a value (U3): base64 and base32 at any offset, hex with and without separators,
- * URL- and JSON-escaped.
- */
+/** As usual programs print it (U3): base64 and base32 at any offset, hex with and without separators, URL- and JSON-escaped. */
 export function secretForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
@@ -120,7 +107,7 @@ export function secretForms(value: string): readonly string[] {
       value,
       ...json,
       ...slashed,
-      // JSON in JSON, as a log line holds it.
+      // JSON in JSON, as in logs.
       ...[...json, ...slashed].map(escapedForJson),
       ...urlForms(value),
       ...hexForms(hex),
@@ -136,7 +123,7 @@ function escapedForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** As Python and others write it: nothing but ASCII. */
+/** Python and others: only ASCII. */
 function asciiJson(text: string): string {
   return escapedForJson(text).replace(/[\u007f-\uffff]/g, byNumber);
 }
@@ -152,12 +139,10 @@ function harmlessJson(text: string): readonly string[] {
   ];
 }
 
-/** `\u00e4` */
 function byNumber(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Languages differ in what they escape, in case, and in spaces. */
 function urlForms(value: string): readonly string[] {
   const component = encodeURIComponent(value.toWellFormed());
   const strict = component.replace(/[!'()*]/g, octet);
@@ -178,7 +163,7 @@ function octet(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Characters that the value alone decides, `offset` bytes into a group of three. */
+/** Characters decided by the value alone, `offset` bytes into a group of three. */
 function base64At(bytes: Buffer, offset: number): readonly string[] {
   const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
   const whole = Math.floor((shifted.length * 8) / 6);
@@ -187,10 +172,9 @@ function base64At(bytes: Buffer, offset: number): readonly string[] {
   );
 }
 
-/** `bytes.hex(' ')`, `openssl`, `xxd`, `hexdump -C`. Dumps have 16 bytes a line. */
+/** `bytes.hex(' ')`, `openssl`, `xxd`, `hexdump -C`: 16 bytes a line. */
 function hexForms(hex: string): readonly string[] {
   const bytes = hex.match(/../g) ?? [];
-  // Shorter ends appear in other dumps, too.
   const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
     bytes.slice(line * 16, line * 16 + 16),
   ).filter(({ length }) => length >= 8);
@@ -209,7 +193,6 @@ function hexForms(hex: string): readonly string[] {
   return [...lower, ...lower.map((form) => form.toUpperCase())];
 }
 
-/** The same as `base64At`, for a group of five. */
 function base32At(bytes: Buffer, offset: number): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const first = (5 - ((offset * 8) % 5)) % 5;
@@ -220,12 +203,11 @@ function base32At(bytes: Buffer, offset: number): string {
 type Redact = (text: string) => string;
 type NameKeys = (keys: readonly string[]) => readonly string[];
 
-/** Redacts texts and keys of foreign data; the same value if nothing changed. Equal keys are numbered. Bytes stay. */
+/** Texts and keys; the same value if nothing changed. Numbers equal keys. */
 export function redactDeep<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => redactedKeys(keys, redact));
 }
 
-/** For data of our own shape: keys stay. */
 export function redactTexts<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => keys);
 }

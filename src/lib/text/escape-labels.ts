@@ -1,6 +1,6 @@
 import { truncate } from './text.ts';
 
-/** They tell a model whose words it reads; content can't open or close one (M11, U4). */
+/** Tell a model whose words it reads; content can't open or close one (M11, U4). */
 export const labels = [
   'instruction',
   'output',
@@ -14,15 +14,12 @@ export const labels = [
 ] as const;
 export type Label = (typeof labels)[number];
 
-/** What is undefined is left out. */
 export type LabelAttributes = Readonly<Record<string, string | undefined>>;
 
-/** Labels in `text` are escaped, attributes are one line. */
 export function labelled(label: Label, text: string, attributes: LabelAttributes = {}): string {
   return enclose(label, escapeLabels(text), attributes);
 }
 
-/** For texts that are `labelled` already, nothing else. */
 export function around(
   label: Label,
   labelledTexts: readonly string[],
@@ -31,20 +28,18 @@ export function around(
   return enclose(label, labelledTexts.join('\n'), attributes);
 }
 
-/** However they are spelt. */
 export function escapeLabels(text: string): string {
   // The pattern takes 20 ms to compile.
   return text.includes('<') ? text.replace(labelPattern, '&lt;') : text;
 }
 
-/** Cut before, as texts are long, and after, as they grow. */
 export function labelsEscaped(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   const cut = truncate(text, limit);
   const harmless = truncate(escapeLabels(cut.text), limit);
   return { text: harmless.text, truncated: cut.truncated || harmless.truncated };
 }
 
-/** Closes labels that the cut leaves open. Empty if there is no room worth reading. */
+/** Closes labels left open. Empty if there is no room worth reading. */
 export function truncateLabelled(text: string, limit: number): string {
   if (text.length <= limit) return text;
   if (limit < worthReading) return '';
@@ -58,12 +53,11 @@ export function truncateLabelled(text: string, limit: number): string {
 }
 
 const worthReading = 500;
-/** Of the labels that can stand inside one another. */
 const longestEnds = 50;
 const tag = new RegExp(`<(/?)(${labels.join('|')})(?: [^>\\n]*)?>`, 'g');
 const tagCutOff = new RegExp(`<(?:${labels.join('|')})(?: [^>\\n]*)?(?=\\n\\[cut: [^\\n]*$)`);
 
-/** May stand unseen between letters of a tag. */
+/** May hide between the letters of a tag. */
 const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
 const spelt = labels.map((label) => [...label].join(unseen)).join('|');
 // No neighbouring stars, for linear time (S9).

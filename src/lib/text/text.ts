@@ -1,13 +1,9 @@
-/** How much a grapheme may hold. Characters. */
 const longestGrapheme = 64;
 
 const steering =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
 
-/**
- * At most `limit` UTF-16 units, no pair split, at a line end of the final fifth if there is one; the last line says
- * so.
- */
+/** At most `limit` UTF-16 units, never splitting a pair, preferably at a line end; the last line says so. */
 export function truncate(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   if (text.length <= limit) return { text, truncated: false };
   const marker = (left: number): string => `\n[cut: ${left} of ${text.length} characters left out]`;
@@ -18,7 +14,7 @@ export function truncate(text: string, limit: number): Readonly<{ text: string; 
   return { text: text.slice(0, end) + marker(text.length - end), truncated: true };
 }
 
-/** White space and control characters become single spaces; cut with an ellipsis. */
+/** White space and control characters become spaces; cut with an ellipsis. */
 export function oneLine(text: string, limit: number): string {
   // eslint-disable-next-line no-control-regex
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
@@ -27,7 +23,7 @@ export function oneLine(text: string, limit: number): string {
   return `${flat.slice(0, end).trimEnd()}…`;
 }
 
-/** `[.,]+$` would take quadratic time (S9). */
+/** `[.,]+$` would be quadratic (S9). */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
@@ -39,7 +35,6 @@ function isHighSurrogate(text: string, index: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Things not among those of the call before, by content. */
 export function createNewSince<Thing>(): (things: readonly Thing[]) => readonly Thing[] {
   let before: ReadonlySet<string> = new Set();
   return (things) => {
@@ -50,14 +45,14 @@ export function createNewSince<Thing>(): (things: readonly Thing[]) => readonly 
   };
 }
 
-/** Bytes for people: `812 bytes`, `12 kB`, `3.4 MB`. */
+/** `812 bytes`, `12 kB`, `3.4 MB`. */
 export function byteSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const [unit, size] = bytes < 999_500 ? ['kB', bytes / 1000] : ['MB', bytes / 1_000_000];
   return `${size < 10 ? size.toFixed(1).replace(/\.0$/, '') : Math.round(size)} ${unit}`;
 }
 
-/** At most three candidates, the nearest first. */
+/** At most three, nearest first. */
 export function nearest(word: string, candidates: readonly string[]): readonly string[] {
   const wanted = word.toLowerCase();
   const limit = Math.max(2, Math.floor(wanted.length / 3));
@@ -72,7 +67,6 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
     .map(({ candidate }) => candidate);
 }
 
-/** Edits, for words of at most 64 characters. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -87,14 +81,14 @@ function distance(a: string, b: string): number {
   return row[right.length] ?? 0;
 }
 
-/** Strangers' text for a terminal, on one line: hidden and steering characters as `\u{…}`; tabs stay. */
+/** For a terminal, on one line: hidden and steering characters as `\u{…}`; keeps tabs. */
 export function printable(text: string): string {
   return text.replace(steering, (character) =>
     character === '\t' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
 }
 
-/** Undefined if no UTF-8. `cut`: drops a character that is cut at the end. A byte order mark stays. */
+/** Undefined if no UTF-8. `cut`: drops a cut character at the end. Keeps a byte order mark. */
 export function decodeText(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
@@ -104,13 +98,13 @@ export function decodeText(bytes: Uint8Array, cut: boolean): string | undefined 
   }
 }
 
-/** A person's words as one line of code, which Markdown can't misread (A10). At most 60 characters. */
+/** One line of code that Markdown can't misread (A10). At most 60 characters. */
 export function inlineCode(text: string): string {
   const flat = oneLine(text.replace(/[`\p{Cc}\p{Cf}]+/gu, ' '), 60);
   return `\`${flat === '' ? '?' : flat}\``;
 }
 
-/** A block of code that it can't end; deceptive characters as `\u{200b}`. */
+/** The text can't end the block; deceptive characters as `\u{200b}`. */
 export function codeBlock(text: string): string {
   const shown = text.replace(/\n$/, '').split('\n').map(printable).join('\n');
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
@@ -133,13 +127,11 @@ export function graphemeStart(text: string, end: number): number {
   return end > 1 ? end - 1 : end + 1;
 }
 
-/** `127.0.0.1:8443` or `[::1]:8443`, checked before. */
 export function hostAndPort(listen: string): Readonly<{ host: string; port: number }> {
   const colon = listen.lastIndexOf(':');
   return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
 }
 
-/** Why an address can't be listened on, in plain words. */
 export function whyNotListening(error: NodeJS.ErrnoException): string {
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program has that port',

@@ -17,10 +17,8 @@ import { limitsCommand, temporaryBytes } from '../limits/kernel-limits.ts';
 import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
 import { systemCallFilter } from './system-calls.ts';
 
-/** User and group in the sandbox. */
 const sandboxUser = 1000;
 
-/** Options of bwrap for one command, and what it starts (T9). */
 export function bubblewrapArguments(
   {
     argv,
@@ -37,12 +35,11 @@ export function bubblewrapArguments(
     before,
     session = 'new',
   }: Readonly<{
-    /** Options that mount what programs need, and what only this command has. */
+    /** `system`: mounts of programs. `more`: of this command only. */
     system: readonly string[];
     more: readonly string[];
-    /** Stands before the command. */
     before: readonly string[];
-    /** `kept`: with the terminal, and so the keys, of the person who starts it. */
+    /** `kept`: shares the terminal, and so the keys, of its starter. */
     session?: 'new' | 'kept';
   }>,
 ): Readonly<{ options: readonly string[]; started: readonly string[] }> {
@@ -56,9 +53,9 @@ export function bubblewrapArguments(
     ...system,
     ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--size', temporary, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/dev'],
-    // Hides how the host's kernel was started.
+    // Hides the boot parameters of the host's kernel.
     ...['--ro-bind', '/dev/null', '/proc/cmdline'],
-    // If the bot is root, so is the sandbox's user to the system: it would own /proc/sys.
+    // If the bot is root, the sandbox's user would own /proc/sys.
     ...['--remount-ro', '/proc'],
     ...['--ro-bind', process.execPath, nodeSeen],
     ...(skillDirectory === undefined ? [] : ['--ro-bind', skillDirectory, '/skill']),
@@ -73,7 +70,7 @@ export function bubblewrapArguments(
   return { options, started: [...limited, ...before, ...argv] };
 }
 
-/** Since Linux 5.14 processes are counted for each user namespace; before, for the user on the whole system. */
+/** Linux 5.14 and later count processes for each user namespace, older ones for the user. */
 function countsByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
@@ -81,32 +78,28 @@ function countsByNamespace(): boolean {
 
 const programs = 'usr bin sbin lib lib32 lib64 libx32'.split(' ');
 
-/** Few, as each mount makes every command slower. The rest has defaults that do. */
+/** Few: each mount slows every command. */
 const shownOfEtc = [
   'alternatives ld.so.cache ssl/certs ssl/openssl.cnf pki/tls pki/ca-trust/extracted crypto-policies',
   'fonts ghostscript ImageMagick-6 ImageMagick-7 java-17-openjdk java-21-openjdk libreoffice R texmf',
 ].flatMap((line) => line.split(' '));
 
-/** Made for each command, or of no use to one. */
 const notOfRoot: ReadonlySet<string> = new Set(
   'boot chat dev home media mnt packages proc root run scratch skill sys tmp'.split(' '),
 );
 
-/** Files that bwrap reads from descriptors: settings of the sandbox, and its filter of system calls. */
-export type HandedFiles = Readonly<{
-  /** Whether system calls are filtered here. */
+/** Files that bwrap reads from descriptors: settings and the system call filter. */
+type HandedFiles = Readonly<{
   filters: boolean;
-  /** Opens them for one command. */
   open(settings: SystemMounts['settings']): Readonly<{
     args: readonly string[];
-    /** Adds a file of bwrap's options, which name paths of the host: commands can read its command line. */
+    /** Hides host paths from commands, which can read bwrap's command line. */
     withOptions(options: readonly string[]): Readonly<{ number: string; files: readonly number[] }>;
     close(): void;
   }>;
   close(): void;
 }>;
 
-/** `first` is the number that the first of them gets in bwrap. */
 export function createHandedFiles(first: number, memory: Readonly<{ counted: boolean }>): HandedFiles {
   const settings = [
     ...nameSettings.map(([place, text]) => ({ place, keeps: true, file: createNamelessFile(text) })),
@@ -126,7 +119,7 @@ export function createHandedFiles(first: number, memory: Readonly<{ counted: boo
       const args = settings.flatMap(({ place, keeps, file }) => {
         const made = how(place);
         if (made === 'none' || (made === 'over' && keeps)) return [];
-        // A file in a folder of the sandbox's own is cheaper than a mount.
+        // A file in a new folder is cheaper than a mount.
         return ['--perms', '0644', made === 'new' ? '--file' : '--ro-bind-data', take(file.open()), place];
       });
       if (calls !== undefined) args.push('--seccomp', take(calls.open()));
@@ -148,9 +141,9 @@ export function createHandedFiles(first: number, memory: Readonly<{ counted: boo
   };
 }
 
-/** A file without a name, which is gone with the process. Linux only. */
+/** Its file is removed at once, so it ends with the process. Linux only. */
 type NamelessFile = Readonly<{
-  /** Opens it again, from its beginning; the caller closes it. */
+  /** From its beginning; the caller closes it. */
   open(): number;
   close(): void;
 }>;
@@ -167,19 +160,14 @@ function createNamelessFile(content: string | Uint8Array): NamelessFile {
   }
 }
 
-/** The part of a system that a sandbox sees: programs, libraries, and what they need of `/etc`. */
 export type SystemMounts = Readonly<{
-  /** Folder of the host that holds the system. */
   root: string;
-  /** How a file of `/etc` gets there: made new, mounted over the system's own, or not at all if that has none. */
+  /** How a file of `/etc` appears: new, mounted over the system's, or not at all. */
   settings(file: string): 'new' | 'over' | 'none';
-  /** Arguments of bwrap. */
   args: readonly string[];
-  /** Arguments of bwrap that cover files and folders within the system. */
   cover(hidden: readonly string[]): readonly string[];
 }>;
 
-/** The host's own system, or the one in `rootfs`, read-only (T9, R6). */
 export function systemMounts(rootfs: string | undefined): SystemMounts {
   const root = rootfs === undefined ? '/' : realpathSync(rootfs);
   const names = rootfs === undefined ? programs : readdirSync(root).filter((name) => !notOfRoot.has(name));

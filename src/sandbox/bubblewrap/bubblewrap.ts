@@ -46,23 +46,19 @@ import {
 } from '../sandbox.ts';
 import { shellCommand, terminalEnvironment } from '../script-command.ts';
 
-export type BubblewrapOptions = Readonly<{
-  /** Path of bwrap. */
+type BubblewrapOptions = Readonly<{
   bwrap: string;
   limits: SandboxLimits;
-  /** Folder with a system in place of the host's, asked at each command: it may be built again (R6). */
+  /** Read at each command: it may be rebuilt (R6). */
   rootfs?: () => string | undefined;
-  /** Files and folders of the bot, to be covered within the system. */
   hidden?: readonly string[];
   wayOut?: EgressProxyOptions;
-  /** Made here by default. */
   groups?: CommandGroups;
 }>;
 
 /**
- * The sandbox of Linux namespaces (T9): an empty root with the system and the skill read-only, scratch and conversation
- * folder; own user, processes, IPC, host name, network and mounts; no descriptor, variable or terminal of the host. All
- * processes of a command end with it, and with the bot.
+ * Linux namespaces (T9): an empty root with the system and skill read-only, scratch and conversation folder; no
+ * descriptor, variable or terminal of the host. All processes end with their command, and with the bot.
  */
 export function createBubblewrapSandbox({
   bwrap,
@@ -122,7 +118,7 @@ export function createBubblewrapSandbox({
   async function openShell(request: ShellRequest): Promise<ShellEnd> {
     const system = systemNow();
     const forPerson = { ...limits, cpuSeconds: secondsForPerson };
-    // Without the filter a command could type on a terminal that it shares: no job control then.
+    // Without the filter a command could type on a shared terminal, so no job control.
     const session = handed.filters ? 'kept' : 'new';
     const { result } = await withCommand(
       { ...request, argv: shellCommand },
@@ -139,7 +135,6 @@ export function createBubblewrapSandbox({
     return result;
   }
 
-  /** Makes the command line of one command, and clears up after its use. */
   async function withCommand<Result>(
     request: ShellRequest & Pick<SandboxRequest, 'argv' | 'packages' | 'programs' | 'cap'>,
     how: Readonly<{
@@ -207,17 +202,15 @@ const byKernel =
 const watched =
   'all are watched, none is enforced by the kernel: a hostile command can pass them for a moment, and can hold disk space that is not counted. To have the kernel enforce memory and processes, run the bot as a systemd service with Delegate=yes';
 
-/** The name that public skills call Python by, for systems that know it as python3 only. */
+/** Public skills call `python`; some systems have only python3. */
 const pythonSeen = `${ownPrograms}/python`;
 
-/** What `python` is if the system has no program of that name. */
 function pythonOf({ root }: SystemMounts): string | undefined {
   if (hasProgram(root, searchedFolders, 'python')) return undefined;
   const folder = searchedFolders.find((each) => hasProgram(root, [each], 'python3'));
   return folder === undefined ? undefined : path.posix.join(folder, 'python3');
 }
 
-/** The system in use, looked at again only if it is another one. */
 function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
   let seen: Readonly<{ rootfs: string | undefined; mounts: SystemMounts }> | undefined;
   return () => {
@@ -232,14 +225,13 @@ function missing(program: string, { root }: SystemMounts): SandboxOutcome {
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
 }
 
-/** Whether bubblewrap works here. */
-export type BubblewrapProbe =
+type BubblewrapProbe =
   | Readonly<{ ok: true; bwrap: string }>
   | Readonly<{ ok: false; /** One sentence, with the fix. */ why: string }>;
 
 const install = 'apt-get install bubblewrap';
 
-/** Finds bwrap on PATH and tries the very sandbox that commands get: namespaces may be forbidden here. */
+/** Tries the sandbox that commands get: namespaces may be forbidden here. */
 export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>): Promise<BubblewrapProbe> {
   if (process.platform !== 'linux') return { ok: false, why: 'bubblewrap needs Linux' };
   const [bwrap, ...missing] = ['bwrap', 'mkfifo', 'du'].map((name) =>

@@ -1,9 +1,8 @@
-/** Numbers of system calls, by the name that Node gives a processor. */
 type Numbers = Readonly<{ x64: number; arm64: number }>;
 
-/** What the kernel offers without privileges although it belongs to no namespace, or is rarely free of faults. */
+/** Outside all namespaces, or often faulty. */
 const refused: readonly Numbers[] = [
-  { x64: 248, arm64: 217 }, // add_key: keys are the whole system's
+  { x64: 248, arm64: 217 }, // add_key: keys are system-wide
   { x64: 249, arm64: 218 }, // request_key
   { x64: 250, arm64: 219 }, // keyctl
   { x64: 298, arm64: 241 }, // perf_event_open
@@ -12,14 +11,13 @@ const refused: readonly Numbers[] = [
   { x64: 323, arm64: 282 }, // userfaultfd
   { x64: 272, arm64: 97 }, // unshare
   { x64: 308, arm64: 268 }, // setns
-  // One process must not look into another: bwrap's own is the first in there.
+  // Else a process could look into bwrap, the first one inside.
   { x64: 101, arm64: 117 }, // ptrace
   { x64: 310, arm64: 270 }, // process_vm_readv
   { x64: 311, arm64: 271 }, // process_vm_writev
   { x64: 440, arm64: 440 }, // process_madvise
   { x64: 438, arm64: 438 }, // pidfd_getfd
   { x64: 312, arm64: 272 }, // kcmp
-  // Of use to a system's owner only.
   { x64: 103, arm64: 116 }, // syslog
   { x64: 179, arm64: 60 }, // quotactl
   { x64: 256, arm64: 238 }, // migrate_pages
@@ -27,13 +25,13 @@ const refused: readonly Numbers[] = [
   { x64: 300, arm64: 262 }, // fanotify_init
 ];
 
-/** Programs that know them do without where the system has none. */
+/** Programs have fallbacks for these. */
 const absent: readonly Numbers[] = [
-  { x64: 435, arm64: 435 }, // clone3: its flags can't be looked at
+  { x64: 435, arm64: 435 }, // clone3: its flags can't be checked
   { x64: 425, arm64: 425 }, // io_uring_setup
   { x64: 426, arm64: 426 }, // io_uring_enter
   { x64: 427, arm64: 427 }, // io_uring_register
-  // Memory that belongs to no process, so that nobody counts it.
+  // Memory of no process, which nobody counts.
   { x64: 29, arm64: 194 }, // shmget
   { x64: 64, arm64: 190 }, // semget
   { x64: 68, arm64: 186 }, // msgget
@@ -41,20 +39,20 @@ const absent: readonly Numbers[] = [
   { x64: 447, arm64: 447 }, // memfd_secret
 ];
 
-/** Memory that is sent through a socket and closed is in no process. */
+/** Memory sent through a socket and closed is in no process. */
 const memfdCreate: Numbers = { x64: 319, arm64: 279 };
 
 const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const clone: Numbers = { x64: 56, arm64: 220 };
 const socket: Numbers = { x64: 41, arm64: 198 };
 const ioctl: Numbers = { x64: 16, arm64: 29 };
-/** TIOCSTI and TIOCLINUX, which put words into the mouth of anyone who sits at the terminal. */
+/** TIOCSTI and TIOCLINUX type on the terminal. */
 const typing = [0x5412, 0x541c];
 const setsockopt: Numbers = { x64: 54, arm64: 208 };
-/** SO_SNDBUF and SO_RCVBUF: what sockets may hold is counted by what they hold by themselves. */
+/** SO_SNDBUF and SO_RCVBUF: the limits count sockets at their default size. */
 const bufferSizes = [7, 8];
 const newNamespaces = 0x7e020000;
-/** Unix, IPv4, IPv6 and netlink; others, such as the sockets to a virtual machine's host, know no namespace. */
+/** Unix, IPv4, IPv6, netlink. Others, such as vsock, know no namespaces. */
 const families = [1, 2, 10, 16];
 
 const pretend = 0x00050000;
@@ -63,10 +61,7 @@ const noSuchCall = 0x00050026;
 const noSuchFamily = 0x00050061;
 const allow = 0x7fff0000;
 
-/**
- * A seccomp filter as bwrap takes it, which leaves commands the system calls that they need (T9). Nothing for a
- * processor that it doesn't know. `counted`: the kernel counts all memory of a command.
- */
+/** A seccomp filter for bwrap (T9); undefined for unknown processors. `counted`: the kernel counts all memory of a command. */
 export function systemCallFilter(
   { counted }: Readonly<{ counted: boolean }>,
   processor: string = process.arch,
@@ -76,7 +71,7 @@ export function systemCallFilter(
     load(4),
     ...unlessEqual([architectures[processor]], noSuchCall),
     load(0),
-    // Calls of the x32 kind, which have numbers of their own.
+    // x32 calls have other numbers.
     ...(processor === 'x64' ? [step(0x35, 0x40000000, 0, 1), answer(noSuchCall)] : []),
     ...refused.flatMap((call) => ifEqual(call[processor], [answer(refuse)])),
     ...[...absent, ...(counted ? [] : [memfdCreate])].flatMap((call) =>
@@ -90,7 +85,7 @@ export function systemCallFilter(
     ]),
     ...ifEqual(setsockopt[processor], [
       load(24),
-      // At the level of sockets.
+      // SOL_SOCKET
       ...ifEqual(1, [load(32), ...bufferSizes.flatMap((option) => ifEqual(option, [answer(pretend)]))]),
       answer(allow),
     ]),
@@ -100,7 +95,7 @@ export function systemCallFilter(
   return Buffer.concat(program);
 }
 
-/** Loads 32 bits of what is known of the call: 0 its number, 4 the architecture, 16 its first argument, 24 its second, 32 its third. */
+/** Loads 32 bits of `seccomp_data`: 0 call, 4 architecture, 16, 24 and 32 the first arguments. */
 function load(offset: number): Buffer {
   return step(0x20, offset, 0, 0);
 }
@@ -118,7 +113,7 @@ function unlessEqual(values: readonly number[], action: number): readonly Buffer
   return [...tests, answer(action)];
 }
 
-/** One instruction: what it does, its operand, and how many to leave out where it is true and where it isn't. */
+/** One BPF instruction; `ifTrue` and `ifFalse`: how many to skip. */
 function step(code: number, operand: number, ifTrue: number, ifFalse: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

@@ -5,43 +5,37 @@ import { nodeSeen, ownPrograms, sandboxEnvironment } from '../inside-sandbox.ts'
 import { limitLines, temporaryBytes } from '../limits/kernel-limits.ts';
 import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
 
-/** The label of our containers. Its value is when nobody needs them any more, in milliseconds since 1970. */
+/** Its value: when nobody needs the container any more (milliseconds since 1970). */
 export const containerLabel = 'skillet.until';
 
 export type Mount = Readonly<{ source: string; target: string; writable?: boolean }>;
 
-/** One container for one command. */
 export type Container = Readonly<{
-  /** Its own name, and the word on its error stream that the command is about to begin. */
+  /** Also the line on its error stream before the command begins. */
   name: string;
-  /** Id of the image. */
   image: string;
   until: number;
-  /** The bot's own node is lent. */
   node: boolean;
   mounts: readonly Mount[];
-  /** Stands before the command. */
   before: readonly string[];
-  /** More environment; not secret. */
   env: Readonly<Record<string, string>>;
-  /** It has a terminal, and begins at once. */
   terminal: boolean;
 }>;
 
-export type ContainerRequest = Pick<
+type ContainerRequest = Pick<
   SandboxRequest,
   'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'env'
 >;
 
-/** A client's own settings or environment would put these into a container (S2). */
+/** The client's own settings would put these into a container (S2). */
 const proxies = ['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [
   name,
   name.toUpperCase(),
 ]);
 
 /**
- * Runs one command in a container (T9): no network, a read-only root, an ordinary user without privileges, limits, and the
- * folders of the request. What a skill declares goes by `env` of the client, and is on no command line (U3).
+ * No network, read-only root, no privileges, limits (T9). The skill's variables go by the client's environment, so no
+ * command line shows them (U3).
  */
 export function containerArguments(
   request: ContainerRequest,
@@ -66,7 +60,7 @@ export function containerArguments(
     ...['--network', 'none', '--hostname', 'sandbox', '--read-only', '--no-healthcheck'],
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', 'label=disable'],
     ...engine.own,
-    // Wider than what is watched.
+    // Wider than the watched limits.
     ...(engine.limits.pids ? ['--pids-limit', String(limits.processes * 2)] : []),
     ...(engine.limits.memory ? ['--memory', memory, '--memory-swap', memory] : []),
     ...['--ulimit', 'nofile=1024:1024', '--ulimit', 'core=0:0', '--shm-size', String(temporary)],
@@ -85,7 +79,6 @@ export function containerArguments(
 
 const isVariable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What a skill declares must not steer the client. */
 function carrier(index: number): string {
   return `SKILLET_ENV_${index}`;
 }
@@ -107,17 +100,13 @@ function folders(
   ];
 }
 
-/** Comma-separated values, in which a path may be quoted. */
 function mountText({ source, target, writable = false }: Mount): string {
   const from = `source=${path.resolve(source)}`;
   const quoted = /[",]/.test(from) ? `"${from.replaceAll('"', '""')}"` : from;
   return ['type=bind', quoted, `target=${target}`, ...(writable ? [] : ['readonly'])].join(',');
 }
 
-/**
- * The first process says that the command is about to begin, waits, and runs it. Its input stays open while the bot's client
- * lives; then everything in the container ends.
- */
+/** Announces the command, waits, and runs it. Its input stays open while the client lives; after that everything in the container ends. */
 function startScript(
   names: readonly string[],
   limits: SandboxLimits,
@@ -142,7 +131,7 @@ function startScript(
   ].join('\n');
 }
 
-/** Said in place of the name if the program is missing. */
+/** Printed instead of the name if the program is missing. */
 export function missingWord(name: string): string {
   return `${name} lacks it`;
 }

@@ -4,38 +4,32 @@ import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import { findProgram } from '../inside-sandbox.ts';
 
-/** The first that works is used, unless config names one. */
 export const containerPrograms = ['docker', 'podman'] as const;
 export type ContainerProgram = (typeof containerPrograms)[number];
 
-/** A program that runs containers on this machine, and what it can do. */
 export type ContainerEngine = Readonly<{
-  /** Its path. */
   program: string;
-  /** For messages: `docker 28.2.2`. */
+  /** `docker 28.2.2` */
   name: string;
-  /** Its arguments of `run` that make this process's user the one in the container, never the system's root. */
+  /** Arguments of `run` that make this process's user the container's, never root. */
   own: readonly string[];
-  /** What it enforces; the rest is only watched. */
+  /** Limits the engine enforces; others are only watched. */
   limits: Readonly<{ memory: boolean; pids: boolean }>;
-  /** Its environment: only what steers it. */
   env: Readonly<Record<string, string>>;
-  /** Runs one of its commands and returns what that prints. Throws OperatorError with its complaint. */
+  /** Returns the output. Throws OperatorError with the engine's message. */
   call(args: readonly string[]): Promise<string>;
-  /** The same for a command that reads the output of a program. */
   feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
 }>;
 
-export type FoundContainerEngine =
+type FoundContainerEngine =
   | Readonly<{ ok: true; engine: ContainerEngine }>
-  | Readonly<{ ok: false; /** One for each program that was tried. */ why: readonly string[] }>;
+  | Readonly<{ ok: false; /** For each program tried. */ why: readonly string[] }>;
 
-/** Milliseconds for an answer; importing an image takes long. */
+/** Milliseconds; importing an image is slow. */
 const callLimitMs = 300_000;
 
-/** Finds a program that runs containers as an ordinary user (T9). */
+/** Must work as an ordinary user (T9). */
 export async function findContainerEngine(options: {
-  /** Only this one. */
   wanted?: ContainerProgram | undefined;
   uid: number;
   gid: number;
@@ -80,7 +74,7 @@ type Info = Readonly<
   { docker: z.output<typeof dockerInfo> } | { docker?: never; podman: z.output<typeof podmanInfo> }
 >;
 
-/** A program by one of the names may be the other. */
+/** `docker` may be podman, and vice versa. */
 function described(text: string): Info | undefined {
   const data: unknown = JSON.parse(text);
   const docker = dockerInfo.safeParse(data);
@@ -96,7 +90,7 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     const has = (controller: string): boolean => host.cgroupControllers?.includes(controller) === true;
     return {
       name: `podman ${version.Version}`,
-      // Without the last a read-only root has folders in memory.
+      // Without the last, podman mounts tmpfs over a read-only root.
       own: [...same, '--userns', host.security.rootless ? 'keep-id' : 'host', '--read-only-tmpfs=false'],
       limits: { memory: has('memory'), pids: has('pids') },
     };
@@ -106,13 +100,12 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     SecurityOptions?.some((each) => each.split(',').includes(`name=${option}`)) === true;
   return {
     name: `docker ${ServerVersion}`,
-    // To a rootless daemon its own user is number 0. If the daemon maps users, ours must stay as it is.
+    // In a rootless daemon our user is 0. A daemon that remaps users must keep ours.
     own: is('rootless') ? ['--user', '0:0'] : [...same, ...(is('userns') ? ['--userns', 'host'] : [])],
     limits: { memory: MemoryLimit, pids: PidsLimit },
   };
 }
 
-/** Variables that say where a service is. */
 const steers =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|XDG_[A-Z_]+|DBUS_SESSION_BUS_ADDRESS|DOCKER_[A-Z_]+|CONTAINERS?_[A-Z_]+)$/;
 
@@ -137,7 +130,6 @@ function callerOf(
     async feed([source, ...rest], args) {
       const from = spawn(source, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
       const done = run(program, [...args], options);
-      // It may end before it has read everything.
       done.child.stdin?.on('error', () => from.kill());
       if (done.child.stdin !== null) from.stdout.pipe(done.child.stdin);
       const code = new Promise((resolve) => from.once('close', resolve));

@@ -7,22 +7,16 @@ import type { Log } from '../../lib/log.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import { hasProgram, searchedFolders } from '../inside-sandbox.ts';
 
-/** The image that containers are made of. */
 export type ContainerImage = Readonly<{
-  /** Its id. Throws OperatorError if there is none. */
   current(): Promise<string>;
-  /** It is gone: `current` looks again. */
+  /** The image is gone: look again. */
   forget(): void;
 }>;
 
-/**
- * The image in use: `name`, which is never fetched, or the tree in use, imported when first needed (R6). Images of other
- * trees are removed.
- */
+/** `name`, which is never pulled, or the current tree, imported on first use (R6). Removes images of old trees. */
 export function followContainerImage(options: {
   engine: ContainerEngine;
   name?: string | undefined;
-  /** Folder with the tree in use. */
   rootfs(): string | undefined;
   log: Log;
 }): ContainerImage {
@@ -34,7 +28,6 @@ export function followContainerImage(options: {
       const tree = name === undefined ? rootfs() : undefined;
       if (seen === undefined || seen.tree !== tree) {
         const id = name === undefined ? ofTree(tree) : named(name);
-        // A failure is not kept.
         id.catch(forget);
         seen = { tree, id };
       }
@@ -75,7 +68,7 @@ export function followContainerImage(options: {
   }
 }
 
-/** In the image root owns the tree, without what containers mount. `python` is python3, unless the tree has one. */
+/** Owned by root, without mount points of containers. `python` is python3 unless the tree has one. */
 async function importTree(engine: ContainerEngine, tree: string, name: string): Promise<void> {
   const left = ['skill', 'scratch', 'chat', 'packages'].map((each) => `--exclude=./${each}`);
   const owner = ['--owner=0', '--group=0', '--numeric-owner'];
@@ -92,7 +85,6 @@ async function importTree(engine: ContainerEngine, tree: string, name: string): 
   }
 }
 
-/** Undefined if this machine has no such image. */
 async function look(
   engine: ContainerEngine,
   image: string,
@@ -126,7 +118,6 @@ async function removeOthers(
   ]);
   for (const tag of listed.trim().split('\n')) {
     if (tag === '' || tag === kept) continue;
-    // One that a command still uses goes next time.
     await engine.call(['image', 'rm', `${repository}:${tag}`]).catch((error: unknown) => {
       log.info({ image: `${repository}:${tag}`, error: String(error) }, 'an old image could not be removed');
     });

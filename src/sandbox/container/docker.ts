@@ -36,11 +36,9 @@ export type DockerOptions = Readonly<{
   engine: ContainerEngine;
   image: ContainerImage;
   limits: SandboxLimits;
-  /** Of this bot, and visible to an engine that sees other temporary folders. */
+  /** The engine must see it, too. */
   folder: string;
-  /** Whether the bot's own node runs in the image. */
   node: boolean;
-  /** Debian packages of an image that is not made of a root file system. */
   installed?: ReadonlySet<string>;
   wayOut?: EgressProxyOptions;
 }>;
@@ -49,17 +47,13 @@ type Host = DockerOptions & Readonly<{ runner: Runner; users: readonly Mount[] }
 type Unavailable = Extract<SandboxOutcome, { status: 'unavailable' }>;
 type Beside = Readonly<{ proxy?: EgressProxy | undefined; capSocket?: CapabilitySocket | undefined }>;
 
-/** Milliseconds that a client gets to end by itself after its container. */
+/** Milliseconds for a client to end after its container. */
 const clientEndsMs = 10_000;
-/** Milliseconds after its time from which on nobody needs a container. */
+/** Milliseconds from a command's timeout until its container is stale. */
 const graceMs = 60_000;
-/** The longest that a shell, or a command that may wait for a person, is needed. */
 const longestShellMs = 86_400_000;
 
-/**
- * The sandbox of a container engine (T9): for each command a container without a network, of an image that is only read. It
- * ends with the client that started it, so with the bot, and is removed.
- */
+/** One container a command, without network, from a read-only image (T9). It ends with its client, so with the bot, and is removed. */
 export function createDockerSandbox(options: DockerOptions): Sandbox {
   const { engine, folder, node, installed } = options;
   const host: Host = { ...options, runner: createRunner(), users: writeUsers(folder) };
@@ -75,7 +69,6 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
   };
 }
 
-/** Somebody may have removed the image: then it is looked for, or made, once more. */
 async function withImage<Outcome extends object>(
   { network }: ShellRequest,
   { engine, node }: Host,
@@ -94,7 +87,7 @@ async function withImage<Outcome extends object>(
 async function runCommand(request: SandboxRequest, host: Host): Promise<SandboxOutcome | undefined> {
   const deadline = createDeadline(systemClock);
   const { cap } = pausing(request.cap, deadline);
-  // Its client runs on the bot's own node.
+  // The client of the socket needs the bot's node.
   const capSocket =
     cap === undefined || !host.node
       ? undefined
@@ -108,7 +101,7 @@ async function runCommand(request: SandboxRequest, host: Host): Promise<SandboxO
   }
 }
 
-/** The engine limits a shell; it is not watched. */
+/** Limited by the engine, not watched. */
 async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
   const { engine, limits, image, runner } = host;
   const name = newName();
@@ -208,7 +201,7 @@ async function runInside(
   }
 }
 
-/** Undefined if the image is gone. `before` is what the engine said: what a command says comes after its beginning. */
+/** Undefined if the image is gone. `before`: what the engine said before the command began. */
 function neverBegan(
   { argv: [program] }: SandboxRequest,
   { engine, image, installed }: Host,
@@ -227,7 +220,6 @@ function neverBegan(
   throw new Error(`${engine.name} ended with exit code ${ran.exitCode}: ${before.trim()}`);
 }
 
-/** In any state, no matter who may end its processes. */
 async function remove(engine: ContainerEngine, name: string): Promise<void> {
   await engine.call(['rm', '--force', name]).catch((error: unknown) => {
     if (
@@ -248,7 +240,7 @@ const noNetwork: Unavailable = {
     "commands of this sandbox reach no network, as the bot's own node does not run in its image: use an image with glibc and libstdc++6, or none ([sandbox] image)",
 };
 
-/** Programs ask for the name of their user, whom an image does not know. */
+/** Programs look up the name of their user, unknown to the image. */
 function writeUsers(folder: string): readonly Mount[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return userSettings(process.getuid?.() ?? 0, process.getgid?.() ?? 0).map(([target, text]) => {

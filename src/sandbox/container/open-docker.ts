@@ -11,20 +11,13 @@ import { nodeSeen } from '../inside-sandbox.ts';
 import { installedPackages } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox.ts';
 
-/** What `[sandbox]` says of containers. */
 export type ContainerSettings = Readonly<{
-  /** By default the first that works. */
   engine?: ContainerProgram | undefined;
-  /** An image of this machine, in place of one made of the root file system. */
   image?: string | undefined;
-  /** For files that containers see: `<data_dir>/containers`. */
   folder: string;
 }>;
 
-/**
- * Opens the sandbox of `mode = "docker"` after a try: a container has to see this machine's folders. Removes what a killed
- * bot left. Throws OperatorError with the fix if it can't be used.
- */
+/** Tries a container, which must see this machine's folders. Removes leftovers of a killed bot. Throws OperatorError with the fix. */
 export async function openDockerSandbox(options: {
   containers: ContainerSettings;
   limits: SandboxLimits;
@@ -74,7 +67,6 @@ export async function openDockerSandbox(options: {
   });
 }
 
-/** Runs a container of the image: its packages, and whether it runs the bot's node. */
 async function look(
   made: Omit<DockerOptions, 'node'>,
 ): Promise<Readonly<{ node: boolean; installed: ReadonlySet<string> }>> {
@@ -110,13 +102,11 @@ async function look(
   }
 }
 
-/** Removes containers whose time is over: something kept them from ending with their bot. */
 async function sweep(engine: ContainerEngine, now: number): Promise<void> {
   const ours = ['--filter', `label=${containerLabel}`];
   const listed = await engine.call(['ps', '--all', '--quiet', '--no-trunc', ...ours]);
   for (const id of listed.split('\n').filter(Boolean)) {
     const format = `{{index .Config.Labels "${containerLabel}"}}`;
-    // It may have ended meanwhile.
     const until = await engine
       .call(['inspect', '--type', 'container', '--format', format, id])
       .catch(() => '');

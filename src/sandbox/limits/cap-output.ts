@@ -1,15 +1,14 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { InParts } from '../../lib/redaction/redact.ts';
 
-/** Text that may be cut in its middle. */
-export type Capped = Readonly<{ text: string; truncated: boolean }>;
+type Capped = Readonly<{ text: string; truncated: boolean }>;
 
-/** Keeps the first two thirds and the last third of `cap` characters, with a marker between. */
+/** Keeps the first two thirds and the last third, with a marker between. */
 export function capOutput(text: string, cap: number): Capped {
   return joinEnds(text, text, text.length, cap);
 }
 
-/** `capOutput` of a stream: holds at most twice `cap`, and what `clean` holds back. */
+/** Streams; holds at most twice `cap`. */
 export function collectOutput(
   cap: number,
   clean: InParts<string>,
@@ -33,7 +32,6 @@ export function collectOutput(
   };
 }
 
-/** The last `length` characters, no surrogate pair split. */
 export function wholeEnd(text: string, length: number): string {
   if (length <= 0) return '';
   return text.slice(-length).replace(/^[\udc00-\udfff]/, '');

@@ -6,42 +6,38 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { measureProcesses } from '../../lib/processes/measure-processes.ts';
 import type { CommandGroup } from './kernel-limits.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 const pathOnly = 0o10000000;
 const closedOnExec = 0o2000000;
 
-/** A program says that its command is about to begin, and waits for an answer. */
 export type Handshake = Readonly<{
-  /** The descriptor of the program that has to be a pipe. */
   descriptor: 0 | 3;
   begin(child: ChildProcess, beginning: Beginning): Talk;
 }>;
 
 type Beginning = Readonly<{
-  /** It is not answered before. */
   ready: Promise<unknown>;
-  /** Told the process that all of the command's descend from. */
+  /** `root`: ancestor of all the command's processes. */
   watch(root: number): void;
   fail(): void;
 }>;
 
 export type Talk = Readonly<{
-  /** The part of the error stream that is the command's. */
   heard(bytes: Buffer): Buffer;
   end(): void;
 }>;
 
-/** Processes that a command has before it begins, and more. */
 const mostWaiting = 10;
 
-/** The program, which is watched, says a line on descriptor 3 and reads one there. `onStart` runs between, when all is in the group. */
+/** A line each way on descriptor 3. `onStart` runs between, when all processes are in the group. */
 export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandGroup, 'take'>): Handshake {
   return {
     descriptor: 3,
     begin(child, { ready, watch, fail }) {
       const { pid } = child;
       if (pid !== undefined) watch(pid);
-      // The first move takes the kernel some milliseconds, in which the program gets ready.
+      // The first move takes milliseconds, while the program gets ready.
       const moved = pid === undefined ? undefined : group?.take(pid);
       const moveRest = async (): Promise<void> => {
         await Promise.all([ready, moved]);
@@ -51,7 +47,6 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
       moved?.catch(fail);
       const line = child.stdio[3];
       if (line instanceof Socket) {
-        // Both ends may be gone at any time.
         line.on('error', () => line.destroy());
         line.once('data', () => {
           void moveRest().then(() => {
@@ -65,15 +60,10 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
   };
 }
 
-/**
- * The program says `word` as a line of its error stream and reads a line on its standard input, which then stays open
- * while the command runs.
- */
+/** The program writes the line `word` to its error stream and waits for a line on its standard input, which stays open. */
 export function handshakeByStreams(options: {
   word: string;
-  /** Told what the error stream said before that. */
   onBefore(text: string): void;
-  /** Finds the process to watch. */
   onStart(): Promise<number>;
 }): Handshake {
   const { word, onBefore, onStart } = options;
@@ -105,10 +95,10 @@ export function handshakeByStreams(options: {
   };
 }
 
-/** Descriptors that programs must not get, and an open /dev/null to put in their place. */
+/** Descriptors to hide, and an open /dev/null to replace them. */
 export type CoveredDescriptors = Readonly<{ numbers: readonly number[]; file: number; close(): void }>;
 
-/** Finds the descriptors that this process was started with and would hand on to every program it starts. Linux only. */
+/** Descriptors this process inherited and would pass on. Linux only. */
 export function inheritedDescriptors(): CoveredDescriptors {
   const numbers = readdirSync('/proc/self/fdinfo')
     .map(Number)
@@ -122,13 +112,11 @@ function isHandedOn(fd: number): boolean {
     const [, flags = '0'] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
     return (Number.parseInt(flags, 8) & closedOnExec) === 0;
   } catch (error) {
-    // The one that the folder was read with.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }
 
-/** What a program gets as its descriptors, by number. */
 export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
   given: readonly Given[],
   { numbers, file }: CoveredDescriptors,
@@ -137,21 +125,16 @@ export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
   return all.map((_, fd) => given[fd] ?? (numbers.includes(fd) ? file : 'ignore'));
 }
 
-/** One way from a process to this one. */
 export type Pipe = Readonly<{
   read: Socket;
-  /** Handed to the process and then closed here. */
   write: number;
-  /** It may be used again: everybody who had it has closed it. */
+  /** Reusable: all writers closed it. */
   giveBack(): void;
 }>;
 
 export type Pipes = Readonly<{ take(): Promise<Pipe>; close(): void }>;
 
-/**
- * Real pipes for the output of commands, used for one after another. Node itself makes sockets, which a script that
- * writes to `/dev/stderr` or `/dev/stdout` can't open. Linux only.
- */
+/** Real, reusable pipes: scripts can't open `/dev/stderr` if it is one of Node's sockets. Linux only. */
 export function createPipes(): Pipes {
   const kept: number[] = [];
   const free: number[] = [];
@@ -159,7 +142,7 @@ export function createPipes(): Pipes {
   return {
     async take() {
       const node = free.pop() ?? (await make());
-      // In this order: who opens to write waits for a reader.
+      // In this order: opening to write waits for a reader.
       const read = openSync(`/proc/self/fd/${node}`, constants.O_RDONLY | constants.O_NONBLOCK);
       const write = openSync(`/proc/self/fd/${node}`, constants.O_WRONLY);
       return {

@@ -2,16 +2,13 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from '
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SandboxLimits, StopReason } from '../sandbox.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** Bytes that each temporary folder of a command may hold. */
 export function temporaryBytes({ memoryMb }: SandboxLimits): number {
   return Math.floor(Math.min(256, memoryMb / 4)) * 1024 * 1024;
 }
 
-/**
- * Starts a program under the limits of a single process; it follows, then its arguments. With `awaits` it says a line on
- * descriptor 3 and starts the program once it hears one.
- */
+/** Prefix that starts a program under limits for each process. With `awaits` it writes a line to descriptor 3 and waits for one. */
 export function limitsCommand(
   limits: SandboxLimits,
   {
@@ -25,47 +22,44 @@ export function limitsCommand(
   const most = limits.processes * 4 + 64;
   const set = [
     ...limitLines(limits),
-    // One letter in dash, another in bash.
+    // `-p` in dash, `-u` in bash.
     ...(ownUsers ? [`{ ulimit -p ${most} || ulimit -u ${most}; } 2>/dev/null`] : []),
   ];
   const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
   return ['/bin/sh', '-c', `${set.join('; ')}; ${start}`, 'sh'];
 }
 
-/** Shell lines that limit a single process. They are wider than what is watched, which names the limit that was met. */
+/** Wider than the watched limits, which name the limit that was met. */
 export function limitLines({ memoryMb, cpuSeconds, diskMb }: SandboxLimits): readonly string[] {
   return [
     `ulimit -t ${cpuSeconds + 5}`,
-    // In blocks of 512 bytes.
+    // Blocks of 512 bytes.
     `ulimit -f ${diskMb * 2_048}`,
-    // A runtime such as Node's reserves much that it never uses.
+    // Node and others reserve much that they never use.
     `ulimit -d ${(memoryMb + 1_024) * 1_024}`,
     'ulimit -n 1024',
     'ulimit -c 0',
   ];
 }
 
-/** The control group of one command: the kernel enforces its memory and number of processes. */
+/** A control group: the kernel limits memory and processes. */
 export type CommandGroup = Readonly<{
-  /** Moves a process there, with all that it starts from then on. */
   take(id: number): Promise<void>;
-  /** The limit that the kernel enforced, if any. */
   met(): StopReason | undefined;
   close(): void;
 }>;
 
-/** Makes groups for commands, or says why this process can't. */
 export type CommandGroups =
   Readonly<{ ok: true; open(limits: SandboxLimits): CommandGroup }> | Readonly<{ ok: false; why: string }>;
 
-/** Where this process itself goes: a group that limits groups below it may hold no process. */
+/** This process moves there: a group with limited children may hold no process. */
 const ownName = 'skillet';
 const prefix = 'skillet-command-';
 const controllers = ['memory', 'pids'];
 
 /**
- * Prepares control groups (version 2) below the one that a service manager handed to this process (T9; systemd:
- * Delegate=yes), by trying. Moves only this process into a group below it.
+ * Control groups (version 2) below the one a service manager delegated (T9; systemd: Delegate=yes). Moves this
+ * process into a child group.
  */
 export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGroups {
   if (folder === undefined) return { ok: false, why: 'this system has no control groups of version 2' };
@@ -75,7 +69,7 @@ export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGro
   const missing = controllers.filter((name) => !offered.includes(name));
   if (missing.length > 0)
     return { ok: false, why: `its control group does not control ${missing.join(', ')}` };
-  // The top group has no type, and may hold processes beside groups.
+  // The top group has no type, and may hold processes.
   const isTop = readGroupFile(path.join(base, 'cgroup.type')) === '';
   const others = readGroupFile(path.join(base, 'cgroup.procs'))
     .split('\n')
@@ -97,7 +91,6 @@ export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGro
   return {
     ok: true,
     open(limits) {
-      // A group is busy until its last process is gone, which the kernel may be slow to end.
       for (const folder of ended) if (remove(folder)) ended.delete(folder);
       const folder = path.join(base, `${prefix}${process.pid}-${++opened}`);
       const close = (): void => void (remove(folder) || ended.add(folder));
@@ -111,19 +104,16 @@ function openGroup(folder: string, { memoryMb, processes }: SandboxLimits): Omit
   mkdirSync(folder);
   writeFileSync(file('memory.max'), String(memoryMb * 1024 * 1024));
   writeFileSync(file('memory.oom.group'), '1');
-  // Wider than what is watched, which names the limit that was met.
   writeFileSync(file('pids.max'), String(processes * 2));
   try {
     writeFileSync(file('memory.swap.max'), '0');
   } catch (error) {
-    // A kernel that does not count swap.
-    if (!isCode(error, 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
   return {
     async take(id) {
       await writeFile(file('cgroup.procs'), String(id)).catch((error: unknown) => {
-        // It ended already.
-        if (!isCode(error, 'ESRCH')) throw error;
+        if (!hasCode(error, 'ESRCH')) throw error;
       });
     },
     met() {
@@ -133,22 +123,17 @@ function openGroup(folder: string, { memoryMb, processes }: SandboxLimits): Omit
   };
 }
 
-/** Whether it is gone: one with processes in it stays. */
+/** False if processes are left in it. */
 function remove(folder: string): boolean {
   try {
     rmdirSync(folder);
     return true;
   } catch (error) {
-    if (!isCode(error, 'EBUSY') && !isCode(error, 'ENOENT')) throw error;
-    return isCode(error, 'ENOENT');
+    if (!hasCode(error, 'EBUSY', 'ENOENT')) throw error;
+    return hasCode(error, 'ENOENT');
   }
 }
 
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
-}
-
-/** How often a control group met a limit, by version 2 and 1: the files, and the word in them. */
 const counters = [
   {
     reason: 'memory',
@@ -159,10 +144,7 @@ const counters = [
   { reason: 'processes', controller: 'pids', word: 'max', files: ['pids.events', 'pids.events'] },
 ] as const;
 
-/**
- * Tells which limit a process's control group has met since it began: nobody else hears what the kernel ends or refuses
- * there (T9). Undefined if it shares its group with this process, or can't be looked at.
- */
+/** Which limit a process's control group met since now (T9). Undefined if it shares our group, or can't be read. */
 export function followGroupEvents(id: number): () => StopReason | undefined {
   const own = groups('self');
   const its = groups(String(id));
@@ -178,7 +160,7 @@ export function followGroupEvents(id: number): () => StopReason | undefined {
   return () => files.find(({ place, counted }) => counted.test(readGroupFile(place)))?.reason;
 }
 
-/** The folder of a process's control group, by controller: '' is version 2. */
+/** Controller '' is version 2. */
 function cgroupFolder(id: string, controller: string): string | undefined {
   const group = groups(id).get(controller);
   const mount = groupMounts().get(controller);
@@ -187,7 +169,6 @@ function cgroupFolder(id: string, controller: string): string | undefined {
     : path.join(mount.place, path.relative(mount.root, group));
 }
 
-/** Where control groups are mounted, by controller: '' is version 2. */
 function groupMounts(): ReadonlyMap<string, Readonly<{ place: string; root: string }>> {
   const found = new Map<string, Readonly<{ place: string; root: string }>>();
   for (const line of readGroupFile('/proc/self/mountinfo').split('\n')) {
@@ -199,7 +180,6 @@ function groupMounts(): ReadonlyMap<string, Readonly<{ place: string; root: stri
   return found;
 }
 
-/** The groups that a process is in, by controller. */
 function groups(id: string): ReadonlyMap<string, string> {
   const lines = [...readGroupFile(`/proc/${id}/cgroup`).matchAll(/^\d+:([^:]*):(.*)$/gm)];
   return new Map(
@@ -207,7 +187,7 @@ function groups(id: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Empty if the process or its group ended, or may not be looked at. */
+/** Empty if the process or group is gone or unreadable. */
 function readGroupFile(file: string): string {
   try {
     return readFileSync(file, 'latin1');

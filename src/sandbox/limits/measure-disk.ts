@@ -9,14 +9,11 @@ import { removeFolder } from '../../lib/files/write-inside.ts';
 const run = promisify(execFile);
 const env = { PATH: process.env['PATH'] };
 
-/** Counted for each name, so that endless empty files end, too. */
 export const bytesPerName = perEntry;
-/** Larger folders are measured by `du`, which takes some milliseconds to start. */
+/** Larger folders are left to `du`, which takes milliseconds to start. */
 const fewEntries = 100;
-/** The block and name of a folder itself, which `du` counts. */
 const folderItself = 4096 + perEntry;
 
-/** Bytes on the disk that a folder holds, 512 for each name included. */
 export async function measureFolder(folder: string): Promise<number> {
   const size = await folderSize(folder, Infinity, fewEntries);
   if (size !== undefined) return size + folderItself;
@@ -27,17 +24,14 @@ export async function measureFolder(folder: string): Promise<number> {
   return bytes + names * bytesPerName;
 }
 
-/**
- * Bytes on the disk, or `names` (files and folders), that each folder holds. By `du`, which follows no link and knows paths
- * of any length. A folder that commands close to the bot again and again counts as endless.
- */
+/** Bytes on disk, or `names`. By `du`: follows no links, any path length. Folders that commands keep closing count as endless. */
 export async function measureFolders(
   folders: readonly string[],
   what: 'bytes' | 'names' = 'bytes',
 ): Promise<readonly number[]> {
   const first = await askDu(folders, what);
   if (!first.closed) return first.sums;
-  // What stays closed shows right afterwards.
+  // The second try shows what stays closed.
   await run('chmod', ['-R', 'u+rwX', '--', ...folders], { env }).catch(() => undefined);
   const second = await askDu(folders, what);
   return second.closed ? folders.map(() => Infinity) : second.sums;
@@ -50,7 +44,7 @@ async function askDu(
   const unit = what === 'bytes' ? '-k' : '--inodes';
   const { stdout, stderr } = await run('du', ['-s', '-x', unit, '--', ...folders], { env }).catch(
     (error: unknown) => {
-      // It complains of what vanished or is closed, and still prints the sums.
+      // It reports vanished or closed folders, and still prints sums.
       if (error instanceof Error && 'stdout' in error && 'stderr' in error && 'code' in error)
         if (typeof error.code === 'number')
           return { stdout: String(error.stdout), stderr: String(error.stderr) };
@@ -66,10 +60,7 @@ async function askDu(
   };
 }
 
-/**
- * Bytes of files without a name that these processes keep open or mapped, memory files included. Only root sees what is
- * mapped and not open.
- */
+/** Deleted files that processes keep open or mapped, memfds included. Only root sees mapped files. */
 export async function measureNameless(ids: readonly number[]): Promise<number> {
   const files = new Map<string, number>();
   for (const id of ids) {
@@ -87,7 +78,7 @@ async function openFiles(id: number): Promise<readonly string[]> {
   return ((await unlessClosed(readdir(folder))) ?? []).map((fd) => `${folder}/${fd}`);
 }
 
-/** One place of each file: a process may have mapped thousands of its parts. */
+/** One address a file: thousands of its parts may be mapped. */
 async function mappedFiles(id: number): Promise<readonly string[]> {
   const places = new Map<string, string>();
   const maps = (await unlessClosed(readFile(`/proc/${id}/maps`, 'latin1'))) ?? '';
@@ -96,7 +87,6 @@ async function mappedFiles(id: number): Promise<readonly string[]> {
   return [...places.values()];
 }
 
-/** Undefined if the process ended, or may not be looked at. */
 async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
@@ -115,8 +105,8 @@ type Entry = Readonly<{
 }>;
 
 /**
- * Removes what was written last, until `excess` bytes are gone (512 counted for each name), and folders that are empty
- * then. By open folders, so that no link leads elsewhere: commands of another run may still work in it.
+ * Removes the newest files until `excess` bytes are gone (512 a name), then empty folders. Through open folders, so
+ * no link leads elsewhere: other commands may still run.
  */
 export async function trimFolder(folder: string, excess: number): Promise<void> {
   const entries = await entriesOf(folder);
@@ -146,7 +136,7 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
         if (stats === undefined) continue;
         const isFolder = stats.isDirectory();
         if (isFolder && below.length >= deepestFolder) {
-          // What is in folders that deep can't be told apart any more.
+          // Too deep to tell apart.
           await removeFolder(entered.at(name).replace('/self/', `/${process.pid}/`));
           continue;
         }

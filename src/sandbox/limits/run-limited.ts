@@ -28,29 +28,23 @@ import type {
 } from '../sandbox.ts';
 import { watchLimits } from './watch-limits.ts';
 
-/** The descriptor that the first of a command's files gets. */
 export const firstFile = 4;
 
-/** A program of the host, and how it is started. */
 export type HostCommand = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
   cwd?: string;
-  /** Open ones that it gets from `firstFile` on. */
+  /** Open; numbered from `firstFile`. */
   files?: readonly number[];
 }>;
 
 export type Ran = Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
-/** What the commands of a sandbox share. */
 export type Runner = Readonly<{
   pipes: Pipes;
   covered: CoveredDescriptors;
-  /** Aborted when the sandbox closes. */
   ending: AbortSignal;
-  /** `close` waits for it. */
   track<Result>(work: Promise<Result>): Promise<Result>;
-  /** Ends what runs. */
   close(): Promise<void>;
 }>;
 
@@ -79,30 +73,25 @@ export function createRunner(): Runner {
 type HostRun = Readonly<{
   limits: SandboxLimits;
   runner: Runner;
-  /** Without one the command begins with the program; a shell is then not watched. */
+  /** Without one the command begins at once; a shell is then not watched. */
   handshake?: Handshake;
-  /** Counts the command's time, and may pause. */
   deadline?: Deadline;
-  /** Which limit the kernel enforced. */
   met?: () => StopReason | undefined;
-  /** Ends the program and all its processes. */
   kill(pid: number): void;
 }>;
 
-/** Exit codes by which a shell tells that a process met its own limit: SIGXCPU and SIGXFSZ. */
+/** Shell codes of SIGXCPU and SIGXFSZ. */
 const bySignal: ReadonlyMap<number, StopReason> = new Map([
   [152, 'cpu'],
   [153, 'disk'],
 ]);
-/** Bytes that a command may print. */
 const mostOutput = 32 * 1024 * 1024;
-/** Milliseconds to wait for output after the command is gone: only a process outside its group could still write. */
+/** Milliseconds: only a process outside the group could still write. */
 const lastWords = 200;
 
 /**
- * Runs a program of the host with the limits of a request (R5, T9). It and all its processes end when its time is up, when
- * the call is cancelled, when they use more than `limits`, and when the program ends. What it leaves in the conversation's
- * folder over the limit is removed, the newest first (T10). Throws if it can't be started.
+ * Runs a host program (R5, T9). It ends with all its processes on timeout, cancellation, a limit in `limits`, or its
+ * own exit. Removes the newest files over the limit from the conversation's folder (T10). Throws if it can't start.
  */
 export async function runLimited(
   command: HostCommand,
@@ -114,7 +103,7 @@ export async function runLimited(
   const signal = AbortSignal.any([request.signal, runner.ending]);
   const { textInParts } = createRedaction(request.secrets ?? []);
   const most = (): Promise<number> => (chat === undefined ? Promise.resolve(0) : mostIn(chat, limits));
-  // Measured before anything of the command is in the folder. With a handshake the command waits for it.
+  // Before the command writes; with a handshake the command waits.
   const before = handshake === undefined ? await most() : undefined;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
@@ -124,7 +113,6 @@ export async function runLimited(
       child = spawn(program, args, {
         env: command.env,
         cwd: command.cwd,
-        // Its process group is killed as one.
         detached: true,
         stdio: descriptors(
           [
@@ -176,7 +164,7 @@ export async function runLimited(
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
   const mostInChat = before === undefined ? most() : Promise.resolve(before);
-  // The bot is to answer whatever commands do to the processor.
+  // Keeps the bot responsive.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
     if (!ended)
@@ -191,7 +179,7 @@ export async function runLimited(
   signal.addEventListener('abort', onAbort);
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    // What it left behind in its group ends with it.
+    // Also ends what it left in its group.
     if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
@@ -210,12 +198,11 @@ export async function runLimited(
   }
 }
 
-/** Bytes that a conversation's folder may hold: at least what it held before. */
 async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
   return Math.max(diskMb * 1024 * 1024, await measureFolder(chat));
 }
 
-/** Removes what a command left over the limit, faster than anybody looks: else the folder would grow with each. */
+/** Otherwise the folder could grow with each command. */
 async function cutBack(chat: string, most: number): Promise<boolean> {
   const excess = (await measureFolder(chat)) - most;
   if (!(excess > 0)) return false;
@@ -223,7 +210,7 @@ async function cutBack(chat: string, most: number): Promise<boolean> {
   return true;
 }
 
-/** Waits until nobody can write any more. A pipe that somebody holds open is not used again. */
+/** Waits for all writers. A pipe still held open is not reused. */
 async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>[]): Promise<void> {
   const late = setTimeout(() => {
     for (const { read } of streams) read.destroy();
@@ -233,13 +220,9 @@ async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>
   for (const { read, giveBack } of streams) if (read.readableEnded) giveBack();
 }
 
-/** Processor seconds for a person, who sees what takes long. */
 export const secondsForPerson = 86_400;
 
-/**
- * Runs a program of the host on this process's own terminal, for a person (R6), without limits of time and output. Its keys
- * end nothing of this process. Throws if it can't be started.
- */
+/** For a person at this terminal (R6): no limits of time and output; keys don't end this process. Throws if it can't start. */
 export async function runOnTerminal(
   command: HostCommand,
   { scratch, chat, signal: cancelled }: ShellRequest,
@@ -285,5 +268,5 @@ export async function runOnTerminal(
   }
 }
 
-/** What keys send to all processes in the foreground of a terminal. */
+/** Keys send these to the whole foreground group. */
 const keys = ['SIGINT', 'SIGQUIT'] as const;

@@ -4,27 +4,21 @@ import { followGroupEvents } from './kernel-limits.ts';
 import { bytesPerName, measureFolders, measureNameless } from './measure-disk.ts';
 import type { SandboxLimits, StopReason } from '../sandbox.ts';
 
-/** Milliseconds between two looks at processes, and at least between two at the disk. */
 const everyProcesses = 25;
 const everyDisk = 250;
-/** Rest after a look at the disk, in times of what it took. */
+/** Rest after a look, in multiples of its duration. */
 const restAfterDisk = 4;
-/** Of so many looks at the disk, one counts names, too. */
+/** Every so many looks also count names. */
 const namesEvery = 4;
 
-/**
- * Watches what a command and all its processes use together, which no limit of a single process bounds (T9), and says
- * once which limit was met.
- */
+/** Watches all processes of a command together (T9); calls `onOver` once. */
 export function watchLimits(options: {
-  /** The process that all others descend from. */
   root: number;
   scratch: string;
   chat?: string | undefined;
-  /** Bytes that the conversation folder may hold. */
+  /** Bytes. */
   mostInChat: Promise<number>;
   limits: SandboxLimits;
-  /** Which limit the kernel enforced; by default the root's own groups are asked. */
   met?: (() => StopReason | undefined) | undefined;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {
@@ -54,7 +48,7 @@ export function watchLimits(options: {
       if (load.memory + sockets > memory && measureOwnMemory(load.ids) + sockets > memory) over('memory');
     }
   }, everyProcesses);
-  // A disk that can't be measured is not left to the writer.
+  // Don't trust a disk that can't be measured.
   void watchDisk().catch(() => over('crashed'));
   return { stop };
 

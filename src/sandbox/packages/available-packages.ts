@@ -9,38 +9,33 @@ import { uvPlaces } from './script-packages.ts';
 
 const manifestShape = z.object({
   version: z.literal(1),
-  /** Name of the tree's folder beside the manifest. */
   tree: z.string().regex(/^[a-z0-9][a-z0-9-]*$/),
-  /** `recipeHash`. */
   recipe: z.string(),
   suite: z.string(),
   tool: z.string(),
   /** Milliseconds since 1970. */
   builtAt: z.number(),
   asked: z.array(z.object({ name: z.string(), skills: z.array(z.string()) })),
-  /** Packages in it, and what they provide. */
   installed: z.array(z.string()),
   bytes: z.number(),
 });
 
-/** `manifest.json` of a built root file system: to replace that file switches trees. */
+/** `manifest.json`; replacing it switches trees. */
 export type RootManifest = z.output<typeof manifestShape>;
 
 export type RootFileSystem = Readonly<{
   manifest: RootManifest;
-  /** Absolute path of the tree. */
   path: string;
   installed: ReadonlySet<string>;
 }>;
 
-/** Where root file systems are: `<data_dir>/rootfs`. */
 export function rootFolder(dataDir: string): string {
   return path.join(path.resolve(dataDir), 'rootfs');
 }
 
 export const manifestName = 'manifest.json';
 
-/** The root file system in use; undefined if none was built, or its manifest can't be read. A call costs one stat of the manifest. */
+/** Undefined without a readable manifest. Costs one stat. */
 export function followRootFileSystem(folder: string): () => RootFileSystem | undefined {
   const file = path.join(folder, manifestName);
   let seen: string | undefined;
@@ -57,7 +52,7 @@ export function followRootFileSystem(folder: string): () => RootFileSystem | und
 }
 
 function readRoot(folder: string, file: string): RootFileSystem | undefined {
-  // One that we did not write counts as none, and the next build replaces it.
+  // An unknown one counts as none; the next build replaces it.
   const parsed = manifestShape.safeParse(parseJson(readFileSync(file, 'utf8')));
   if (!parsed.success) return undefined;
   const tree = path.join(folder, parsed.data.tree);
@@ -65,33 +60,28 @@ function readRoot(folder: string, file: string): RootFileSystem | undefined {
   return { manifest: parsed.data, path: tree, installed: new Set(parsed.data.installed) };
 }
 
-/** Programs of just-bash that a skill may ask for. */
 const ofVirtual: ReadonlySet<string> = new Set(
   'sh bash awk sed grep egrep fgrep rg jq yq xan sqlite3 cat cut sort uniq head tail tr wc tee find xargs diff date base64 md5sum sha1sum sha256sum tar gzip gunzip column join paste tree file'.split(
     ' ',
   ),
 );
 
-/** The packages that commands of a sandbox have. */
 export type AvailablePackages = Readonly<{
   from: 'root' | 'image' | 'host' | 'nowhere';
   has(name: string): boolean;
-  /** Whether a program of this name can be started. */
   runs(program: string): boolean;
-  /** Whether Python has this package of PyPI. In a container without our root it counts as there. */
+  /** PyPI name. Always true in containers of a foreign image. */
   imports(name: string): boolean;
 }>;
 
 /**
- * What commands find installed now (P3, R6): nothing in the virtual sandbox; in bubblewrap the root file system, or the
- * host while none is built; in containers that or an image; the host with the sandbox off. A call costs a stat of two files.
+ * What commands find now (P3, R6): virtual nothing; bubblewrap the root file system, otherwise the host; containers
+ * that or an image; off the host. Costs two stats.
  */
 export function followAvailablePackages(options: {
   mode: SandboxMode;
-  /** Of an image. */
   installed?: ReadonlySet<string>;
   root(): Pick<RootFileSystem, 'path' | 'installed'> | undefined;
-  /** Where the host's dpkg keeps what is installed. */
   hostStatus?: string;
 }): () => AvailablePackages {
   const { mode, installed, root, hostStatus = '/var/lib/dpkg/status' } = options;
@@ -115,7 +105,7 @@ export function followAvailablePackages(options: {
   };
 }
 
-/** Without dpkg the host has none: its packages have other names. */
+/** Empty without dpkg: other systems name packages differently. */
 function followHost(file: string): () => ReadonlySet<string> {
   let seen: bigint | undefined;
   let names: ReadonlySet<string> = new Set();
@@ -129,10 +119,7 @@ function followHost(file: string): () => ReadonlySet<string> {
   };
 }
 
-/**
- * Whether commands find a program (P3). Node is in every sandbox but the virtual one, and so is the host's uv (R7). In a
- * container without our root it counts as there.
- */
+/** P3. All but the virtual sandbox have Node and the host's uv (R7). Foreign images count as having it. */
 function findsProgram(mode: SandboxMode, root: string | undefined, program: string): boolean {
   if (mode === 'virtual') return ofVirtual.has(program);
   if (program === 'node') return true;
@@ -142,7 +129,7 @@ function findsProgram(mode: SandboxMode, root: string | undefined, program: stri
   return hasProgram(mode === 'off' ? '/' : (root ?? '/'), searchedFolders, name);
 }
 
-/** Tells which packages of PyPI a system's Python has, by what pip and dpkg leave beside them. */
+/** By the metadata of pip and dpkg. */
 export function pythonPackagesIn(root: string): (name: string) => boolean {
   let found: ReadonlySet<string> | undefined;
   return (name) => (found ??= new Set(folders(root).flatMap(installedIn))).has(normalized(name));
@@ -167,7 +154,7 @@ function installedIn(folder: string): readonly string[] {
   });
 }
 
-/** PyPI treats these as one name. */
+/** For PyPI these are one name. */
 function normalized(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, '-');
 }

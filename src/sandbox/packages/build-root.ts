@@ -12,16 +12,16 @@ import { nameSettings } from '../inside-sandbox.ts';
 import { followRootFileSystem, manifestName, type RootManifest } from './available-packages.ts';
 import { installedPackages } from './debian-packages.ts';
 import { recipeHash, type RootRecipe, type RootTool } from './root-recipe.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** Last lines of a tool, to keep for its error and to show. */
 const keptLines = 200;
 const shownLines = 15;
 
-/** Not needed in a tree that is only read. */
+/** Useless in a read-only tree. */
 const leftBehind = ['dev', 'proc', 'sys', 'run', 'tmp', 'var/cache', 'var/lib/apt', 'var/log', 'boot'];
 
 export type BuiltRoot = Readonly<{
-  /** `kept`: what is there is by the same recipe. */
+  /** `kept`: unchanged recipe. */
   status: 'built' | 'kept';
   manifest: RootManifest;
   path: string;
@@ -29,30 +29,34 @@ export type BuiltRoot = Readonly<{
 
 const run = promisify(execFile);
 
-/** Folders that a sandbox mounts on. */
 const mountPoints = ['dev', 'proc', 'tmp', 'run', 'skill', 'scratch', 'chat'];
 
 /**
- * Builds the root file system of a recipe in `folder`, unless the one in use is by it (R6). It is built separately, and
- * renaming its manifest into place swaps it in: a failure before leaves the one in use as it was. The next build removes
- * what a dead one left, and trees that nothing uses. Throws OperatorError if it fails, or another build runs.
+ * Builds the recipe's root file system in `folder` unless it is current (R6). Built separately and swapped in by
+ * renaming the manifest; a failure changes nothing. Removes leftovers and unused trees. Throws OperatorError on
+ * failure, or if another build runs.
  */
-export async function buildRoot(options: {
-  folder: string;
-  recipe: RootRecipe;
-  tool: RootTool;
-  /** Builds even if nothing changed, for newer versions of packages. */
-  fresh?: boolean;
-  now: number;
-  /** Throws OperatorError if another process builds. */
-  lock(file: string, words: Readonly<{ what: string; instead: string }>): Readonly<{ release(): void }>;
-  flush?(folder: string): Promise<unknown>;
-  onLine(line: string): void;
-  signal: AbortSignal;
-}): Promise<BuiltRoot> {
-  const { folder, recipe, tool, fresh = false, now, flush = flushDisk, onLine, signal } = options;
+export async function buildRoot(
+  options: {
+    folder: string;
+    recipe: RootRecipe;
+    /** Rebuilds even if nothing changed, for newer packages. */
+    fresh?: boolean;
+    now: number;
+    signal: AbortSignal;
+  },
+  deps: {
+    tool: RootTool;
+    /** Throws OperatorError if another process builds. */
+    lock(file: string, words: Readonly<{ what: string; instead: string }>): Readonly<{ release(): void }>;
+    flush?(folder: string): Promise<unknown>;
+    onLine(line: string): void;
+  },
+): Promise<BuiltRoot> {
+  const { folder, recipe, fresh = false, now, signal } = options;
+  const { tool, flush = flushDisk, onLine } = deps;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lock = options.lock(path.join(folder, 'build'), {
+  const lock = deps.lock(path.join(folder, 'build'), {
     what: `the building of ${folder}`,
     instead: 'another [bot] data_dir',
   });
@@ -86,7 +90,6 @@ export async function buildRoot(options: {
       await rename(target, path.join(folder, tree));
       const written = path.join(work, manifestName);
       await writeFile(written, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-      // Everything is on the disk before anything is used.
       await flush(folder);
       await rename(written, path.join(folder, manifestName));
       return { status: 'built', manifest, path: path.join(folder, tree) };
@@ -98,12 +101,12 @@ export async function buildRoot(options: {
   }
 }
 
-/** Existing ones stay: a link of a package could lead out of the tree. */
+/** Keeps existing files: a package's link could lead out of the tree. */
 async function writeSettings(tree: string): Promise<void> {
   await mkdir(path.join(tree, 'etc'), { recursive: true });
   for (const [place, text] of nameSettings) {
     await writeFile(path.join(tree, place), text, { flag: 'wx', mode: 0o644 }).catch((error: unknown) => {
-      if (!isCode(error, ['EEXIST'])) throw error;
+      if (!hasCode(error, 'EEXIST')) throw error;
     });
   }
 }
@@ -127,7 +130,6 @@ async function sizeOf(tree: string): Promise<number> {
   return Number.parseInt(stdout, 10);
 }
 
-/** Removes all but `kept` and trees that a command still runs in. */
 async function sweep(folder: string, kept: string | undefined): Promise<void> {
   for (const { name } of (await readdir(folder, { withFileTypes: true })).filter((entry) =>
     entry.isDirectory(),
@@ -137,7 +139,7 @@ async function sweep(folder: string, kept: string | undefined): Promise<void> {
   }
 }
 
-/** Whether a process has a tree of this name, a hash, in its mounts. Those of other users can't be asked. */
+/** Looks in the mounts of all readable processes. */
 async function isMounted(name: string): Promise<boolean> {
   const entries = await readdir('/proc').catch(noneIfAbsent);
   for (const entry of entries.filter((each) => /^\d+$/.test(each))) {
@@ -148,23 +150,16 @@ async function isMounted(name: string): Promise<boolean> {
 }
 
 function noneIfAbsent(error: unknown): string[] {
-  if (isCode(error, ['ENOENT'])) return [];
+  if (hasCode(error, 'ENOENT')) return [];
   throw error;
 }
 
 function noneIfGone(error: unknown): string {
-  if (isCode(error, ['ENOENT', 'ESRCH', 'EINVAL', 'EACCES', 'EPERM'])) return '';
+  if (hasCode(error, 'ENOENT', 'ESRCH', 'EINVAL', 'EACCES', 'EPERM')) return '';
   throw error;
 }
 
-function isCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
-}
-
-/**
- * Has a tool make a tree and unpacks it into the empty folder `target`: owned by this user, nothing setuid, no devices.
- * Throws OperatorError with the reason and the fix.
- */
+/** Unpacks a tool's tree into the empty `target`: our owner, no setuid, no devices. Throws OperatorError with the fix. */
 async function makeTree(options: {
   recipe: RootRecipe;
   tool: RootTool;
@@ -181,7 +176,7 @@ async function makeTree(options: {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
     signal,
-    // `unshare` waits through any other signal; without it the tool cleans up.
+    // `unshare` ignores other signals; without it the tool cleans up.
     killSignal: process.getuid?.() === 0 ? 'SIGKILL' : 'SIGTERM',
   });
   const unpacker = spawn('sh', ['-c', 'umask 022; exec tar "$@"', 'sh', ...unpackOptions(target)], {
@@ -190,7 +185,6 @@ async function makeTree(options: {
     signal,
   });
   const [said, unpackerSaid] = [follow(maker.stderr, onLine), follow(unpacker.stderr, () => undefined)];
-  // A tool that ends before it has read this says why.
   maker.stdin.on('error', () => undefined).end(`${recipe.sources.join('\n')}\n`);
   const [made, unpacked] = await Promise.allSettled([
     ended(maker),
@@ -205,7 +199,6 @@ async function makeTree(options: {
     throw new OperatorError(`the tree could not be unpacked:\n${lastOf(unpackerSaid)}`);
 }
 
-/** The last lines of a stream. */
 function follow(input: Readable, onLine: (line: string) => void): readonly string[] {
   const said: string[] = [];
   createInterface({ input }).on('line', (line) => {
@@ -216,7 +209,6 @@ function follow(input: Readable, onLine: (line: string) => void): readonly strin
   return said;
 }
 
-/** The exit code. Rejects if the program could not be started. */
 async function ended(child: ChildProcess): Promise<number> {
   const closed: readonly unknown[] = await once(child, 'close');
   return typeof closed[0] === 'number' ? closed[0] : 1;
@@ -231,7 +223,7 @@ function environment(work: string): Readonly<Record<string, string>> {
     PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`,
     LC_ALL: 'C.UTF-8',
     DEBIAN_FRONTEND: 'noninteractive',
-    // An ordinary user's tool has other ids, which can't enter the bot's folders.
+    // An ordinary user's tool runs under other ids, which can't enter our folders.
     TMPDIR: process.getuid?.() === 0 ? work : undefined,
     ...Object.fromEntries(proxies),
   });

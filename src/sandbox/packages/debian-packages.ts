@@ -1,9 +1,8 @@
-/** The Debian package with a program, if known. A package of that name may be another program. */
+/** Undefined if unknown; a package of the same name may be something else. */
 export function packageOf(program: string): string | undefined {
   return renamed.get(program) ?? (sameName.has(program) ? program : undefined);
 }
 
-/** How to get a program into a sandbox. */
 export function installProgram(program: string, where: 'host' | 'root' | 'image'): string {
   const name = packageOf(program);
   if (name === undefined) return `${unpackaged(program)}, where the sandbox finds it`;
@@ -13,7 +12,6 @@ export function installProgram(program: string, where: 'host' | 'root' | 'image'
   return `declare packages: [${name}] in the skill and install them with "skillet sandbox build"`;
 }
 
-/** How to install a program without a known Debian package; `way` is what the skill says. */
 export function unpackaged(program: string, way?: string): string {
   if (program === 'uv' || program === 'uvx')
     return 'install uv as https://docs.astral.sh/uv says, such as by "pipx install uv"';
@@ -21,7 +19,7 @@ export function unpackaged(program: string, way?: string): string {
   return `no Debian package is known to bring ${program}: install it ${how}`;
 }
 
-/** The Debian package with a Python module or package of PyPI, if known. */
+/** For a Python module or PyPI package, if known. */
 export function pythonPackageOf(name: string): string | undefined {
   const [top = ''] = name.toLowerCase().replaceAll('_', '-').split('.');
   const other = pythonNames.get(top);
@@ -96,7 +94,6 @@ const pythonSameName: ReadonlySet<string> = new Set(
     tomli tqdm typer ujson uvicorn websocket websockets xlrd xlsxwriter yaml`),
 );
 
-/** By module and by name on PyPI, if those or Debian's differ. */
 const pythonNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     beautifulsoup4: 'bs4',
@@ -126,7 +123,7 @@ const pythonNames: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What dpkg's status file counts as wholly installed: packages, and what they provide (`mail-transport-agent`). */
+/** Fully installed packages, and what they provide (`mail-transport-agent`), from dpkg's status file. */
 export function installedPackages(status: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const stanza of status.split('\n\n')) {

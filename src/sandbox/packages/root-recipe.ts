@@ -5,26 +5,23 @@ import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { findProgram } from '../inside-sandbox.ts';
 
-/** Suites that machines may follow by a word. */
 const followed = /^(stable|oldstable|testing|unstable|sid)$/;
 
-/** The content of a root file system, but for the versions of its packages. */
 export type RootRecipe = Readonly<{
   suite: string;
   sources: readonly string[];
-  /** Debian packages that skills ask for, sorted. */
   asked: readonly Readonly<{ name: string; skills: readonly string[] }>[];
-  /** The base and what is asked, sorted. Debian's essential packages (bash, coreutils, tar, …) come with any. */
+  /** With the base, sorted. Debian's essential packages (bash, coreutils, tar, …) always come. */
   packages: readonly string[];
 }>;
 
-/** In every root file system: python3 for `.py` scripts, ca-certificates for HTTPS, libstdc++6 for the bot's own Node. */
-export const basePackages: readonly string[] = ['ca-certificates', 'libstdc++6', 'python3'];
+/** python3 for `.py` scripts, ca-certificates for HTTPS, libstdc++6 for the bot's Node. */
+const basePackages: readonly string[] = ['ca-certificates', 'libstdc++6', 'python3'];
 
-/** Debian's rule for names, and no `-` at the end: apt would remove it. */
+/** Debian's rule, without `-` at the end: apt would remove the package. */
 const packageName = /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/;
 
-/** The union of what these skills declare (R6). Throws OperatorError for an invalid name. */
+/** Of all skills (R6). Throws OperatorError for an invalid name. */
 export function rootRecipe(
   skills: readonly Readonly<{ name: string; packages: readonly string[] }>[],
   { suite, lines }: AptSources,
@@ -49,22 +46,21 @@ export function rootRecipe(
   };
 }
 
-/** Changes with suite, archive, packages or processor, and not with the skills that ask for them. */
+/** Independent of which skills ask. */
 export function recipeHash({ suite, sources, packages }: RootRecipe): string {
   const what = { form: 1, architecture: process.arch, suite, sources, packages };
   return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
 }
 
 type AptSources = Readonly<{
-  /** The release: `bookworm`, `noble`. */
   suite: string;
-  /** In apt's one-line form: `deb [options] URI SUITE COMPONENT…`. */
+  /** One-line form: `deb [options] URI SUITE COMPONENT…`. */
   lines: readonly string[];
 }>;
 
 /**
- * The host's apt sources of its own release and that release's updates (R6), without archives of others, which need their
- * own keys. Throws OperatorError if there are none.
+ * The host's sources of its release and updates (R6), not third-party archives, which need keys. Throws OperatorError
+ * if there are none.
  */
 export function aptSources(root = '/'): AptSources {
   const release = readRelease(path.join(root, 'etc/os-release'));
@@ -87,7 +83,7 @@ function readRelease(file: string): string | undefined {
   const text = readOr(file, '');
   const field = (name: string): string | undefined =>
     new RegExp(`^${name}="?([a-z]+)"?\\s*$`, 'm').exec(text)?.[1];
-  // A derivative installs from the archive of the other name.
+  // Derivatives install from the parent's archive.
   return field('UBUNTU_CODENAME') ?? field('DEBIAN_CODENAME') ?? field('VERSION_CODENAME');
 }
 
@@ -112,7 +108,7 @@ function oneLineSources(text: string): readonly Source[] {
   });
 }
 
-/** The newer form (deb822): stanzas of `Field: value`, continued by indented lines. */
+/** deb822: stanzas of `Field: value`, continued by indented lines. */
 function stanzaSources(text: string): readonly Source[] {
   const stanzas = text
     .split('\n')
@@ -131,7 +127,7 @@ function stanzaSources(text: string): readonly Source[] {
     const components = words('components');
     const key = fields.get('signed-by') ?? '';
     const options = [
-      // A key within the file has no one-line form; apt then looks among those it trusts.
+      // An inline key has no one-line form; apt then uses its trusted keys.
       ...(/^\/\S+$/.test(key) ? [`signed-by=${key}`] : []),
       ...(/^(yes|true|1)$/i.test(fields.get('trusted') ?? '') ? ['trusted=yes'] : []),
       ...(words('architectures').length > 0 ? [`arch=${words('architectures').join(',')}`] : []),
@@ -147,20 +143,16 @@ function readOr(file: string, absent: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : absent;
 }
 
-/** A tool that makes a root file system: apt's sources on standard input, a tar on standard output, its log on standard error. */
+/** Reads apt sources from standard input, writes a tar to standard output, logs to standard error. */
 export type RootTool = Readonly<{
   name: string;
-  /** `work` is an empty folder for its own files. */
   command(recipe: RootRecipe, work: string): readonly [program: string, ...rest: string[]];
 }>;
 
-export type FoundRootTool =
+type FoundRootTool =
   Readonly<{ ok: true; tool: RootTool }> | Readonly<{ ok: false; /** What to install. */ message: string }>;
 
-/**
- * mmdebstrap, as root or as a user with subordinate ids (R6). It ends with the bot's process, and as root its mounts are
- * its own.
- */
+/** mmdebstrap, as root or with subordinate ids (R6). It ends with the bot; as root in its own mount namespace. */
 export function findRootTool(
   options: { searchPath?: string; uid?: number; subordinateIds?: boolean } = {},
 ): FoundRootTool {
@@ -185,13 +177,12 @@ export function findRootTool(
   return { ok: false, message };
 }
 
-/** The tool dies with its parent, and nothing that it mounts is left. */
+/** Dies with its parent and leaves no mounts. */
 const alone = ['unshare', '--mount', '--pid', '--fork', '--kill-child'];
 
-/** Half of a small tree, which no program needs. */
+/** Half of a small tree, needed by no program. */
 const leaveOut = ['doc', 'man', 'info', 'locale', 'lintian'];
 
-/** Has a small package say that folders are merged: the other one brings Perl to merge them. */
 const mergedHook = '/usr/share/mmdebstrap/hooks/maybe-merged-usr';
 
 function byMmdebstrap(program: string, asRoot: boolean): RootTool {

@@ -4,22 +4,21 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../inside-sandbox.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** A name with extras and a version, as uv reads it: no address, no path. */
+/** Name, extras and version as in uv; no URL, no path. */
 const requirement = /^[A-Za-z0-9][\w.,[\]=<>~!@+-]*$/;
 
 const namesPackage: ReadonlySet<string> = new Set(['--from', '--with']);
 
 const saysNothing: ReadonlySet<string> = new Set(['-q', '--quiet', '--offline', '--isolated']);
 
-/** More options than that are no command. */
+/** Longer ones are no commands. */
 const mostWords = 20;
 
-/** A command whose packages come from an index. */
 export type PackagedCommand = Readonly<{
-  /** Where it runs, and its packages are fetched. */
   sandbox: Sandbox;
-  /** Only commands with the same content of the same skill share packages. */
+  /** Hash: only equal content of one skill shares packages. */
   content: string;
   skillDirectory: string;
   scratch: string;
@@ -33,29 +32,25 @@ export type PackagedOutcome =
       ok: true;
       request: Pick<SandboxRequest, 'packages' | 'programs'>;
       env: Readonly<Record<string, string>>;
-      /** The command to run instead, with its packages. */
       wrap(command: SandboxRequest['argv']): SandboxRequest['argv'];
     }>
   | Readonly<{ ok: false; status: 'absent'; /** What to install. */ message: string }>
   | Readonly<{ ok: false; status: 'failed'; outcome: SandboxOutcome }>;
 
-/** Fetches the packages of a command, if they are missing. */
 export type ScriptPackages = (command: PackagedCommand) => Promise<PackagedOutcome>;
 
-/** uv's cache within a scratch folder. Its content knows its own path, so that is always the same. */
+/** uv's cache in a scratch folder; its path must not change. */
 const cacheName = '.uv';
 const fetchLimitMs = 600_000;
-/** Packages unused for so long are removed when others are fetched. */
 const keptMs = 30 * 86_400_000;
 
 /**
- * Python packages of scripts, by uv (R7). A command without the skill's environment, scratch or conversation fetches them
- * once for this content of this skill, from `hosts` only. Each command works on its own copy in its scratch folder.
+ * Python packages of scripts, by uv (R7). Fetched once for each content of a skill, from `hosts` only, without the
+ * skill's environment or folders. Each command gets a copy in scratch.
  */
 export function createScriptPackages(options: {
-  /** Of this bot: `<data_dir>/uv`. */
   folder: string;
-  /** Host patterns: `[sandbox] package_hosts`. */
+  /** `[sandbox] package_hosts`: host patterns. */
   hosts(): readonly string[];
   searchPath?: string;
 }): ScriptPackages {
@@ -74,7 +69,7 @@ export function createScriptPackages(options: {
     while (!(await isFolder(cache))) {
       onFetch();
       const outcome = await fetchOnce(key, () => fetchInto(kept, command, programs));
-      // A stop of the one who began it is no reason for others.
+      // A cancelled first caller must not fail the others.
       const forOthers = outcome.status === 'stopped' && outcome.reason === 'cancelled' && !signal.aborted;
       if ((outcome.status !== 'exited' || outcome.exitCode !== 0) && !forOthers)
         return { ok: false, status: 'failed', outcome };
@@ -129,7 +124,7 @@ export function createScriptPackages(options: {
 const howToInstall =
   'it takes uv, which is not on this system: the operator installs it as https://docs.astral.sh/uv says, such as by "pipx install uv" or "curl -LsSf https://astral.sh/uv/install.sh | sh"';
 
-/** No settings of the host or skill steer uv, and it uses the sandbox's Python. */
+/** Neither host nor skill steers uv; it uses the sandbox's Python. */
 function environment(scratch: string): Readonly<Record<string, string>> {
   return {
     UV_CACHE_DIR: `${scratch}/${cacheName}`,
@@ -140,7 +135,7 @@ function environment(scratch: string): Readonly<Record<string, string>> {
   };
 }
 
-/** uv writes to its cache even if it has all that it needs. */
+/** uv always writes to its cache. */
 const withCopy = `
 kept=$1
 shift
@@ -152,7 +147,6 @@ rm -rf "$UV_CACHE_DIR"
 exit $code
 `;
 
-/** Search path for the host's uv: the bot's own, and where uv's installers put it. */
 export function uvPlaces(): string {
   const own = ['.local/bin', '.cargo/bin'].map((folder) => path.join(homedir(), folder));
   return [process.env['PATH'] ?? '', ...own, '/usr/local/bin', '/usr/bin'].join(':');
@@ -162,21 +156,20 @@ async function isFolder(place: string): Promise<boolean> {
   try {
     return (await stat(place)).isDirectory();
   } catch (error) {
-    if (isCode(error, ['ENOENT'])) return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }
 
-/** Another process may have fetched the same meanwhile: then that is used. */
+/** If another process fetched the same, uses that. */
 async function moveTo(part: string, kept: string): Promise<void> {
   try {
     await rename(part, kept);
   } catch (error) {
-    if (!isCode(error, ['ENOTEMPTY', 'EEXIST'])) throw error;
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
   }
 }
 
-/** Removes what was not used for long, and what a dead process was fetching. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const place = path.join(folder, name);
@@ -186,14 +179,10 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-function isCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
-}
-
-/** A tool of PyPI as a command calls it, options and name: `--from`, `x`, `y`. */
+/** `--from`, `x`, `y` */
 type FetchedTool = readonly string[];
 
-/** The tools that a command, or a skill's instructions, call by `uvx` or `uv tool run`, each once (R7). */
+/** In a command or instructions: `uvx` or `uv tool run`, each once (R7). */
 export function fetchedTools(text: string): readonly FetchedTool[] {
   const words = text.split(/[\s;&|()`'"]+/);
   const found = new Map<string, FetchedTool>();
@@ -219,7 +208,7 @@ function toolAt(words: readonly string[], from: number): FetchedTool | undefined
   return undefined;
 }
 
-/** The command that fetches tools: `--help` does nothing else. */
+/** `--help` only fetches. */
 export function fetchTools(tools: readonly FetchedTool[]): readonly [program: string, ...rest: string[]] {
   const [only] = tools;
   if (only !== undefined && tools.length === 1) return ['uvx', '--quiet', ...only, '--help'];

@@ -1,6 +1,6 @@
 /**
- * The main thread: starts the shell in a worker thread and watches it, so that an endless loop or a hungry script ends only
- * this process. It ends when the bot is gone.
+ * The main thread: the shell runs in a watched worker thread, so an endless loop or hungry script ends only this
+ * process. Ends with the bot.
  */
 import { Worker } from 'node:worker_threads';
 import type { ShellAnswer, ShellSetup } from './shell-worker.ts';
@@ -10,7 +10,7 @@ const name = import.meta.filename.endsWith('.ts') ? './shell-worker-thread.ts' :
 const shell = new Worker(new URL(name, import.meta.url), {
   env: {},
   workerData: setup,
-  // Half for the heap: buffers, compiled code and the runtime take the rest.
+  // The rest is for buffers, compiled code and the runtime.
   resourceLimits: { maxOldGenerationSizeMb: setup.memoryMb / 2, maxYoungGenerationSizeMb: 16 },
 });
 

@@ -1,4 +1,4 @@
-/** The worker thread: a bash in memory that knows its folders of the host and nothing else of it. Each job has a new shell. */
+/** The worker thread: an in-memory bash that knows only its host folders. A new shell for each job. */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   Bash,
@@ -19,7 +19,6 @@ const mebibyte = 1024 * 1024;
 const setup = workerData as ShellSetup;
 const programs: ReadonlySet<string> = new Set(getCommandNames());
 const limits = {
-  // Loops are stopped by the clock, not by counting: a long script is no fault.
   maxCommandCount: 1e9,
   maxLoopIterations: 1e9,
   maxAwkIterations: 1e9,
@@ -38,7 +37,6 @@ const limits = {
 };
 const processInfo = { pid: 2, ppid: 1, uid: 1000, gid: 1000 };
 
-/** Open requests to the host, by number. */
 const numbers = { last: 0 };
 const asked = new Map<number, (answer: ShellNotice['answer']) => void>();
 
@@ -74,7 +72,7 @@ async function execute(
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
   const customCommands = job.cap ? capCommands : [];
-  // Without a file system it makes the usual one: /bin, /tmp, /dev, /proc, in memory.
+  // The default file system: /bin, /tmp, /dev, /proc, in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
   disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
@@ -87,7 +85,6 @@ async function execute(
   const shell = new Bash({
     fs: disk,
     cwd: '/scratch',
-    // Only what the shell is made with is passed on to scripts.
     env: { ...job.env, PATH: '/usr/bin:/bin', HOME: '/scratch', TMPDIR: '/tmp' },
     executionLimits,
     processInfo,
@@ -102,7 +99,6 @@ async function execute(
   }
 }
 
-/** `skillet-cap`: the host carries it out (C4). */
 const capCommands = capPrograms.map((name) =>
   defineCommand(name, (given, { stdin }) => {
     const { promise, resolve } = Promise.withResolvers<ShellNotice['answer']>();
@@ -125,10 +121,10 @@ function cap(
   return { stdout: out.text, stderr: err.text, truncated: out.truncated || err.truncated };
 }
 
-/** Counted for each entry and write, so that endless empty files end, too. */
+/** So that endless empty files end, too. */
 const perWrite = 512;
 
-/** The same file system, with room for `bytes` of writing in all. */
+/** `bytes`: all writing together. */
 function limitDisk(disk: IFileSystem, bytes: number): IFileSystem {
   let left = bytes;
   const spend = (amount: number, path: string): void => {
@@ -148,11 +144,11 @@ function limitDisk(disk: IFileSystem, bytes: number): IFileSystem {
       spend(0, path);
       await disk.mkdir(path, options);
     },
-    // The process has no permission to change a file with two names.
+    // The permission model forbids changing hard-linked files.
     async link(existing) {
       throw new Error(`EPERM: operation not permitted, link '${existing}'`);
     },
-    // By reading and writing: the library's own way changes the modes of open files, which is not permitted.
+    // The library's way changes modes of open files, which is forbidden.
     async cp(source, target, options) {
       const { isFile, isDirectory } = await disk.lstat(source);
       if (isFile) return limited.writeFile(target, await disk.readFileBuffer(source));

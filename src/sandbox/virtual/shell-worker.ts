@@ -6,7 +6,7 @@ import { createDeadline } from '../../lib/async/deadline.ts';
 import type { Secret } from '../../lib/redaction/redact.ts';
 import { pausing, type CapAnswer, type SandboxOutcome, type ServeCap, type StopReason } from '../sandbox.ts';
 
-/** What a process is made for; it serves nothing else. Folders are real paths of the host. */
+/** Folders are real host paths. */
 export type ShellSetup = Readonly<{
   skill?: string;
   scratch: string;
@@ -17,17 +17,13 @@ export type ShellSetup = Readonly<{
 export type ShellJob = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
-  /** See `SandboxRequest`. */
   secrets: readonly Secret[];
   timeoutMs: number;
   outputCap: number;
-  /** Bytes that it may write to each folder. */
   room: Readonly<{ scratch: number; chat: number }>;
-  /** Its scripts have `skillet-cap`, by `ShellRequest`. */
   cap: boolean;
 }>;
 
-/** A script calls `skillet-cap`; the host answers under the same number. */
 export type ShellRequest = Readonly<{
   status: 'asks';
   number: number;
@@ -36,35 +32,30 @@ export type ShellRequest = Readonly<{
 }>;
 export type ShellNotice = Readonly<{ told: number; answer: CapAnswer }>;
 
-/** `missing`: it has no such program. */
+/** `missing`: no such program. */
 export type ShellAnswer =
   | Readonly<{ status: 'ready' }>
   | Readonly<{ status: 'missing'; program: string }>
   | Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
-/** A process with a bash in memory, for one skill and one scratch folder. */
 export type ShellWorker = Readonly<{
-  /** One job at a time. Ends the process when the signal is aborted or the time is up. */
+  /** One job at a time. Ends the process on abort or timeout. */
   run(
     job: Omit<ShellJob, 'cap'> & Readonly<{ cap?: ServeCap }>,
     signal: AbortSignal,
   ): Promise<Exclude<ShellAnswer, { status: 'ready' }>>;
   alive(): boolean;
-  /** Ends the process; resolves when it is gone. */
   end(): Promise<void>;
 }>;
 
-/** Milliseconds for the shell to end by itself when the time of a job is up. */
+/** Milliseconds for the shell to end by itself. */
 const grace = 1_000;
-/** Milliseconds to start. */
 const startLimit = 30_000;
-/** What the shell counts by itself while only the host can know the time. */
 const longestMs = 86_400_000;
 
 /**
- * Starts a Node process without the host's environment, which may read the library and its folders, write all but the
- * skill's, and start nothing (Node's permission model). Inside, a worker thread has the shell. `library` is the
- * `node_modules` folder with just-bash.
+ * A Node process without the host's environment; by Node's permission model it reads the library and its folders,
+ * writes all but the skill's, and starts nothing. `library`: the `node_modules` folder with just-bash.
  */
 export function startShellWorker(setup: ShellSetup, library: string): ShellWorker {
   const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
@@ -81,7 +72,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
       ...[...readable, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
       ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
     ],
-    // A session of its own: Ctrl-C in the bot's terminal is the bot's business.
+    // Own session: Ctrl-C at the terminal is for the bot.
     detached: true,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -109,7 +100,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
     const deadline = createDeadline(systemClock);
     const { cap } = pausing(job.cap, deadline);
     const stopServing = cap === undefined ? () => undefined : serveCap(child, cap, signal);
-    // Its time may pause, which the shell can't know.
+    // Its clock may pause, unknown to the shell.
     const inside = cap === undefined ? timeoutMs : longestMs;
     const sent = { argv, env, secrets, timeoutMs: inside, outputCap, room, cap: cap !== undefined };
     child.send(sent satisfies ShellJob);
@@ -145,7 +136,6 @@ function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
   return promise.finally(() => child.off('message', listen).off('error', reject));
 }
 
-/** Answers its scripts; returns how to stop that. */
 function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): () => void {
   const over = new AbortController();
   const listen = (message: unknown): void => {
@@ -166,7 +156,7 @@ function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): ()
   };
 }
 
-/** An idle one does not keep the bot's process alive. */
+/** Idle workers don't keep the bot alive. */
 function keepAwake(child: ChildProcess, awake: boolean): void {
   if (awake) child.ref();
   else child.unref();
@@ -174,7 +164,7 @@ function keepAwake(child: ChildProcess, awake: boolean): void {
   else child.channel?.unref();
 }
 
-/** Out of memory V8 aborts, and the system kills. */
+/** Out of memory: V8 aborts, the system kills. */
 function diedOfHunger(signal: unknown): boolean {
   return signal === 'SIGABRT' || signal === 'SIGKILL';
 }
@@ -206,8 +196,8 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, aborte
 }
 
 /**
- * `sh -eu -o pipefail FILE ARGS` for a shell that takes no options before a file: they are set first, then the file is read.
- * Options without a meaning here (`-l`, `--posix`) are dropped. A command given by `-c` stays as it is.
+ * Runs `sh -eu -o pipefail FILE ARGS` as set and source, as this shell takes no options before a file. Drops `-l` and
+ * `--posix`; keeps `-c`.
  */
 export function shellStart(args: readonly string[]): readonly string[] {
   const settings: string[] = [];

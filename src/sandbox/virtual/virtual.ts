@@ -4,22 +4,20 @@ import { folderSize } from '../../lib/files/list-inside.ts';
 import { startShellWorker, type ShellWorker, type ShellAnswer, type ShellSetup } from './shell-worker.ts';
 import { packageOf } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
 /**
- * The sandbox that needs nothing but `npm install` (T9): just-bash, a bash in memory with jq, awk, sed, sqlite3 and the
- * like, over the folders of the request. No other file of the host, no network, no programs of the host. It runs in another
- * process, because V8 may end a whole process when a thread's memory runs out; that process is kept for `idleMs` for the
- * next command of the same run.
+ * Needs only `npm install` (T9): just-bash with jq, awk, sed, sqlite3 over the request's folders; no other files,
+ * network or host programs. In another process, as V8 may end a whole process when memory runs out; kept for `idleMs`
+ * for the same run.
  */
 export function createVirtualSandbox(
   options: {
-    /** Its runtime takes about 100 of these. */
+    /** The runtime takes about 100. */
     memoryMb?: number;
     diskMb?: number;
-    /** Commands side by side; more wait. */
     cells?: number;
     idleMs?: number;
-    /** What a person has to do for a sandbox with programs. */
     better?: string;
   } = {},
 ): Sandbox {
@@ -124,13 +122,12 @@ async function roomIn(folder: string | undefined, diskMb: number): Promise<numbe
   return folder === undefined ? 0 : Math.max(0, most - ((await folderSize(folder, most)) ?? 0));
 }
 
-/** The outermost `node_modules` with just-bash and what it needs, if it is installed. */
 function libraryFolder(): string | undefined {
   try {
     const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');
     return `${before}/node_modules`;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    if (hasCode(error, 'ERR_MODULE_NOT_FOUND')) return undefined;
     throw error;
   }
 }

@@ -1,36 +1,32 @@
 import { spawn } from 'node:child_process';
 import { OperatorError } from '../../core/errors.ts';
 import { printable } from '../../lib/text/text.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** One git command to run. */
 export type GitRequest = Readonly<{
-  /** The command and its arguments, after everything that keeps git in check. */
+  /** Follow our own options. */
   args: readonly string[];
-  /** The one transport that it may use. */
   transport?: string;
   input?: string;
-  /** Bytes of standard output; git is ended when it writes more. */
+  /** Git is killed if it writes more. */
   outputLimit?: number;
-  /** Bytes of any one file that it writes. */
+  /** Of any file it writes. */
   fileLimit: number;
-  /** Ends git and all that it started. */
+  /** Kills git and its children. */
   signal: AbortSignal;
-  /** Told how far it is. */
   progress?: (text: string) => void;
-  /** The environment that what git needs is taken from. */
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-export type GitOutcome =
+type GitOutcome =
   | Readonly<{ status: 'done'; output: Buffer }>
   | Readonly<{ status: 'failed'; /** Printable. */ message: string }>
   | Readonly<{ status: 'too much output' }>;
 
-/** What of the surroundings git and ssh need: where programs, home, keys, proxies and certificates are. */
 const taken =
   /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(?:https?|all|no)_proxy|(?:HTTPS|ALL|NO)_PROXY)$/;
 
-/** Nothing that a repository, a user's or a system's configuration could have git start or ask (D6). */
+/** Keeps repositories and configuration from starting or asking anything (D6). */
 const inCheck = Object.entries({
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
@@ -39,12 +35,11 @@ const inCheck = Object.entries({
   'core.symlinks': 'false',
   'core.askPass': '',
   'core.alternateRefsCommand': '',
-  // A blob beyond this is streamed, not held in memory.
   'core.bigFileThreshold': '1m',
   'credential.helper': '',
   'fetch.recurseSubmodules': 'false',
   'submodule.recurse': 'false',
-  // One pack is one file, which the limit on a file's size holds.
+  // A single pack file, under the limit on file size.
   'fetch.unpackLimit': '1',
   'transfer.bundleURI': 'false',
   'gc.auto': '0',
@@ -56,24 +51,23 @@ const inCheck = Object.entries({
   'protocol.allow': 'never',
 }).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 
-/** Memory of each of git's processes, in KB: a small pack can unfold into a huge one. */
+/** Of each git process: a small pack can unfold into a huge one. */
 const memoryKb = 4 * 1024 * 1024;
 
 /**
- * Runs git as processes of its own, with hooks, filters, submodules, prompts, other transports and all configuration but
- * ours off, under limits of the kernel (D6). Whatever comes of it is a value; throws where the signal ended it (its
- * reason), or OperatorError where there is no git.
+ * Runs git without hooks, filters, submodules, prompts, other transports and foreign configuration, under kernel
+ * limits (D6). Throws the signal's reason, or OperatorError without git.
  */
 export async function runGit(request: GitRequest): Promise<GitOutcome> {
   const { args, transport, input = '', outputLimit = 1_000_000, fileLimit, signal, progress, env } = request;
   signal.throwIfAborted();
   const protocol = transport === undefined ? [] : ['-c', `protocol.${transport}.allow=always`];
-  // The file size is counted in blocks of 512 bytes, and git says when it meets it where the signal is off; not every
-  // system limits memory.
+  // `ulimit -f` counts blocks of 512 bytes. With SIGXFSZ off git reports the limit itself. Not every system limits
+  // memory.
   const limits = `trap '' XFSZ; ulimit -f ${Math.ceil(fileLimit / 512)}; ulimit -v ${memoryKb} 2>/dev/null; exec git "$@"`;
   const child = spawn('/bin/sh', ['-c', limits, 'git', ...inCheck, ...protocol, ...args], {
     env: { ...environment(env), GIT_ALLOW_PROTOCOL: transport ?? '' },
-    // A group of its own, so that all that git starts can be ended with it.
+    // Own process group, to kill all of git's children.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -85,8 +79,7 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch (error) {
-      // Gone already.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+      if (!hasCode(error, 'ESRCH')) throw error;
     }
   };
   signal.addEventListener('abort', end, { once: true });
@@ -106,7 +99,6 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
     if (step !== undefined) progress?.(step.replace(/ +/g, ' ').toLowerCase());
     complaint = (complaint + said).slice(-20_000);
   });
-  // It may end before it has read everything: how it ended says enough.
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(input);
   try {
@@ -144,7 +136,7 @@ function environment(env: GitRequest['env']): Record<string, string> {
   };
 }
 
-/** What git itself says went wrong, without its progress and what the other side wrote. */
+/** Without progress and what the remote wrote. */
 function lastWords(complaint: string): string {
   const lines = complaint
     .split(/[\r\n]+/)

@@ -14,19 +14,18 @@ import { join, normalize } from 'node:path';
 import type { Pin } from '../../core/skill.ts';
 import { readBytes } from '../../lib/files/read-text.ts';
 
-/** What a skill's folder holds, to the byte. */
 export type SkillHash = Readonly<{
-  /** SHA-256 in hex over every file's path and content: one changed byte anywhere changes it. */
+  /** SHA-256 in hex over all paths and contents. */
   hash: string;
-  /** In path order. `sha256` is that of the content, in hex; of where it leads, for a link. */
+  /** In path order. `sha256`: hex; of the target, for a link. */
   files: readonly Readonly<{ path: string; size: number; sha256: string }>[];
 }>;
 
-/** A folder with more than this is hashed no further: it matches nothing. */
+/** Larger folders match nothing. */
 const mostFiles = 1_000;
 const mostBytes = 20_000_000;
 
-/** Hashes everything below a folder, dot entries included; links are not followed. Undefined if it is absent, holds what is no file, or is too large. */
+/** Includes dot entries, follows no links. Undefined if absent, too large, or with anything but files. */
 export function hashSkill(directory: string): SkillHash | undefined {
   const files: SkillHash['files'][number][] = [];
   let bytes = 0;
@@ -43,7 +42,7 @@ export function hashSkill(directory: string): SkillHash | undefined {
   try {
     if (!enter(directory, '')) return undefined;
   } catch (error) {
-    // Gone or closed off, perhaps between two looks: what can't be read can't be vouched for.
+    // Vanished or unreadable: can't be verified.
     if (error instanceof Error && 'syscall' in error) return undefined;
     throw error;
   }
@@ -52,29 +51,26 @@ export function hashSkill(directory: string): SkillHash | undefined {
   return { hash: sha256Of(lines.join('\n')), files: sorted };
 }
 
-/** A file of an installed skill is at most this many bytes (D6). */
+/** Bytes (D6). */
 export const installedFileLimit = 5 * 1024 * 1024;
 
-/** Hashes of files whose stamp is unchanged, by absolute path. */
+/** By absolute path; a hash counts while the stamp is unchanged. */
 export type HashMemory = Map<string, Readonly<{ stamp: string; sha256: string }>>;
 
-export type PinnedBytes =
-  Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: false; problem: string }>;
+type PinnedBytes = Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: false; problem: string }>;
 
-/** A change within this time of the hashing may keep the same stamp: clocks of file systems tick slowly. */
+/** Clocks of file systems are coarse: a change this soon may keep the stamp. */
 const stampDoubtMs = 100;
 
-/** What keeps a skill from being used: for an operator, with the fix. */
 export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
   return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "skillet skill update ${name}"`;
 }
 
-/** SHA-256 as pins write it. */
 export function sha256Of(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** What is wrong with these bytes as a file of a pinned skill; undefined if they are what was agreed to (D6). */
+/** Undefined if the bytes are the approved ones (D6). */
 export function pinProblem(
   { files }: Pick<Pin, 'files'>,
   path: string,
@@ -86,7 +82,7 @@ export function pinProblem(
   return sha256Of(bytes) === file.sha256 ? undefined : `${JSON.stringify(path)} was changed`;
 }
 
-/** The whole of a pinned file: the very bytes that were hashed, wherever the path leads by now (D6). */
+/** Returns the very bytes that were hashed (D6). */
 export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: string): PinnedBytes {
   const read = readWhole(join(directory, path));
   if (read === undefined) return { ok: false, problem: `${JSON.stringify(path)} went missing` };
@@ -95,8 +91,8 @@ export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: str
 }
 
 /**
- * What is wrong with an installed skill's folder: a file that is missing, changed, added, or no plain file; undefined if
- * it holds exactly what was agreed to (D6). Every file is hashed again, but for those `memory` knows by their stamp.
+ * Finds a missing, changed, added or special file in an installed skill's folder; undefined if it matches the pin
+ * (D6). Hashes every file unless `memory` knows its stamp.
  */
 export function checkPinned(
   directory: string,
@@ -146,10 +142,10 @@ function hashOf(path: string, memory: HashMemory | undefined): string | undefine
 
 type Whole = Readonly<{ bytes: Uint8Array; stamp: string; changedMs: number; unchanged: boolean }>;
 
-/** A plain file as it is on the disk now; no bytes where its stamp is `known`. Undefined if it is none, or too long for a pin. */
+/** No bytes if the stamp is `known`. Undefined if it is no plain file, or too long. */
 function readWhole(path: string, known?: string): Whole | undefined {
   try {
-    // Non-blocking, so that a pipe with no writer cannot hold up the bot.
+    // A pipe without a writer must not block the bot.
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(file, { bigint: true });
@@ -176,7 +172,6 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    // Removed or closed off: its files count as missing.
     if (error instanceof Error && 'syscall' in error) return [];
     throw error;
   }

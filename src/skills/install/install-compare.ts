@@ -8,29 +8,24 @@ import { skillFileOf } from './locked-skill-store.ts';
 import { judge, readLimit } from '../load-skills.ts';
 import { allowedChatTypesOf, type Definition } from '../parse/skill-definition.ts';
 
-/** Unchanged lines shown around each change. */
 const around = 3;
 
-/** Beyond this many pairs of lines the middle is shown as replaced. */
+/** Pairs of lines; beyond this the middle is shown as replaced. */
 const pairLimit = 4_000_000;
 
-/** How one file differs from what was agreed to. */
-export type FileChange = Readonly<{
+type FileChange = Readonly<{
   path: string;
   kind: 'added' | 'changed' | 'removed';
-  /** What changed in a text; for anything else, or where the agreed bytes are gone, a sentence. */
+  /** A sentence if it is no text, or the approved bytes are gone. */
   shown: readonly ComparedLine[] | string;
 }>;
 
-/** How a skill in its source differs from what was agreed to of it. */
 export type SkillChange = Readonly<{ files: readonly FileChange[]; asksMore: readonly string[] }>;
 
-/** Whether these are other bytes than what was agreed to. */
 export function isChanged(locked: LockedSkill, { name, files }: Pick<Offer, 'name' | 'files'>): boolean {
   return contentHash(locked) !== contentHash({ name, files });
 }
 
-/** Compares what a source offers with what is installed (D6). */
 export function compareSkill(dataDir: string, locked: LockedSkill, offer: Offer): SkillChange {
   const folder = installedFolder(dataDir, locked);
   const agreed = (path: string): Uint8Array | undefined => {
@@ -76,10 +71,9 @@ function show(
   return `no text, ${sizeText(before.length)} before, ${sizeText(after.bytes.length)} now, sha256 ${after.sha256}`;
 }
 
-/** A line of a comparison: `-` only before, `+` only after, blank in both; `@` stands for lines left out. */
+/** `-` before only, `+` after only, blank in both, `@` lines left out. */
 type ComparedLine = Readonly<{ mark: '-' | '+' | ' ' | '@'; text: string }>;
 
-/** What changed from one text to another, line by line. Nothing that differs is left out. */
 export function compareLines(before: string, after: string): readonly ComparedLine[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   let start = 0;
@@ -101,7 +95,6 @@ function linesOf(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : [...lines.slice(0, -1), `${lines.at(-1)}\\ no line end`];
 }
 
-/** By the longest common subsequence. */
 function compareMiddle(a: readonly string[], b: readonly string[]): readonly ComparedLine[] {
   const removed = (text: string): ComparedLine => ({ mark: '-', text });
   const added = (text: string): ComparedLine => ({ mark: '+', text });
@@ -152,7 +145,7 @@ function withoutFarOnes(lines: readonly ComparedLine[]): readonly ComparedLine[]
   return kept;
 }
 
-/** What a skill asks for, by kind; kinds it has nothing of are left out (D6). */
+/** By kind, without empty ones (D6). */
 type Asks = Readonly<Record<string, readonly string[]>>;
 
 export function requestedPermissions({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
@@ -171,7 +164,7 @@ export function requestedPermissions({ definition, scripts }: Pick<Offer, 'defin
   return Object.fromEntries(Object.entries(all).filter(([, items]) => items.length > 0));
 }
 
-/** What a skill asks for and did not before, one sentence each; empty where it asks for no more. */
+/** One sentence for each new request. */
 export function requestsMore(before: Definition, after: Definition): readonly string[] {
   const more: string[] = [];
   for (const kind of ['env', 'packages', 'capabilities', 'network'] as const) {

@@ -9,37 +9,31 @@ import type { Definition } from '../parse/skill-definition.ts';
 import { isFlatSkill, isSkillFileName, scanDepth } from '../scan-root.ts';
 import { isScriptPath } from '../skill-files.ts';
 
-/** A file as it would be installed: these very bytes. */
 export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
 
-/** A skill of a source that can be installed. */
 export type Offer = Readonly<{
   name: string;
-  /** Its folder or flat file in the source. */
   path: string;
   definition: Definition;
   /** In path order. */
   files: readonly OfferedFile[];
-  /** Those of them that can be run. */
   scripts: readonly OfferedFile[];
-  /** What is noteworthy, what was left out included. */
+  /** Includes what was left out. */
   diagnostics: readonly Diagnostic[];
 }>;
 
-/** A skill of a source that can't be installed, and why. */
 export type Refused = Readonly<{ name: string; path: string; problems: readonly string[] }>;
 
 export type Offers = Readonly<{
   offers: readonly Offer[];
   refused: readonly Refused[];
-  /** Names of skills that are there and were not asked for. */
   others: readonly string[];
 }>;
 
 /**
- * Reads the skills of a source that `wanted` names (all without it), with every byte of theirs: what is shown, agreed to,
- * hashed and put into place is this one value (D6). Links and submodules are left out; a skill with a hostile name, too
- * many or too large files, or one that would not load is refused. Throws OperatorError where the source is too large.
+ * Reads all bytes of the `wanted` skills (default: all): the same value is shown, approved, hashed and installed
+ * (D6). Leaves out links and submodules; refuses hostile names, too many or large files, and skills that would not
+ * load. Throws OperatorError if the source is too large.
  */
 export async function readOffers(
   snapshot: SourceSnapshot,
@@ -69,7 +63,6 @@ export async function readOffers(
     const name = read.ok ? read.definition.name : read.name;
     if (!wanted(name)) others.push(name);
     else if (!read.ok) {
-      // A flat file that is no skill at all, such as a note, is none of anybody's business.
       if (isFlat(each) && bytes.toString('latin1', 0, 3) !== '---') continue;
       const problems = read.diagnostics.map(({ code, message }) => `${code}: ${message}`);
       refused.push({ name, path: each.path, problems });
@@ -94,7 +87,7 @@ export async function readOffers(
         executable: entry.executable,
       };
     });
-    // A folder's file may have changed since it was judged: what is offered is judged as it will be loaded.
+    // The file may have changed since: judge what will be loaded.
     const skillFile = offered.find(({ path }) => path === pathInSkill(each, each.skillFile));
     const again = judge(
       placeOf(snapshot, each, skillFile?.bytes ?? Buffer.alloc(0)),
@@ -115,7 +108,6 @@ export async function readOffers(
   return { offers, refused, others: others.sort() };
 }
 
-/** The file as the loader would be given it: its path is only for messages. */
 function placeOf({ address }: SourceSnapshot, { path, skillFile }: FoundInSource, bytes: Buffer) {
   const top = addressText(address).replace(/\.git$/, '');
   const shown = { path: skillFile.path, origin: 'installed' as const };
@@ -129,7 +121,7 @@ function isFlat({ path, skillFile }: Pick<FoundInSource, 'path' | 'skillFile'>):
   return path === skillFile.path;
 }
 
-/** A flat skill is installed as a folder of its own (F1). */
+/** A flat skill gets its own folder (F1). */
 function pathInSkill(found: FoundInSource, { path }: SourceEntry): string {
   if (isFlat(found)) return 'SKILL.md';
   return found.path === '' ? path : path.slice(found.path.length + 1);
@@ -160,7 +152,7 @@ function inspect(
     } else {
       if (size > limits.fileBytes)
         problems.push(`${named} has ${sizeText(size)}; at most ${sizeText(limits.fileBytes)}`);
-      // Some file systems can't tell such names apart.
+      // Some file systems treat such names as equal.
       const folded = path.normalize('NFKC').toLowerCase();
       const same = seen.get(folded);
       if (same !== undefined)
@@ -190,18 +182,16 @@ function keepWithin(files: readonly SourceEntry[], { address }: SourceSnapshot, 
     );
 }
 
-/** A skill in a source, not looked into yet. */
 type FoundInSource = Readonly<{
-  /** Its folder, or its flat file; empty where the source itself is the skill. */
+  /** Empty if the source itself is the skill. */
   path: string;
   skillFile: SourceEntry;
-  /** All that lies in its folder, the skill file included. */
   entries: readonly SourceEntry[];
 }>;
 
 /**
- * The skills of a source, by the rules of a root (D4): four folders deep, none inside another, not below dot entries or
- * `node_modules`, flat files at the top only. Beside that the source itself may be one skill.
+ * As in a root (D4): four folders deep, not nested, no dot entries or `node_modules`, flat files at the top. The
+ * source itself may be a skill, too.
  */
 function findInSource(entries: readonly SourceEntry[]): readonly FoundInSource[] {
   const skillFiles = new Map<string, SourceEntry>();
@@ -214,7 +204,7 @@ function findInSource(entries: readonly SourceEntry[]): readonly FoundInSource[]
     const parts = folder === '' ? [] : folder.split('/');
     if (parts.length > scanDepth || parts.some((part) => part.startsWith('.') || part === 'node_modules'))
       continue;
-    // Entries come in path order: of several spellings SKILL.md is the first.
+    // In path order, SKILL.md is the first spelling.
     if (isSkillFileName(name) && !skillFiles.has(folder)) skillFiles.set(folder, entry);
   }
   if (skillFiles.has('')) flat.length = 0;
@@ -233,7 +223,6 @@ function folderOf(path: string): string {
   return folder === '.' ? '' : folder;
 }
 
-/** Those that a folder lies in, the top of the source included. */
 function foldersAbove(folder: string): readonly string[] {
   if (folder === '') return [];
   const parts = folder.split('/');

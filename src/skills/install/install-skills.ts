@@ -30,9 +30,9 @@ import {
   type LockedSkill,
   type LockedSource,
 } from './lock-file.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** What was agreed to. */
-export type Agreement = Readonly<{
+type Agreement = Readonly<{
   source: string;
   ref?: string;
   commit?: string;
@@ -41,10 +41,10 @@ export type Agreement = Readonly<{
   at: number;
 }>;
 
-/** A folder that no skill of the lock uses is kept so long for runs that began with it. */
+/** Unused folders stay this long for running skills. */
 const unusedForMs = 86_400_000;
 
-/** Where what is being fetched lies; what is left there by a process that died is removed at the next use. */
+/** Leftovers of a dead process are removed at the next use. */
 export function quarantineFolder(dataDir: string): string {
   const folder = join(dataDir, 'quarantine');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -56,10 +56,9 @@ export function quarantineFolder(dataDir: string): string {
 }
 
 /**
- * Puts what was agreed to into place and then into the lock (D6). The bytes are those of the offers. Each content has a
- * folder of its own, made aside and renamed, and the lock is replaced as a whole: wherever this is cut off, what was
- * installed before stands or what is new does. Throws OperatorError where the lock can't be read, another process is at
- * it, or a name is installed from elsewhere.
+ * Installs the offered bytes, then updates the lock (D6). Each content has its own folder, renamed into place, and
+ * the lock is replaced atomically, so an interruption leaves the old or the new state. Throws OperatorError if the
+ * lock can't be read or is in use, or a name is installed from elsewhere.
  */
 export function installSkills(dataDir: string, agreement: Agreement): void {
   const { source, ref, commit, offers, at } = agreement;
@@ -92,7 +91,7 @@ export function installSkills(dataDir: string, agreement: Agreement): void {
   sweep(dataDir, at);
 }
 
-/** Takes skills out of the lock and away; a source without any goes with its last. Gives what was removed. */
+/** Also drops a source without skills. Returns the removed ones. */
 export function removeSkills(
   dataDir: string,
   isGone: (source: LockedSource, skill: LockedSkill) => boolean,
@@ -123,7 +122,7 @@ function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {
         `${reading.path} can't be read: put it back from a backup, or remove it and add the sources again.\n${reading.problem}`,
       );
     writeLock(dataDir, change(reading.lock));
-    // A running bot watches this folder, and the lock is not in it.
+    // The bot watches this folder; the lock is elsewhere.
     writeFileSync(join(root, '.changed'), `${Date.now()}\n`, { mode: 0o600 });
   } finally {
     owner.release();
@@ -142,7 +141,6 @@ function putInPlace(dataDir: string, skill: LockedSkill, offer: Offer | undefine
     }
     const problem = checkPinned(join(aside, skill.name), skill);
     if (problem !== undefined) throw new OperatorError(`${skill.name} could not be written: ${problem}.`);
-    // What is there by that name is not what was agreed to, so nobody uses it.
     rmSync(dirname(folder), { recursive: true, force: true });
     renameSync(aside, dirname(folder));
     syncFolder(installedRoot(dataDir));
@@ -161,12 +159,11 @@ function writeNew(path: string, bytes: Uint8Array, mode: number): void {
   }
 }
 
-/** Counts the day from now on. */
 function noteUse(folder: string, now: number): void {
   if (existsSync(folder)) utimesSync(folder, now / 1_000, now / 1_000);
 }
 
-/** Removes contents that nothing in the lock names and nobody began to use within a day. */
+/** Removes contents that are not in the lock and unused for a day. */
 function sweep(dataDir: string, now: number): void {
   const reading = readLock(dataDir);
   if (!reading.ok) return;
@@ -179,7 +176,7 @@ function sweep(dataDir: string, now: number): void {
   }
 }
 
-/** In a container every process may have the same id: what is older than this one is not its own. */
+/** In containers ids repeat: anything older than this process is not its own. */
 function isLeft(path: string, pid: number): boolean {
   const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const startedAt = Date.now() - process.uptime() * 1_000;
@@ -192,8 +189,8 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
-    if (error instanceof Error && 'code' in error && error.code === 'EPERM') return true;
+    if (hasCode(error, 'ESRCH')) return false;
+    if (hasCode(error, 'EPERM')) return true;
     throw error;
   }
 }

@@ -17,39 +17,32 @@ export const installLimits: InstallLimits = {
   totalBytes: 100 * 1024 * 1024,
 };
 
-/** One thing that a source holds. */
 export type SourceEntry = Readonly<{
-  /** From the top of the source, with `/`; as far as it could be read where `problem` says what is wrong with it. */
+  /** From the top, with `/`; partly readable if there is a `problem`. */
   path: string;
   kind: 'file' | 'link' | 'submodule';
-  /** Bytes. */
   size: number;
   executable: boolean;
-  /** What `read` finds it by. */
   id: string;
-  /** Why nothing of this name may be installed. */
   problem?: string;
 }>;
 
-/** What a source held at one moment; open until `close`, and no later change shows in it. */
+/** Shows no later change; open until `close`. */
 export type SourceSnapshot = Readonly<{
   address: SourceAddress;
   /** Absent for a plain folder. */
   commit?: string;
   /** In path order. */
   entries: readonly SourceEntry[];
-  /** The bytes of files, in the same order. Throws OperatorError where one can't be read. */
+  /** In the same order. Throws OperatorError. */
   read(files: readonly SourceEntry[]): Promise<readonly Buffer[]>;
-  /** Removes what was fetched. */
   close(): void;
 }>;
 
-/** How a source is to be opened. */
 export type OpenSource = Readonly<{
   address: SourceAddress;
-  /** Branch, tag or commit; absent: what the repository offers first. */
+  /** Branch, tag or commit; absent: the default branch. */
   ref?: string;
-  /** Folder that may be filled, not there yet. */
   quarantine: string;
   limits: InstallLimits;
   signal: AbortSignal;
@@ -57,7 +50,7 @@ export type OpenSource = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** Why a file of this path may not be installed; undefined if it may (D6, S1). */
+/** Undefined if the path may be installed (D6, S1). */
 export function pathProblem(path: string): string | undefined {
   const parts = path.split('/');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'its path is absolute';
@@ -71,36 +64,30 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** `.git`, also as file systems of other kinds would read it. */
+/** `.git`, in any spelling that some file system accepts. */
 function isGitFolder(part: string): boolean {
   return /^(?:\.git|git~\d+)(?:$|:|[. ]+$)/i.test(part.normalize('NFKC'));
 }
 
-/** How much a source may cost before it is given up (D6). */
 export type InstallLimits = Readonly<{
-  /** Of fetching, in milliseconds. */
+  /** For fetching, in milliseconds. */
   timeMs: number;
-  /** Of what git stores of a repository: the kernel stops it there. */
+  /** Enforced by the kernel. */
   packBytes: number;
-  /** Files, links and submodules of the whole source. */
   entries: number;
-  /** Of one file of a skill. */
   fileBytes: number;
-  /** Of one skill. */
   skillFiles: number;
   skillBytes: number;
-  /** Of all that is read of a source. */
   totalBytes: number;
 }>;
 
-/** A number of bytes, for people. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const mebi = bytes / (1024 * 1024);
   return mebi < 1 ? `${(bytes / 1024).toFixed(1)} KB` : `${mebi.toFixed(1).replace('.0', '')} MB`;
 }
 
-/** A plain folder as a source: what lies in it now, without `.git` and `node_modules`; links are seen, never followed (D6). Throws OperatorError where there is none. */
+/** Without `.git` and `node_modules`; links are listed, not followed (D6). Throws OperatorError if there is no folder. */
 export async function openFolderSource({ address, limits }: OpenSource): Promise<SourceSnapshot> {
   if (address.kind !== 'folder') throw new Error('this source is no folder');
   const root = address.path;
@@ -146,7 +133,7 @@ function entriesOf(folder: string): readonly Dirent<Buffer>[] {
 
 function readPlain(path: string, limit: number): Buffer {
   try {
-    // Non-blocking, so that what became a pipe cannot hold anything up.
+    // Must not block if it became a pipe.
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(file);

@@ -4,34 +4,31 @@ import { dirname, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import type { Pin, PinnedFile } from '../../core/skill.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** A skill that was agreed to (D6). */
 export type LockedSkill = Readonly<{
   name: string;
-  /** Its folder or flat file in the source, with `/`; empty where the source itself is the skill. */
+  /** Folder or flat file in the source, with `/`; empty if the source is the skill. */
   path: string;
   commit?: string;
-  /** When the yes was given, as an ISO date. */
+  /** ISO date. */
   agreedAt: string;
   files: readonly PinnedFile[];
 }>;
 
-/** A source with the skills of it that were agreed to. */
 export type LockedSource = Readonly<{
-  /** Its address, as `addressText` writes it. */
   source: string;
-  /** Branch, tag or commit; absent: what the repository offers first. */
+  /** Branch, tag or commit; absent: the default branch. */
   ref?: string;
   skills: readonly LockedSkill[];
 }>;
 
-/** `skills.lock.toml`: everything that was agreed to. Each name stands in it once. */
+/** `skills.lock.toml`. Each name is in it once. */
 export type Lock = Readonly<{ sources: readonly LockedSource[] }>;
 
-export type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
+type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
 
 const hash = /^[0-9a-f]{64}$/;
-/** `sha256  path`, as `sha256sum` writes it. */
 const fileLine = z.codec(
   z.string().regex(/^[0-9a-f]{64} {2}[^\p{Cc}\\]+$/u),
   z.object({ path: z.string(), sha256: z.string().regex(hash) }),
@@ -61,22 +58,20 @@ const lockShape = z.object({
     .default([]),
 });
 
-/** Where the lock of this data directory is. */
 export function lockPath(dataDir: string): string {
   return join(dataDir, 'skills.lock.toml');
 }
 
-/** Where installed skills are, each in a folder named after its content. */
 export function installedRoot(dataDir: string): string {
   return join(dataDir, 'installed');
 }
 
-/** The folder of an installed skill: another content is another folder, so one is never half of another. */
+/** Named after the content, so no folder mixes two. */
 export function installedFolder(dataDir: string, skill: Pick<LockedSkill, 'name' | 'files'>): string {
   return join(installedRoot(dataDir), contentHash(skill), skill.name);
 }
 
-/** SHA-256 over a skill's name and every file with its hash. */
+/** SHA-256 over the name and all file hashes. */
 export function contentHash({ name, files }: Pick<LockedSkill, 'name' | 'files'>): string {
   const lines = files.map(({ path, sha256 }) => `${sha256}  ${path}\n`).sort();
   return createHash('sha256')
@@ -89,7 +84,7 @@ export function pinOf({ source }: Pick<LockedSource, 'source'>, skill: LockedSki
   return { name, source, commit, files };
 }
 
-/** Reads the lock; an absent one is empty. One that can't be understood is a value: nothing it names may be used. */
+/** Absent: empty. Unreadable is a value: nothing may be used. */
 export function readLock(dataDir: string): LockReading {
   const path = lockPath(dataDir);
   const text = readIfThere(path);
@@ -115,7 +110,7 @@ export function readLock(dataDir: string): LockReading {
   }
 }
 
-/** Puts a new lock (0600) in place of the old one, whole and on the disk: what reads it finds one or the other. */
+/** Replaces the lock (0600) atomically, on disk. */
 export function writeLock(dataDir: string, { sources }: Lock): void {
   const path = lockPath(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -130,7 +125,7 @@ export function writeLock(dataDir: string, { sources }: Lock): void {
   syncFolder(dirname(path));
 }
 
-/** Has the disk keep which entries a folder has. */
+/** Syncs the folder's entries to disk. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   try {
@@ -160,7 +155,7 @@ function lockText(sources: readonly LockedSource[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A basic string of TOML: JSON's escapes are among its own. */
+/** TOML's basic strings include JSON's escapes. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }
@@ -169,7 +164,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -10,10 +10,7 @@ import { isSkillFileName } from '../scan-root.ts';
 import { readSkillFile } from '../skill-files.ts';
 import type { SkillStore, StoredBytes, StoredSkill } from '../skill-store.ts';
 
-/**
- * The installed skills of a data directory: those that the lock names, as far as their folders hold exactly what was
- * agreed to (D6). What else lies there is not looked at.
- */
+/** The skills of the lock whose folders hold exactly what was approved (D6). */
 export function lockedSkillStore(dataDir: string): SkillStore {
   const memory: HashMemory = new Map();
   const root = installedRoot(dataDir);
@@ -54,24 +51,22 @@ export function lockedSkillStore(dataDir: string): SkillStore {
   });
 }
 
-/** Above it are hashes, whose order means nothing. */
+/** The folders above are hashes. */
 function byFolderName(a: StoredSkill, b: StoredSkill): number {
   return basename(a.directory ?? a.path) < basename(b.directory ?? b.path) ? -1 : 1;
 }
 
-/** Why nothing that is installed can be used. */
 export function lockBroken({ path, problem }: Readonly<{ path: string; problem: string }>): Diagnostic {
   const message = `can't be read, so no installed skill is used; put it back from a backup, or remove it and add the sources again: ${problem}`;
   return { level: 'error', code: 'LOCK_BROKEN', message, path };
 }
 
-/** The file that makes the folder a skill. */
 export function skillFileOf({ files }: Pick<Pin, 'files'>): string {
   const names = files.map(({ path }) => path).filter(isSkillFileName);
   return ['SKILL.md', 'skill.md', 'Skill.md'].find((name) => names.includes(name)) ?? 'SKILL.md';
 }
 
-/** The part after the last colon is a time, as the reader of roots expects. */
+/** The part after the last colon is a time, for `readRoots`. */
 function stampOf(path: string, problem: string | undefined): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return `${problem ?? 'agreed'}:${stats?.ino}:${stats?.size}:${stats?.mtimeNs}:${stats?.ctimeNs ?? 0}`;
@@ -85,10 +80,7 @@ function broken(path: string, message: string): StoredBytes {
   return { ok: false, diagnostic: { level: 'error', code: 'LOCK_MISMATCH', message, path } };
 }
 
-/**
- * The same sandbox, which runs a command of an installed skill only where its folder holds exactly what was agreed to at
- * that moment, every file hashed again (D6). For any other skill it is the sandbox itself.
- */
+/** Before each command of an installed skill hashes all its files again (D6). */
 export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sandbox {
   if (pin === undefined) return sandbox;
   const checked = async <Outcome>(

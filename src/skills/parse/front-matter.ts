@@ -4,26 +4,24 @@ import type { Diagnostic } from '../../core/codes.ts';
 import { hasMapForText, parseRepairedYaml, type RepairedYaml } from './parse-yaml.ts';
 import { isAccessLine, type FrontMap, type FrontValue } from './read-values.ts';
 
-/** Bytes of YAML between the two `---` lines (F2). */
+/** Bytes of YAML (F2). */
 export const frontMatterLimit = 8 * 1024;
 
-/** Characters that hold the longest front matter and the lines around it. */
 const headLimit = frontMatterLimit + 2 * 1024;
 
-/** A skill file in two: its front matter as values, and the body as written. */
-export type FrontMatter = Readonly<{
+type FrontMatter = Readonly<{
   front: FrontMap;
-  /** Keys whose values were put in quotes (F4). */
+  /** Keys whose values were quoted (F4). */
   repaired: readonly string[];
   body: string;
-  /** Line of the file on which the YAML begins, 1-based. */
+  /** 1-based. */
   yamlLine: number;
 }>;
 
-export type FrontMatterResult = Readonly<{ warnings: readonly Diagnostic[] }> &
+type FrontMatterResult = Readonly<{ warnings: readonly Diagnostic[] }> &
   (
     | Readonly<{ ok: true; file: FrontMatter }>
-    /** `accessBroken`: what is wrong may grant or restrict something (D7). */
+    /** `accessBroken`: the problem may grant or restrict something (D7). */
     | Readonly<{ ok: false; problem: Diagnostic; accessBroken: boolean }>
   );
 
@@ -31,12 +29,12 @@ const require = createRequire(import.meta.url);
 const opening = /^---[ \t]*(?:\r?\n|$)/;
 const closing = /^\n---[ \t]*(?:\r?\n|$)/;
 
-/** Everything YAML does not call printable. */
+/** Not printable in YAML. */
 const controlCharacter =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u0084\u0086-\u009f\ufeff\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-/** Splits and reads a skill file, or the first part of one (F2–F4). Never throws, evaluates nothing. */
+/** Also reads the first part of a file (F2–F4). Never throws, evaluates nothing. */
 export function readFrontMatter(text: string): FrontMatterResult {
   const warnings: Diagnostic[] = [];
   const warn = (code: string, message: string): void =>
@@ -51,7 +49,7 @@ export function readFrontMatter(text: string): FrontMatterResult {
   const start = mark + blank.length;
   const firstLine = blank.split('\n').length;
   const head = text.slice(start, start + headLimit);
-  // Before gray-matter sees it: another word on the line would name another engine.
+  // Before gray-matter: another word on this line would select another engine.
   if (!opening.test(head)) return refuse(...openingProblem(head), firstLine);
   const { yaml, end, read } = readPlainFile(head) ?? readByLibrary(head);
   const size = Buffer.byteLength(yaml);
@@ -88,13 +86,13 @@ function openingProblem(head: string): [code: string, message: string] {
     : ['FRONT_MATTER_MISSING', `${found} a skill begins with a line that is exactly "---"`];
 }
 
-/** `yaml` has LF line ends; `end` is where the body begins, absent if no line closes the front matter. */
+/** `yaml`: LF line ends. `end`: start of the body; absent if the front matter is not closed. */
 type Split = Readonly<{ yaml: string; end: number | undefined; read: RepairedYaml }>;
 
-/** gray-matter splits, and parses with our YAML as its only engine. It is loaded when the first file needs it. */
+/** gray-matter with our YAML as its only engine; loaded on first use. */
 function readByLibrary(head: string): Split {
   const grayMatter = require('gray-matter') as typeof matter;
-  // Always with options: without them gray-matter caches, and a bad file has no error the second time.
+  // Without options gray-matter caches, and a bad file gives no error the second time.
   const { matter: written, data } = grayMatter(head, {
     language: 'yaml',
     engines: {
@@ -107,7 +105,6 @@ function readByLibrary(head: string): Split {
   const yaml = yamlOf(written);
   const rest = head.slice('---'.length + written.length);
   const closed = closing.exec(rest)?.[0];
-  // An engine is not called for comments alone.
   const read = 'ok' in data ? (data as RepairedYaml) : nothing;
   if (closed !== undefined) return { yaml, end: head.length - rest.length + closed.length, read };
   if (rest === '') return { yaml, end: undefined, read };
@@ -118,7 +115,7 @@ function readByLibrary(head: string): Split {
 
 const nothing: RepairedYaml = { ok: true, front: new Map(), repaired: [] };
 
-/** A control character is refused later anyway, and could cost the parser much time. */
+/** Control characters are refused later, and could be slow to parse. */
 function readYaml(yaml: string): RepairedYaml {
   return controlCharacter.test(yaml) ? nothing : parseRepairedYaml(yaml);
 }
@@ -127,13 +124,13 @@ function refused(): object {
   throw new Error('front matter is YAML; nothing else is read');
 }
 
-/** Without the rest of the line `---`. A copy: what is kept of it must not keep the whole file in memory. */
+/** Without the rest of the `---` line. A copy, so the whole file is not kept in memory. */
 function yamlOf(written: string): string {
   const [, yaml = ''] = /^[^\n]*\n([^]*)$/.exec(`${written}\n`) ?? [];
   return Buffer.from(yaml).toString().replaceAll('\r\n', '\n');
 }
 
-/** A file of plain lines needs no library (docs/decisions/0021-front-matter.md). */
+/** Plain files need no library (docs/decisions/0021-front-matter.md). */
 function readPlainFile(head: string): Split | undefined {
   const [whole = '', before] = /^([^]*?)\n---[ \t]*(?:\r?\n|$)/.exec(head) ?? [];
   const yaml = before === undefined ? '' : yamlOf(before.slice('---'.length));
@@ -144,15 +141,12 @@ function readPlainFile(head: string): Split | undefined {
 
 const plainPair = /^([A-Za-z][A-Za-z0-9_-]*):(?: ([^ \t].*))?$/;
 
-/** Begins with a letter or digit; no colon or `#` that YAML could take for its own; no edge space; printable. */
+/** Starts with a letter or digit; no colon or `#` that YAML may interpret; printable. */
 const plainScalar = /^(?:[\p{L}\p{N}](?:[^\s\p{C}:#]|:(?=[^\s\p{C}])|(?<=\S)#| (?=[^\s#]))*)$/u;
 
 const quoted = /^(?:"([^"\\\p{C}]*)"|'([^'\p{C}]*)')$/u;
 
-/**
- * Reads `key: value` lines that every YAML reader reads alike, with one level of indented pairs below a key; undefined
- * for anything else. The result is the YAML parser's.
- */
+/** `key: value` lines without ambiguity, with one level of indented pairs; otherwise undefined. Same result as the YAML parser. */
 export function parsePlainFrontMatter(yaml: string): FrontMap | undefined {
   const front = new Map<string, FrontValue>();
   const lines = yaml.endsWith('\n') ? yaml.slice(0, -1).split('\n') : yaml.split('\n');
@@ -162,7 +156,7 @@ export function parsePlainFrontMatter(yaml: string): FrontMap | undefined {
     if (pair === null || front.has(key)) return undefined;
     if (value !== undefined) {
       const text = readScalar(value);
-      // A line that continues below it begins with a blank: no pair, so the parser's business.
+      // A continuation line starts with a blank, so it is no pair.
       if (text === undefined) return undefined;
       front.set(key, { kind: 'text', text, line: at + 1 });
       continue;
@@ -193,7 +187,7 @@ function readScalar(value: string): string | undefined {
   return match === null ? undefined : (match[1] ?? match[2]);
 }
 
-/** Whether the top-level key at or above a line, or anything below that key, grants or restricts something. */
+/** The top-level key of a line, or anything below that key. */
 function isInAccessField(yaml: string, line: number): boolean {
   const lines = yaml.split('\n');
   const begins = (text: string): boolean => /^[^\s#-]/.test(text);

@@ -9,10 +9,10 @@ import { nameLimit, slugOf, type ParseResult, type SkillSource } from './skill-d
 
 const notProse = /^(?:#{1,6}(?:\s|$)|<|\||!\[|(?:[-*_=]\s*){3,}$)/;
 
-/** A longer description is cut, in code points (F6). */
+/** Code points; longer ones are cut (F6). */
 export const descriptionLimit = 1024;
 
-/** What the file says, read leniently: every problem is a diagnostic, nothing throws, nothing is evaluated (F5 load). Frozen. */
+/** Every problem is a diagnostic; never throws, evaluates nothing (F5). Frozen. */
 export function parseSkill(source: SkillSource): ParseResult {
   const { path, directory } = source;
   const folder = directory === undefined ? undefined : basename(directory);
@@ -127,7 +127,7 @@ function error(code: string, message: string, field?: string): Diagnostic {
   return { level: 'error', code, message, field };
 }
 
-/** First paragraph of prose in a body, on one line: headings, code, comments, rules, tables and HTML are passed over (F6). */
+/** The first paragraph of prose, on one line (F6). */
 export function defaultDescription(body: string): string | undefined {
   let inFence: string | undefined;
   const paragraph: string[] = [];

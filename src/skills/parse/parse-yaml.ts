@@ -48,14 +48,12 @@ const fixes: readonly (readonly [RegExp, string])[] = [
 
 const require = createRequire(import.meta.url);
 
-/** Lists and maps inside one another, at most. */
 const depthLimit = 8;
 
-/** What was read, and the keys whose values were put in quotes for it (F4). */
+/** `repaired`: keys whose values were quoted (F4). */
 export type RepairedYaml =
   Readonly<{ ok: true; front: FrontMap; repaired: readonly string[] }> | Extract<FrontResult, { ok: false }>;
 
-/** Reads YAML; what F4 lets be repaired is repaired once. */
 export function parseRepairedYaml(text: string): RepairedYaml {
   const first = parseYamlFrontMatter(text);
   const asWritten: RepairedYaml = first.ok ? { ...first, repaired: [] } : first;
@@ -67,7 +65,7 @@ export function parseRepairedYaml(text: string): RepairedYaml {
   return second.ok ? { ...second, repaired: repair.keys } : asWritten;
 }
 
-/** `description:` with `Use when: x` on the next line is YAML, but not what was meant. */
+/** `description:` followed by a line `Use when: x` is a map, but not meant as one. */
 export function hasMapForText(front: FrontMap): boolean {
   return ['name', 'description'].some((key) => {
     const value = front.get(key);
@@ -79,7 +77,7 @@ export function hasMapForText(front: FrontMap): boolean {
 export function parseYamlFrontMatter(text: string): FrontResult {
   const opened = openYaml(text, {
     stringKeys: true,
-    // Checked in `readMap`: the library's own check takes time with the square of the keys.
+    // `readMap` checks; the library's check is quadratic.
     uniqueKeys: false,
   });
   if (!opened.ok) return opened;
@@ -101,7 +99,7 @@ export type OpenedYaml = Readonly<{
   columnAt: (offset: number) => number;
 }>;
 
-/** Parses with text as the only scalar. The library is loaded when the first file needs it. */
+/** All scalars are text. The library is loaded on first use. */
 export function openYaml(
   text: string,
   options: Pick<yaml.ParseOptions & yaml.DocumentOptions, 'stringKeys' | 'uniqueKeys'> = {},
@@ -122,7 +120,6 @@ export function openYaml(
     const columnAt = (offset: number): number => lineCounter.linePos(offset).col;
     return { ok: true, library, document, lineAt, columnAt };
   } catch (error) {
-    // The parser gives up when its stack is too deep.
     if (!(error instanceof Error)) throw error;
     return failed('YAML_ERROR', 'this cannot be read as YAML: make it simpler');
   }
@@ -190,7 +187,6 @@ function failed(code: string, message: string): Extract<FrontResult, { ok: false
   return { ok: false, problem: { code, message, line: 1 } };
 }
 
-/** The first thing that is wrong with the YAML of a skill, in words for its author, and what to write instead. */
 function yamlProblem(
   { errors, warnings }: Pick<yaml.Document, 'errors' | 'warnings'>,
   text: string,
@@ -204,7 +200,7 @@ function yamlProblem(
   return { code, message: sentence(found, written), line };
 }
 
-/** In place of the parser's own words, which speak of YAML's grammar. */
+/** The parser's own words are about YAML's grammar. */
 function sentence({ code, message }: yaml.YAMLError, line: string): string {
   if (/^(?:<{7}|={7}|>{7})(?: |$)/.test(line))
     return `${JSON.stringify(line)} is left of a merge conflict: decide which lines stay and remove the markers`;
@@ -219,14 +215,12 @@ function sentence({ code, message }: yaml.YAMLError, line: string): string {
   );
 }
 
-/** Front matter after a repair, and the keys whose values were put in quotes. */
 type Repair = Readonly<{ yaml: string; keys: readonly string[] }>;
 
 /**
- * Puts an unquoted top-level `name` or `description` that holds a colon, or begins with a character that no YAML text
- * begins with, into quotes (F4), and an `argument-hint` like
- * `[file] [count]` (F8); nothing when there is none. No other key is ever touched: a guess must not grant anything. Nor is
- * a line that grants or restricts something taken into a text: that is a problem.
+ * Quotes a plain top-level `name` or `description` with a colon or a bad first character (F4), and an `argument-hint`
+ * like `[file] [count]` (F8). Never other keys, as a guess must not grant anything; a line that grants or restricts
+ * something inside a text is a problem. Undefined if there is nothing to repair.
  */
 export function repairFrontMatter(yaml: string): Repair | FrontProblem | undefined {
   const lines = yaml.split('\n');
@@ -272,7 +266,6 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Neither quoted, nor a block, list, map, anchor, tag or comment. */
 function isPlain(text: string): boolean {
   return !/^(?:["'|>[\]{}&*!#?]|-\s)/.test(text);
 }

@@ -17,7 +17,7 @@ import {
 } from './read-values.ts';
 import type { Definition } from './skill-definition.ts';
 
-/** Keys of `metadata` under which OpenClaw reads what is its own; the last two are its older names. */
+/** OpenClaw's keys in `metadata`; the last two are older names. */
 const dialects: readonly string[] = ['openclaw', 'clawdbot', 'moltbot'];
 
 const program = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
@@ -42,16 +42,15 @@ const installers: ReadonlyMap<string, readonly [start: string, key: string]> = n
   ['uv', ['uv tool install', 'package']],
 ]);
 
-/** Fields whose value a stray ` #` would cut short without anybody noticing (F4). */
+/** A stray ` #` would silently cut these (F4). */
 const proseFields = ['name', 'description', 'compatibility', 'rationale', 'argument_hint', 'license'];
 
-/** Everything the front matter says, but for name, description and place. */
-export type Fields = Omit<
+type Fields = Omit<
   Definition,
   'name' | 'description' | 'origin' | 'path' | 'directory' | 'root' | 'flat' | 'diagnostics'
 >;
 
-/** Reads and coerces the known fields (keys in snake case). Problems are reported through `report`; a bad value of an access field is an error, of any other a warning and the default (F6, F8). */
+/** Keys in snake case. A bad value of an access field is an error, otherwise a warning and the default (F6, F8). */
 export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) => void): Fields {
   const read = <Value>(field: string, reader: (value: FrontValue) => Read<Value>): Value | undefined => {
     const value = fields.get(field);
@@ -165,7 +164,7 @@ function readOthers(fields: FrontMap): Readonly<Record<string, string>> {
   return Object.freeze(others);
 }
 
-/** Without a prototype, so that a key called `__proto__` is a key. */
+/** Without a prototype, for keys like `__proto__`. */
 function nothing(): Record<string, string> {
   return Object.create(null) as Record<string, string>;
 }
@@ -177,20 +176,16 @@ function optional<Key extends string, Value>(
   return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
 }
 
-/** What a skill says it needs in the dialect of another program. */
 type Requires = Readonly<{
   env: readonly string[];
   programs: readonly string[];
-  /** How a program is installed, by its name. */
   installs: Readonly<Record<string, string>>;
-  /** Packages of PyPI. */
   python: readonly string[];
 }>;
 
 /**
- * `requires` and `install` of `metadata.openclaw`, or of `metadata` itself (F6): `env` counts like the field `env`, `bins` are
- * programs that have to be there, `pip` packages that scripts import; `install` says how to get programs. A list that
- * can't be read is told and stands for nothing; all else of a dialect has no meaning here.
+ * `requires` and `install` of `metadata.openclaw` or `metadata` (F6). `env`: as the field `env`; `bins`: needed
+ * programs; `pip`: imported packages; `install`: how to get programs. An unreadable list is a warning.
  */
 function readRequires(metadata: FrontMap, warn: (message: string, line: number) => void): Requires {
   const needs = { env: new Set<string>(), bins: new Set<string>(), pip: new Set<string>() };
@@ -219,12 +214,12 @@ function readRequires(metadata: FrontMap, warn: (message: string, line: number) 
   };
 }
 
-/** The name in a line of requirements: `openpyxl>=3.1 ; python_version > "3"`. */
+/** `openpyxl>=3.1 ; python_version > "3"` */
 export function distribution(line: string): string | undefined {
   return /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:$|[\s[<>=!~;@#])/.exec(line)?.[1];
 }
 
-/** Programs, and the command that brings them: `{kind: brew, formula: gh, bins: [gh]}`. Its words are shown to the operator, so only plain ones count. */
+/** `{kind: brew, formula: gh, bins: [gh]}`. Only plain words, as operators see them. */
 function readInstall(item: FrontValue): readonly [programs: readonly string[], way: string | undefined] {
   const map = item.kind === 'map' ? item.entries : undefined;
   const text = (key: string): string => {

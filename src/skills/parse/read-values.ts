@@ -1,12 +1,11 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 
-/** A value read from the front matter, or what is wrong with it and what to write. */
 export type Read<Value> = Readonly<{ ok: true; value: Value }> | Readonly<{ ok: false; message: string }>;
 
 const yes = ['true', 'yes', '1'];
 const no = ['false', 'no', '0'];
 
-/** `true false yes no 1 0`, in any case, quoted or not (F3). */
+/** `true false yes no 1 0`, any case, quoted or not (F3). */
 export function readBoolean(value: FrontValue): Read<boolean> {
   const word = value.kind === 'text' ? value.text.trim().toLowerCase() : '';
   if (yes.includes(word)) return { ok: true, value: true };
@@ -14,7 +13,7 @@ export function readBoolean(value: FrontValue): Read<boolean> {
   return { ok: false, message: `found ${kindOf(value)}; write true or false` };
 }
 
-/** An integer of at least 1, quoted or not (F3). */
+/** At least 1, quoted or not (F3). */
 export function readCount(value: FrontValue): Read<number> {
   const text = value.kind === 'text' ? value.text.trim() : '';
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -22,18 +21,17 @@ export function readCount(value: FrontValue): Read<number> {
   return { ok: false, message: `found ${kindOf(value)}; write a whole number of at least 1` };
 }
 
-/** Text on one line or several, trimmed. */
 export function readText(value: FrontValue): Read<string> {
   if (value.kind === 'text') return { ok: true, value: value.text.trim() };
   return { ok: false, message: `found ${kindOf(value)}; write a text` };
 }
 
-/** Text, or the source of a flow list or map: unquoted `[a]` is the text `[a]` (F8). */
+/** For a flow list or map its source: unquoted `[a]` is the text `[a]` (F8). */
 export function readSource(value: FrontValue): Read<string> {
   return value.kind !== 'text' && value.flow ? { ok: true, value: value.source } : readText(value);
 }
 
-/** A list of texts, or a text that `split` cuts into items; blank items are dropped (F8). */
+/** A list, or a text cut by `split`; drops blank items (F8). */
 export function readList(value: FrontValue, split: RegExp = /(?!)/): Read<readonly string[]> {
   if (value.kind === 'map') return { ok: false, message: `found a map; write a list of texts` };
   if (value.kind === 'text') return { ok: true, value: keepFilled(value.text.split(split)) };
@@ -45,7 +43,6 @@ export function readList(value: FrontValue, split: RegExp = /(?!)/): Read<readon
   return { ok: true, value: keepFilled(texts.filter((text) => text !== undefined)) };
 }
 
-/** A list like `readList`, each item of a fixed form. */
 export function readNames(value: FrontValue, form: RegExp, example: string): Read<readonly string[]> {
   const list = readList(value, /[\s,]+/);
   if (!list.ok) return list;
@@ -54,7 +51,7 @@ export function readNames(value: FrontValue, form: RegExp, example: string): Rea
   return { ok: false, message: `found ${JSON.stringify(wrong)}; write names like ${example}` };
 }
 
-/** A text split on spaces and commas outside parentheses: `Bash(git:*, gh:*) Read` has two items (F6). */
+/** On spaces and commas outside parentheses: `Bash(git:*, gh:*) Read` has two items (F6). */
 export function splitTools(text: string): readonly string[] {
   const items: string[] = [];
   let depth = 0;
@@ -74,25 +71,21 @@ function keepFilled(items: readonly string[]): readonly string[] {
   return items.map((item) => item.trim()).filter((item) => item !== '');
 }
 
-/**
- * A value of the front matter as it was written: every scalar a string (F3), maps as `Map`, so that no key can reach
- * a prototype. `line` is 1-based within the YAML text; `source` is what the author wrote for a list or map.
- */
+/** Scalars are strings (F3), maps are `Map`, so no key reaches a prototype. `line`: 1-based in the YAML; `source`: as written. */
 export type FrontValue =
   | Readonly<{ kind: 'text'; text: string; line: number; cutBy?: string }>
   | Readonly<{ kind: 'list'; items: readonly FrontValue[]; source: string; flow: boolean; line: number }>
   | Readonly<{ kind: 'map'; entries: FrontMap; source: string; flow: boolean; line: number }>;
 
-/** Keys in the order they were written. */
+/** In written order. */
 export type FrontMap = ReadonlyMap<string, FrontValue>;
 
-/** Why YAML could not be read: `line` is 1-based within the YAML text. */
+/** `line`: 1-based in the YAML. */
 export type FrontProblem = Readonly<{ code: string; message: string; line: number }>;
 
 export type FrontResult =
   Readonly<{ ok: true; front: FrontMap }> | Readonly<{ ok: false; problem: FrontProblem }>;
 
-/** What kind of value was found, in words for a message. */
 export function kindOf(value: FrontValue): string {
   return value.kind === 'text' ? `the text ${JSON.stringify(shorten(value.text))}` : `a ${value.kind}`;
 }
@@ -101,7 +94,7 @@ function shorten(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
-/** Keys that grant or restrict something: an invalid value keeps the skill from loading (F8). */
+/** An invalid value in these keeps the skill from loading (F8). */
 export const accessFields: ReadonlySet<string> = new Set([
   'sensitive',
   'access',
@@ -115,7 +108,7 @@ export const accessFields: ReadonlySet<string> = new Set([
   'disable_model_invocation',
 ]);
 
-/** Keys of F6, in snake case; anything else is kept as it is. */
+/** F6, in snake case; others are kept as they are. */
 export const knownFields: ReadonlySet<string> = new Set([
   ...['name', 'description', 'license', 'compatibility', 'metadata', 'version', 'tags', 'author', 'authors'],
   ...['rationale', 'allowed_tools', 'env', 'packages', 'capabilities', 'sensitive', 'access', 'model'],
@@ -123,13 +116,12 @@ export const knownFields: ReadonlySet<string> = new Set([
   ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
 ]);
 
-/** Whether a line of front matter, wherever it is, begins with a key that grants or restricts something (F8). */
+/** Any line that starts with an access key (F8). */
 export function isAccessLine(line: string): boolean {
   const [, key = ''] = /^\s*(?:-\s+)?["']?([A-Za-z_-]+)["']?[ \t]*:/.exec(line) ?? [];
   return accessFields.has(key.replaceAll('-', '_'));
 }
 
-/** Other words for a chat type that config and front matter may use (A1). */
 const chatTypeWords: ReadonlyMap<string, ChatType> = new Map([
   ...chatTypes.map((type) => [type, type] as const),
   ['dm', 'private'],
@@ -138,7 +130,7 @@ const chatTypeWords: ReadonlyMap<string, ChatType> = new Map([
   ['supergroup', 'group'],
 ]);
 
-/** `access`: a map with nothing but `chat_types`; anything unknown is an error, so that a slip never opens a door (F6). An empty list is the same as none. */
+/** A map with only `chat_types`; unknown keys are errors, so a slip never grants access (F6). An empty list counts as none. */
 export function readChatTypes(value: FrontValue): Read<readonly ChatType[] | undefined> {
   if (value.kind !== 'map')
     return { ok: false, message: `found ${kindOf(value)}; write "chat_types:" below it` };
@@ -162,7 +154,7 @@ export function readChatTypes(value: FrontValue): Read<readonly ChatType[] | und
   return { ok: false, message: `chat_types holds nothing; chat types are ${chatTypes.join(', ')}` };
 }
 
-/** `allowed_tools`: a list or a text. An empty list stays empty; blanks only is an error, since it would lift the ceiling (F8, T5). */
+/** A list or text. An empty list stays; only blanks are an error, as they would lift the restriction (F8, T5). */
 export function readTools(value: FrontValue): Read<readonly string[]> {
   const list: Read<readonly string[]> =
     value.kind === 'text' ? { ok: true, value: splitTools(value.text) } : readList(value);
@@ -171,7 +163,7 @@ export function readTools(value: FrontValue): Read<readonly string[]> {
   return { ok: false, message: 'holds only blanks; name tools, or leave the key out' };
 }
 
-/** Readers of what a skill is given, each strict about form: a bad name is an error (F6). */
+/** A bad name is an error (F6). */
 export const readGrant = {
   env: (value: FrontValue) => readNames(value, /^[A-Z_][A-Z0-9_]*$/, 'API_KEY'),
   packages: (value: FrontValue) => readNames(value, /^[a-z0-9][a-z0-9+.-]+$/, 'jq'),
@@ -179,11 +171,11 @@ export const readGrant = {
   network: (value: FrontValue) => readNames(value, hostPattern, 'api.example.com or *.example.com'),
 } as const;
 
-/** Host name, with `*.` before it for its subdomains. No bare `*`, no address, no port or path. */
+/** `*.` for subdomains. No bare `*`, address, port or path. */
 const hostPattern =
   /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** One spelling for a key: snake case (F6). */
+/** F6. */
 export function bySnakeCase(front: FrontMap): Readonly<{ fields: FrontMap; twice: readonly string[] }> {
   const fields = new Map<string, FrontValue>();
   const twice: string[] = [];

@@ -3,12 +3,12 @@ import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import type { Origin, Skill, SkillAccess } from '../../core/skill.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 
-/** Names are at most this many code points (F6). */
+/** Code points (F6). */
 export const nameLimit = 64;
 
-/** What a definition itself says of access, before those it shadows are heard (D3). */
-export type OwnAccess = Readonly<{
-  /** Absent: not given, so A2's default applies. */
+/** Before shadowed definitions restrict it (D3). */
+type OwnAccess = Readonly<{
+  /** Absent: the default of A2. */
   chatTypes?: readonly ChatType[];
   sensitive: boolean;
   optIn: boolean;
@@ -16,25 +16,20 @@ export type OwnAccess = Readonly<{
   userInvocable: boolean;
 }>;
 
-/** What one file says of a skill: everything of a `Skill` that needs no other file. */
 export type Definition = Readonly<
   Omit<Skill, 'access' | 'shadows'> & {
     access: OwnAccess;
-    /** A flat file yields to a folder of the same name (D2). */
+    /** A folder of the same name wins (D2). */
     flat: boolean;
   }
 >;
 
-/** A skill file as it was found. */
 export type SkillSource = Readonly<{
-  /** Absolute path of the file. */
   path: string;
-  /** Absolute path of the skill's folder; absent for a flat file. */
+  /** Absent for a flat file. */
   directory?: string;
   origin: Origin;
-  /** Absolute path of the root it lies in. */
   root?: string;
-  /** The file, or its first part. */
   bytes: Uint8Array;
   /** More bytes follow. */
   cut: boolean;
@@ -45,13 +40,12 @@ export type ParseResult =
   | Readonly<{
       ok: false;
       diagnostics: readonly Diagnostic[];
-      /** The name it would have, as far as that could be read. */
       name: string;
-      /** What broke grants or restricts something: no older version may stand in (D7). */
+      /** No older version may replace it (D7). */
       accessBroken: boolean;
     }>;
 
-/** The id a name stands for: NFKC, lower-case letters and digits of any script with single `-` between them. May be empty. */
+/** NFKC, lower-case letters and digits of any script, joined by single `-`. May be empty. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKC')
@@ -60,7 +54,7 @@ export function slugOf(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** What the specification has against a name, one sentence each; `directory` must be the same after NFKC (F6). */
+/** By the specification, one sentence each; `directory` must match after NFKC (F6). */
 export function nameProblems(written: string, directory: string | undefined): readonly string[] {
   const name = written.normalize('NFKC');
   const length = [...name].length;
@@ -76,8 +70,8 @@ export function nameProblems(written: string, directory: string | undefined): re
 }
 
 /**
- * The skill that a name stands for: the first definition, its access made stricter by each one it shadows (D3). A copy
- * in the user origin stands by its own word; a workspace copy is given no more than the copy below it, but for env: whose values the operator writes for this very name.
+ * The first definition, restricted by each one it shadows (D3). A user copy is not restricted; a workspace copy gets
+ * no more than the one below, except env, which the operator sets for this name.
  */
 export function mergeDefinitions(own: Definition, shadowed: readonly Definition[]): Skill {
   const { flat: _flat, access: _access, ...rest } = own;
@@ -97,7 +91,7 @@ export function mergeDefinitions(own: Definition, shadowed: readonly Definition[
   });
 }
 
-/** A skill that the bot wrote and nobody answerable has enabled yet: off, and given nothing (D9). */
+/** Written by the bot and not enabled: off, without grants (D9). */
 export function unapproved(own: Definition): Skill {
   const skill = mergeDefinitions(own, []);
   return deepFreeze({
@@ -114,7 +108,6 @@ function waitsForApproval(name: string): string {
   return `off: written by the bot, waits for approval (skillet skill enable ${name})`;
 }
 
-/** Where a definition by itself lets a skill be used (A2). */
 export function allowedChatTypesOf({ access }: Definition): readonly ChatType[] {
   return access.chatTypes ?? (access.sensitive ? ['private'] : chatTypes);
 }
@@ -168,7 +161,7 @@ function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnosti
   };
 }
 
-/** The text of a new SKILL.md that passes `validate --strict`. Throws a RangeError for a name or description that cannot. */
+/** Passes `validate --strict`. Throws RangeError for an invalid name or description. */
 export function newSkillText(name: string, description: string): string {
   const problems = name === '' ? ['give the skill a name'] : nameProblems(name, undefined);
   if (problems.length > 0)
@@ -176,7 +169,7 @@ export function newSkillText(name: string, description: string): string {
   const flat = description.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   if (flat === '' || [...flat].length > 1024)
     throw new RangeError('describe the skill in 1 to 1024 characters');
-  // The specification's own reader ends front matter at any "---".
+  // The reference reader ends front matter at any "---".
   const quoted = flat.replace(/-{3,}/g, '--').replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   return `---
 name: ${name}

@@ -2,17 +2,14 @@ import type yaml from 'yaml';
 import { notAMap, openYaml, type OpenedYaml } from './parse-yaml.ts';
 import { nameProblems } from './skill-definition.ts';
 
-/** A finding of a validation, before it gets its file: `line` is 1-based within the file. */
+/** `line`: 1-based in the file. */
 export type Finding = Readonly<{ code: string; message: string; field?: string; line?: number }>;
 
 const specificationKeys = ['name', 'description', 'license', 'allowed-tools', 'metadata', 'compatibility'];
 
-/**
- * What the specification's reference validator (skills-ref 0.1.0) has against a SKILL.md; empty when it is valid (F5
- * strict). `text` is the whole file, its byte order mark kept; `directory` the name of its folder.
- */
+/** The problems that skills-ref 0.1.0 finds (F5 strict). `text`: the whole file with its byte order mark. */
 export function findStrictProblems(text: string, directory: string): readonly Finding[] {
-  // Python's text mode makes every line end LF; to the reference's YAML, NEL is one too.
+  // Like Python's text mode; to the reference's YAML, NEL is a line end, too.
   const content = text.replace(/\r\n?|\u0085/g, '\n');
   if (!content.startsWith('---'))
     return [finding('FRONT_MATTER_MISSING', 'the file must begin with "---" at byte 0')];
@@ -59,7 +56,6 @@ function readStrictYaml(written: string): StrictYaml {
   return { ok: true, entries: new Map(entries) };
 }
 
-/** What the reference refuses and YAML allows. */
 function problemOfNode(
   node: yaml.Node,
   front: string,
@@ -90,12 +86,11 @@ function problemOfNode(
     : undefined;
 }
 
-/** Under the failsafe schema a scalar is a string. */
 function textOfScalar({ value }: yaml.Scalar): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The reference takes a quoted text that continues at the first column; ours wants it indented. */
+/** The reference allows quoted text to continue in the first column; our parser needs an indent. */
 function indentQuoted(front: string): string {
   return front.replace(
     /^([^\s#"':][^\n"':]*:[ \t]+)("(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')/gm,
@@ -103,7 +98,7 @@ function indentQuoted(front: string): string {
   );
 }
 
-/** Offset of a tab where the reference's scanner takes none: outside of quotes, comments and the text of `|` and `>`. */
+/** Offset of a tab that the reference refuses: outside quotes, comments and block text. */
 function findTab(front: string, { library, document }: OpenedYaml): number | undefined {
   if (!front.includes('\t')) return undefined;
   let bare = front;
@@ -115,7 +110,7 @@ function findTab(front: string, { library, document }: OpenedYaml): number | und
     Scalar(_key, { type, range }) {
       const [start, end] = range ?? [0, 0, 0];
       if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') blank(start, end, /[^]+/);
-      // A tab before the text's own indentation still counts.
+      // A tab before the block's indentation counts.
       if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED') {
         const indent = /\n( +)\S/.exec(front.slice(start, end))?.[1] ?? ' ';
         blank(start, end, new RegExp(`(?<=\n${indent}).*`, 'g'));
@@ -164,7 +159,7 @@ function textOf(entries: ReadonlyMap<string, Entry>, key: string): string | unde
   return entry?.kind === 'text' ? entry.text : undefined;
 }
 
-/** Python's `str.strip`, which leaves a byte order mark; other control characters never come this far. */
+/** Python's `str.strip`, which keeps a byte order mark. */
 function strip(text: string): string {
   return text.replace(/^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g, '');
 }

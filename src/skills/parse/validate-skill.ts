@@ -9,16 +9,11 @@ import { nameProblems } from './skill-definition.ts';
 import { findStrictProblems } from './validate-skill-strict.ts';
 import { isSkillFileName } from '../scan-root.ts';
 
-/** Folders inside one another, at most. */
 const depthLimit = 16;
 
-/** A skill file to validate: its bytes whole, its path, and its folder where it is not a flat file. */
-export type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
+type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
 
-/**
- * All problems of a skill file at once (F5): against the open specification, with unknown keys and flow style as
- * warnings; or, `strict`, exactly what the specification's reference validator refuses, each as an error.
- */
+/** By the open specification, with unknown keys and flow style as warnings; `strict`: exactly what the reference validator refuses (F5). */
 export function validateSkill(
   file: ValidatedFile,
   options: Readonly<{ strict?: boolean }> = {},
@@ -32,7 +27,6 @@ export function validateSkill(
   return findStrictProblems(text, folder).map((problem) => ({ level: 'error', path, ...problem }));
 }
 
-/** What the bot reads leniently and the specification does not allow. */
 const errorsHere: ReadonlySet<string> = new Set([
   'BLANK_LINES_FIRST',
   'YAML_REPAIRED',
@@ -40,15 +34,13 @@ const errorsHere: ReadonlySet<string> = new Set([
   'DESCRIPTION_MISSING',
   'FIELD_INVALID',
 ]);
-/** What is used in part or in another form: a warning, though the specification does not allow it either (F5). */
+/** Used in part or changed: warnings, though not allowed either (F5). */
 const departures: ReadonlySet<string> = new Set(['DESCRIPTION_TRUNCATED', 'METADATA_AS_TEXT']);
 
-/** Whether `[skills] strict` keeps a file with this finding from loading. */
 export function refusedWhenStrict({ level, code }: Diagnostic): boolean {
   return level === 'error' || departures.has(code);
 }
 
-/** Said again, more exactly, by `nameProblems`. */
 const saidBetter: ReadonlySet<string> = new Set(['NAME_INVALID', 'NAME_TOO_LONG', 'NAME_DIR_MISMATCH']);
 
 function validateBySpecification({ path, directory, bytes }: ValidatedFile): readonly Diagnostic[] {
@@ -96,12 +88,12 @@ function textOf(fields: FrontMap, key: string): string | undefined {
   return text?.ok === true ? text.value : undefined;
 }
 
-/** One validated file and everything found in it; valid when no finding is an error. */
+/** Valid if no finding is an error. */
 type Validation = Readonly<{ path: string; valid: boolean; problems: readonly Diagnostic[] }>;
 
 /**
- * Validates a file, a skill folder or every skill in a tree, by path order (F5). Where there is nothing to validate,
- * one result says so. Dot entries, `node_modules` and links to folders are not entered.
+ * A file, a skill folder, or a tree, by path order (F5). If there is nothing, one result says so. Skips dot entries,
+ * `node_modules` and linked folders.
  */
 export function validateTree(
   path: string,
@@ -132,7 +124,7 @@ function findSkillFiles(folder: string, depth: number): readonly string[] {
   return [...own.map((name) => join(folder, name)), ...inner];
 }
 
-/** Markdown files that begin like a skill; a README is none. */
+/** Markdown that begins like a skill; no README. */
 function flatSkills(
   folder: string,
   entries: readonly Readonly<{ name: string; isFile(): boolean }>[],

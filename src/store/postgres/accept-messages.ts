@@ -5,13 +5,12 @@ import { completeItem, editItem, joinItem, writeItem } from '../grow-item.ts';
 import type { Accepted, Inbox } from '../inbox.ts';
 import type { Query } from './open-database.ts';
 
-/** A message that is to be stored, or (an edit) to replace itself. */
 export type Arrival =
   | Readonly<{ type: 'accept'; message: Message; options: Parameters<Inbox['accept']>[1] }>
   | Readonly<{ type: 'replace'; message: Message }>;
 export type Arrived = Accepted | 'replaced' | 'too_late' | 'unknown';
 
-/** An item as the arrivals of one transaction change it; without `seq` it is new. */
+/** As one transaction changes it; new without `seq`. */
 type Item = {
   readonly seq?: number;
   readonly key: string;
@@ -34,8 +33,8 @@ type Row = Readonly<{
 }>;
 
 /**
- * Carries out `Inbox.accept` and `Inbox.replace` for several messages at once, in order, in a transaction that holds the
- * locks of their lanes (Q1, Q2). Reads all, decides, writes all: a burst costs as many statements as one message.
+ * Several `accept` and `replace` calls in order, in a transaction that locks their lanes (Q1, Q2). A burst needs as
+ * many statements as one message.
  */
 export async function acceptMessages(
   query: Query,
@@ -110,7 +109,7 @@ export async function acceptMessages(
   return results;
 }
 
-/** Adds work to lanes, in a transaction that holds their locks; a known key is left as it is. */
+/** In a transaction that locks the lanes; a known key stays as it is. */
 export async function addWork(
   query: Query,
   work: readonly Readonly<{ lane: string; message: Message }>[],
@@ -141,7 +140,7 @@ export async function addWork(
   );
 }
 
-/** Locked: anyone who takes an item waits until what came for it is in it. */
+/** Locked: whoever takes an item waits for what arrives for it. */
 async function readKnown(
   query: Query,
   of: readonly Readonly<{ message: Message }>[],
@@ -155,7 +154,6 @@ async function readKnown(
   return new Map(rows.map((row) => [row.key, read(row)]));
 }
 
-/** The newest waiting item of each join key and lane. */
 async function readJoinable(
   query: Query,
   arrivals: readonly Arrival[],
@@ -182,7 +180,7 @@ async function countWaiting(query: Query, arrivals: readonly Arrival[]): Promise
   return new Map(rows.map(({ lane, waiting }) => [lane, waiting]));
 }
 
-/** One object for each row, however it was found: what two messages change in it adds up. */
+/** One object for each row, so changes by two messages add up. */
 type ReadItem = (row: Row) => Item;
 
 function oneOfEach(): ReadItem {

@@ -8,14 +8,13 @@ import { lockOf, queueOf } from './queue-of.ts';
 
 type Accepting = Extract<Arrival, { type: 'accept' }>;
 
-/** Messages stored in one transaction. */
 const batchSize = 200;
 
-/** Takes in what arrives: on the disk when it resolves (Q1). What arrives together shares a transaction. */
+/** On disk when it resolves (Q1). Arrivals at the same time share a transaction. */
 export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<Arrived> {
   const { database, jobs, announce } = backing;
 
-  /** Messages that nothing can be joined to, nearly always new: then it is one statement. */
+  /** Can't be joined and are nearly always new: one statement. */
   async function takeNew(arrivals: readonly Accepting[]): Promise<readonly Arrived[]> {
     const lanes = arrivals.map(laneOf);
     const locks = [...new Set(lanes)].map((lane) => lockOf('inbox', lane));
@@ -40,7 +39,6 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
     return outcomes.map((outcome) => (outcome === 'known' ? (twin.next().value ?? 'duplicate') : outcome));
   }
 
-  /** Edits, twins, and what may continue another message. */
   async function takeAny(arrivals: readonly Arrival[]): Promise<readonly Arrived[]> {
     if (arrivals.length === 0) return [];
     const lanes = arrivals.map(laneOf);

@@ -3,8 +3,8 @@ import { DatabaseFault } from './open-database.ts';
 type Call<In, Out> = Readonly<{ input: In; done(result: Out): void; failed(error: unknown): void }>;
 
 /**
- * Hands on as one what came before the event loop came round, and what came while the last batch was under way: in order,
- * one batch at a time. Where a batch is refused each of its inputs is tried on its own: a bad one harms no other.
+ * Collects the inputs of one tick, or of the time a batch runs: in order, one batch at a time. If a batch fails, each
+ * input runs alone, so a bad one harms no other.
  */
 export function createBatch<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,

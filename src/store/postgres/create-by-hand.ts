@@ -5,7 +5,7 @@ import type { Kind } from './lease.ts';
 import type { Query } from './open-database.ts';
 import { lockOf } from './queue-of.ts';
 
-/** Holds the lanes of the items; where something changed, their jobs, which may have been put off, are due. */
+/** Locks the lanes of the items. If something changed, their jobs become due. */
 export function createByHand({ database, jobs, announce }: Backing, kind: Kind): ByHand {
   return async (keys, survives, script, changed) => {
     const lanes = await lanesOf(database.query, kind, keys);

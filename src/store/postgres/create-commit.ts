@@ -13,15 +13,11 @@ import type { Statement } from '../sql.ts';
 
 const statement = `SELECT skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 
-/** Steps written in one transaction. */
 const most = 100;
 
 type Refuse = Parameters<Store['addWork']>[1];
 
-/**
- * `Store.commit` and `Store.addWork` on PostgreSQL: one transaction, refused where the lane it is called for was lost (Q8, Q9).
- * Steps that come together share one.
- */
+/** One transaction, refused if the lane was lost (Q8, Q9). Steps at the same time share one. */
 export function createCommit(
   { database, jobs, leases, announce, clock }: Backing,
   beside: Statement<InboxRow>,
@@ -34,7 +30,7 @@ export function createCommit(
     }, most);
   const write = { disk: writeAll(true), memory: writeAll(false) };
 
-  /** Gives work to other lanes, or frees one that nobody holds. With `refuse`, nobody else adds work meanwhile. */
+  /** Adds work to other lanes, or finishes an item. With `refuse`, nobody adds work meanwhile. */
   async function writeAlone(
     step: Step,
     freed: string | undefined,
@@ -74,7 +70,7 @@ export function createCommit(
   }
 
   async function commit(step: Step): Promise<void> {
-    // Who holds the lane continues with it; for anybody else its job has to be called.
+    // The lane's holder continues; otherwise its job must wake.
     const freed =
       step.done === undefined || leases.active()
         ? undefined
@@ -102,9 +98,8 @@ async function isKnown(query: Query, { work = [] }: Step): Promise<boolean> {
 }
 
 /**
- * What a lane does again by itself should the server forget it, without anybody outside having seen anything: the item waits
- * again then, the lane is lost with the epoch, and a part goes out only once it is noted on the disk that it does, which
- * brings there all that was committed before. What a tool does, and did, is never done by chance a second time.
+ * Safe to lose in a server crash, because the lane repeats it: the item waits again, the lane is lost with the epoch,
+ * and a part is sent only after a write to disk. Tool calls are never repeated by accident.
  */
 function isRetraced({ entries = [] }: Step): boolean {
   return entries.every(({ entry: { kind } }) => kind === 'user' || kind === 'assistant' || kind === 'notice');
@@ -118,12 +113,11 @@ function ascending(a: bigint, b: bigint): number {
   return a < b ? -1 : 1;
 }
 
-/** A step, but for its work, and what it shows to be let through. */
 type FencedStep = Readonly<{ step: Step; fence: Fence; now: number }>;
 
 /**
- * Writes steps, each whole or, where its lane was lost, not at all, and gives which were written. `locks`, sorted, are those
- * of lanes that get parts to send; with `offers` such a lane gets a job where it has none. `durable`: to the disk.
+ * Writes each step whole, or not at all if its lane was lost; returns which were written. `locks`: sorted, of the
+ * lanes that get parts. With `offers` such a lane gets a job. `durable`: to disk.
  */
 async function writeSteps(
   query: Query,

@@ -1,13 +1,9 @@
 import type { Database } from './open-database.ts';
 
-/**
- * The stretch of the server's life in which nothing that was committed to memory was forgotten. Lanes are claimed in one, and
- * lost with it: a lane continues only where all of its steps are still there.
- */
+/** Changes when the server restarts after a crash and may have lost commits. A lane claimed in one epoch is lost with it. */
 export type Epoch = Readonly<{
-  /** As it was when a connection was last lost, or a second ago: a lane that is claimed under an older one is lost with its first write. */
+  /** Up to a second old: a lane claimed under an old epoch is lost at its first write. */
   current(): Promise<string>;
-  /** It may be another one: something was lost. */
   forget(): void;
 }>;
 

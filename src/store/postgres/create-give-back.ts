@@ -3,24 +3,21 @@ import { createBatch } from './create-batch.ts';
 import type { Claim, Kind } from './lease.ts';
 import { lockOf } from './queue-of.ts';
 
-/** A lane whose turn is over. */
 export type Turn = Readonly<{
   claim: Claim;
-  /** It makes room for others, though more of it may be due. */
+  /** Makes room for others, although more may be due. */
   yields: boolean;
-  /** Milliseconds that it has to wait at least. */
   waitMs: number;
 }>;
 
-/** What became of it: it continues here (more of it is due), or was given back (empty, or with a job for later), or is another process's. */
+/** `again`: more is due, it continues here. `gone`: empty. `later`: has a job. `lost`: another process has it. */
 export type Outcome = Readonly<{ next: 'again' | 'gone' | 'lost' } | { next: 'later'; inMs: number }>;
 
-/** Lanes given back in one statement. */
 const most = 100;
 
 /**
- * Gives lanes of one kind back, so that no waiting item is without a job: anyone who adds work to a lane holds the same lock.
- * Lanes that end together share a statement.
+ * Gives lanes back under the lock of those who add work, so no waiting item is without a job. Lanes that end together
+ * share a statement.
  */
 export function createGiveBack(
   { database, clock }: Pick<Backing, 'database' | 'clock'>,

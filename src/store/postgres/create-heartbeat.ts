@@ -2,17 +2,12 @@ import type { Log } from '../../lib/log.ts';
 import { trustedMs, type Lease } from './lease.ts';
 import type { Jobs } from './open-jobs.ts';
 
-/** Keeps alive the lanes that this process holds, all of them together. */
 export type Heartbeat = Readonly<{
-  /** From now on; `since`: when the lane was claimed (monotonic milliseconds, before the server was asked). */
+  /** `since`: before the claim was sent (monotonic milliseconds). */
   keep(lease: Lease, since: number): void;
-  /**
-   * Resolves when this lane is not being kept alive, nor will be until `resume`: it is about to be given back. One statement
-   * that keeps several alive and one that gives several back would wait for each other for ever.
-   */
+  /** Resolves when no heartbeat touches this lane, until `resume`. A heartbeat and a give-back of several lanes would deadlock. */
   pause(lease: Lease): Promise<void>;
   resume(lease: Lease): void;
-  /** What is still held is held no more: the store was closed under it. */
   close(): void;
 }>;
 
@@ -20,7 +15,7 @@ const touchMs = 3_000;
 const tickMs = 1_000;
 
 export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
-  /** Held leases, and when the last sign of life that surely arrived was sent. */
+  /** When the last heartbeat that arrived was sent. */
   const aliveAt = new Map<Lease, number>();
   const paused = new Set<Lease>();
   const state: { touching?: Promise<void>; touchedAt: number; closed: boolean } = {
@@ -68,7 +63,6 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
 
   return {
     keep(lease, since) {
-      // Claimed while the store was being closed.
       if (state.closed) lease.lose();
       else aliveAt.set(lease, since);
     },

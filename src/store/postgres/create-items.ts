@@ -7,10 +7,8 @@ import { fenceValues, lost, type Fence } from './lease.ts';
 type Taking = Readonly<{ lane: string; now: number; fence: Fence }>;
 type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: number | null }>;
 
-/** Items taken in one transaction. */
 const batchSize = 200;
 
-/** What PostgreSQL does in its own way: taking in, and taking, many at once. */
 export function createItems(
   backing: Backing,
 ): Pick<Inbox, 'accept' | 'replace'> &

@@ -6,16 +6,14 @@ import { hangUp } from './create-notify-bus.ts';
 import { lockOf } from './queue-of.ts';
 
 const beatMs = 4_000;
-/** The server ends a session that says nothing for so long, whatever became of its process or its network. */
+/** The server ends a silent session after this time. */
 const silentMs = 12_000;
-/** The holder counts itself out before that. */
 const trustedMs = silentMs - 2_000;
 const againMs = 1_000;
 
 /**
- * `Store.lead` on PostgreSQL (Q9): a lock of a session of its own, which the others try every second. It goes with the
- * session: at once where the process dies, after 12 seconds of silence where it hangs or is cut off. Nobody waits for it
- * inside a statement: a statement that waits keeps the server from clearing away anything that was deleted meanwhile.
+ * A session lock, which others try every second (Q9). It ends with its process at once, or after 12 seconds of
+ * silence. Nobody waits in a statement: that would block vacuum.
  */
 export function createLead(database: Database, log: Log): Readonly<{ lead: Store['lead']; close(): void }> {
   const closing = new AbortController();
@@ -92,7 +90,7 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
   };
 }
 
-/** Given up where the server does not answer: a connection that is dead without a word would be waited on for ever. */
+/** A dead connection would wait forever. */
 function asking(what: string): pg.QueryConfig {
   const asked: pg.QueryConfig & Readonly<{ query_timeout: number }> = {
     text: `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`,

@@ -6,13 +6,12 @@ import { createLocalSignals, topics, type Signals } from '../signals.ts';
 import type { Kind } from './lease.ts';
 import { toFault, type Database } from './open-database.ts';
 
-/** Words between the processes on one database, by LISTEN and NOTIFY. Hints: what is said while a process is cut off never reaches it. */
+/** LISTEN and NOTIFY between processes: hints, which a disconnected process misses. */
 export type NotifyBus = Readonly<{
-  /** Reaches the other processes; not this one. */
+  /** Not this process. */
   send(topic: string, text: string): Promise<void>;
-  /** What other processes say. Gives what ends it. */
   on(topic: string, listener: (text: string) => void): () => void;
-  /** After the connection was lost and found again: something may have been missed. */
+  /** After a reconnect: something may have been missed. */
   onReturn(listener: () => void): void;
   close(): void;
 }>;
@@ -23,7 +22,7 @@ const answerMs = 5_000;
 const longestWaitMs = 5_000;
 const envelope = z.object({ from: z.string(), topic: z.string(), text: z.string() });
 
-/** Connects in the background, and again whenever the connection is lost. */
+/** Connects in the background; reconnects when the connection is lost. */
 export function createNotifyBus(database: Database, log: Log): NotifyBus {
   const self = randomUUID();
   const listeners = new Set<Readonly<{ topic: string; listener: (text: string) => void }>>();
@@ -54,11 +53,10 @@ export function createNotifyBus(database: Database, log: Log): NotifyBus {
     }
     state.failures = 0;
     beat(client);
-    // Before this moment nothing was heard, at the first connection too.
+    // Also at the first connection: nothing was heard before.
     for (const listener of returned) listener();
   }
 
-  /** A connection that is dead without a word is found by asking. */
   function beat(client: pg.Client): void {
     wait(heartbeatMs, () => {
       const late = setTimeout(() => lose(client, new Error('no answer')), answerMs).unref();
@@ -110,7 +108,7 @@ export function createNotifyBus(database: Database, log: Log): NotifyBus {
   };
 }
 
-/** Signals between processes: at once in this one, by the wire in the others (Q9). */
+/** At once in this process, by the bus in others (Q9). */
 export function createSignals(wire: NotifyBus): Signals {
   const local = createLocalSignals();
   for (const topic of topics) wire.on(topic, (text) => void local.send(topic, text));
@@ -123,22 +121,16 @@ export function createSignals(wire: NotifyBus): Signals {
   };
 }
 
-/** Tells who serves lanes that some became due. */
 export type Announcer = Readonly<{
-  /**
-   * These are due (any, where none is named), now or in `inMs`: told here at once; the other processes hear only that
-   * something is due now, and look regularly anyway.
-   */
+  /** Lanes (default: any) are due now or in `inMs`. Other processes hear only "due now"; they also look regularly. */
   announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
-  /** Gives what ends it. */
   on(kind: Kind, listener: Listener): () => void;
-  /** Sends what was gathered. */
   close(): Promise<void>;
 }>;
 
 type Listener = (lanes: readonly string[] | undefined, inMs: number) => void;
 
-/** Commits that notify wait for each other, so hints go out on their own, and one stands for all of so many milliseconds. */
+/** Commits that notify wait for each other, so hints are sent separately and gathered. */
 const gatherMs = 20;
 
 export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
@@ -175,7 +167,7 @@ export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
   };
 }
 
-/** Ends a connection at once, whatever it is at: what waits on it is rejected. */
+/** Rejects whatever waits on it. */
 export function hangUp(client: pg.Client): void {
   client.connection.stream.destroy();
 }
@@ -184,7 +176,6 @@ function parsed(payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch {
-    // Somebody else's word on our channel.
     return undefined;
   }
 }

@@ -3,12 +3,10 @@ import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
 
-/** Parts marked in one statement. */
 const batchSize = 200;
 type Sending = Readonly<{ key: string; fence: Fence }>;
 type Sent = Readonly<{ key: string; receipt: string }>;
 
-/** What PostgreSQL does in its own way: marking parts, many at once. */
 export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 'sending' | 'sent'> {
   const beginSend = createBatch<Sending, undefined | typeof lost>(async (sendings) => {
     const { rows } = await database.query<Readonly<{ held: readonly boolean[] }>>(
@@ -28,9 +26,9 @@ export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 
   }, batchSize);
 
   return {
-    // On the disk before the platform hears of it.
+    // On disk before the platform gets it.
     sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
-    // Not fenced: that it was sent stays true, no matter who has the conversation now.
+    // Not fenced: it stays true, whoever holds the conversation.
     sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
   };
 }

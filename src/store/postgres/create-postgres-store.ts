@@ -27,12 +27,11 @@ import type { Database } from './open-database.ts';
 import type { Jobs } from './open-jobs.ts';
 import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
 
-/** What the parts of the store stand on. */
 export type Backing = Readonly<{
   database: Database;
   jobs: Jobs;
   leases: Leases;
-  /** Tells this process and the others that lanes became due (any, where none is named), or (in this process only) will be in `inMs`. */
+  /** Lanes (default: any) are due now, or in `inMs` (this process only). */
   announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
   clock: Clock;
   log: Log;
@@ -40,7 +39,7 @@ export type Backing = Readonly<{
 
 const checkMs = 3_000;
 
-/** The store on a migrated database, which it closes with itself. Every method rejects while the database is away, and works again when it is back (Q11). */
+/** Closes the database with itself. Methods reject while the database is away, and then work again (Q11). */
 export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
   const { database, jobs, leases, clock, log } = backing;
   const sql = createSql(database, leases);
@@ -96,7 +95,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     },
     async forget(sender) {
       const forgotten = await forget(sender);
-      // Lanes may have lost the item they waited for. The server overwrites what was removed in its own time (vacuum).
+      // Lanes may have waited for a removed item. Vacuum overwrites what was removed.
       await hastenLanes(backing);
       return forgotten;
     },

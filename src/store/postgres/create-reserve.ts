@@ -1,10 +1,7 @@
 import type { SharedLimit, Store } from '../store.ts';
 import type { Database } from './open-database.ts';
 
-/**
- * `Store.reserve` on PostgreSQL: each key holds the moment at which all of its uses are paid off, by the server's clock.
- * One statement for all keys, in one order, so that two calls never wait for each other.
- */
+/** Each key holds the time when its uses are paid off, by the server's clock. One statement in one key order prevents deadlocks. */
 export function createReserve({ query }: Database): Store['reserve'] {
   return async (limits) => {
     const byKey = new Map<string, SharedLimit>(limits.map((limit) => [limit.key, limit]));
@@ -25,5 +22,4 @@ export function createReserve({ query }: Database): Store['reserve'] {
   };
 }
 
-/** Milliseconds since 1970. */
 const now = 'extract(epoch FROM statement_timestamp())::float8 * 1000';

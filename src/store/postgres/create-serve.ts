@@ -9,20 +9,18 @@ import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
 import { bringForward, waitingRows } from './sweep-lanes.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
-export type Serve = (options: ServeOptions) => Serving;
+type Serve = (options: ServeOptions) => Serving;
 
-/** Without any word lanes are looked for so often. */
 const regularlyMs = 5_000;
-/** What is refused is given out again after so long. */
 const afterFaultMs = 1_000;
-/** Items of one lane that are handled in a row while others wait; for ever while none does, up to `longestMs`. */
+/** Items of one lane in a row while others wait; otherwise up to `longestMs`. */
 const inARow = 3;
 const longestMs = 60 * 60_000;
 const timerSlackMs = 10;
 
 /**
- * Gives out lanes of one kind, each to one process at a time (Q9). pg-boss says which lane is whose; here is who asks it,
- * when, and how a lane is given back so that no waiting item is without a job.
+ * Each lane to one process at a time (Q9). pg-boss decides whose a lane is; this file decides when to ask, and gives
+ * lanes back so that no waiting item is without a job.
  */
 export function createServe(
   options: Readonly<{
@@ -30,7 +28,6 @@ export function createServe(
     backing: Backing;
     announcer: Announcer;
     heartbeat: Heartbeat;
-    /** Aborted when the store is closed. */
     closed: AbortSignal;
   }>,
 ): Serve {
@@ -41,7 +38,6 @@ export function createServe(
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
     const stopping = new AbortController();
-    /** When lanes that were put off here become due. */
     const later = new Set<number>();
     const asking = createAsking(channels);
     const state = { seenAt: clock.now(), nextAt: 0 };
@@ -66,7 +62,7 @@ export function createServe(
       return state.nextAt;
     }
 
-    /** As many as there is room for. True where there may be more. */
+    /** True if there may be more. */
     async function claimFrom(channel: string): Promise<boolean> {
       for (;;) {
         const room = concurrency - active.size;
@@ -78,7 +74,7 @@ export function createServe(
       }
     }
 
-    /** Where the clock was set back nothing waits for the old time. */
+    /** After the clock was set back, nothing waits for the old time. */
     async function mindClock(): Promise<void> {
       const now = clock.now();
       const before = state.seenAt;
@@ -106,7 +102,7 @@ export function createServe(
       active.set(claim.lane, ended);
     }
 
-    /** `before`: a turn of this lane that was lost and has not ended yet. */
+    /** `before`: a lost turn of this lane that still runs. */
     async function hold(lease: Lease, before: Promise<void> | undefined): Promise<void> {
       await before;
       const since = performance.now();
@@ -125,7 +121,6 @@ export function createServe(
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
         return false;
       } catch (error) {
-        // A lane that was lost continues elsewhere: that was said already.
         const level = lease.state() === 'lost' ? 'debug' : 'error';
         log[level](
           { err: error, lane: lease.claim.lane },
@@ -136,8 +131,8 @@ export function createServe(
     }
 
     /**
-     * Until it worked, or the lane is lost: with the database away nobody else can take it either. A lane that was lost with
-     * the server's memory still stands as this one's: given back, it need not wait until its heartbeat is missed.
+     * Until it works or the lane is lost: without the database nobody else can take it. A lane lost with the epoch is
+     * given back, too, so it need not wait for its heartbeat.
      */
     async function giveBack(
       lease: Lease,
@@ -161,16 +156,14 @@ export function createServe(
       }
     }
 
-    /** `lanes`: those that are due then; any, where none is named. */
     function putOff(inMs: number, lanes?: readonly string[]): void {
       if (stopping.signal.aborted) return announcer.announce(kind, lanes, inMs);
-      // A timer may be early, the server’s clock is not.
+      // A timer may fire early, the server’s clock does not.
       if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
       else asking.want(lanes?.map(servedUnder));
       lookout.wake();
     }
 
-    /** Whether a lane that is served here has a head that is due. */
     async function anyDue(): Promise<boolean> {
       const { rows } = await database.query<Readonly<{ lane: string; at: number }>>(
         `SELECT lane, skillet.head_due($2, lane) AS at FROM (SELECT DISTINCT lane FROM ${waitingRows[kind]}
@@ -198,7 +191,6 @@ export function createServe(
           await lookout.looked();
           if (active.size > 0) await Promise.race(active.values());
           else if (!(await anyDue())) return;
-          // What is due is held elsewhere, or waits a moment after it was refused.
           else await delay(20);
         }
       },
@@ -211,22 +203,18 @@ export function createServe(
   };
 }
 
-/** The channel that a lane is served under. */
 function servedUnder(lane: string): string {
   return decodeURIComponent(laneChannel(lane));
 }
 
-/** Which channels are to be asked for lanes that are due: those that somebody named, and those that had more than there was room for. */
+/** Which channels to ask next: those named, and those that had more than fitted. */
 type Asking = Readonly<{
-  /** To be asked next; all of them where none is named. */
   want(names?: readonly string[]): void;
-  /** There is room again: those that had more are to be asked. False where none had. */
+  /** There is room again. False if no channel had more. */
   wantMore(): boolean;
-  /** Whether any of them had more than there was room for. */
   crowded(): boolean;
-  /** What is to be asked now, another one first each time, so that none takes all the room. */
+  /** Starts with another channel each time, so that none takes all the room. */
   next(): readonly string[];
-  /** What was learnt by asking one. */
   asked(channel: string, hasMore: boolean): void;
 }>;
 

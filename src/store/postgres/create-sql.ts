@@ -4,7 +4,6 @@ import type { Leases } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { lockOf } from './queue-of.ts';
 
-/** The sql port on PostgreSQL. */
 export function createSql({ query, transaction }: Database, leases: Leases): Sql {
   const statement = <Row>(text: string) => {
     const numbered = withPlaces(text, (place) => `$${place}`);
@@ -79,7 +78,7 @@ function createLookup<Row>(
   return (...keys) => find(keys);
 }
 
-/** PostgreSQL's text holds no NUL. */
+/** PostgreSQL text can't hold NUL. */
 function plain(value: SqlValue): SqlValue {
   return typeof value === 'string' ? value.replaceAll('\u0000', '') : value;
 }

@@ -1,4 +1,4 @@
-/** Makes `skillet.accept_new`; `waits` says of a row of the inbox whether it counts against the bound of its lane (Q3). */
+/** Makes `skillet.accept_new`; `waits`: which inbox rows count for the bound of a lane (Q3). */
 export const acceptNew = (waits: string): string => `
   -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
   -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
@@ -26,10 +26,7 @@ export const acceptNew = (waits: string): string => `
     RETURN outcomes;
   END $$ LANGUAGE plpgsql;`;
 
-/**
- * What a turn does again and again, as functions of the server that carry it out for many lanes at once. All take arrays, one
- * place for each lane; a lane that was lost is left out and said so, and harms no other.
- */
+/** Server functions for many lanes at once: arrays with one place a lane. A lost lane is reported and harms no other. */
 export const laneFunctions = `
   -- Emptied by the server when it recovers from a crash, in which it may have lost what was written to memory only. A lane is
   -- held under the epoch it was claimed in: nobody continues with one whose last steps the server forgot.

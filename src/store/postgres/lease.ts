@@ -2,33 +2,29 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Answer } from '../sql.ts';
 import { DatabaseFault, type Query } from './open-database.ts';
 
-/** The two kinds of work: messages to answer, parts to send. */
 export type Kind = 'inbox' | 'outbox';
 
-/** One claim of a lane's job, as the server knows it. */
 export type Claim = Readonly<{
   lane: string;
   queue: string;
-  /** pg-boss counts claims: the number names this one. */
+  /** `retryCount` names this claim of the job. */
   job: Readonly<{ id: string; retryCount: number }>;
-  /** Names the stretch of the server's life in which nothing was forgotten (`skillet.epoch`). */
+  /** `skillet.epoch` */
   epoch: string;
 }>;
 
-/** Without a sign of life for so many seconds a lane is given to another process. pg-boss takes no less than 10. */
+/** After this silence another process gets the lane. pg-boss needs at least 10. */
 export const heartbeatSeconds = 10;
-/** Without a word that arrived for so many milliseconds a lane counts as lost: a little before the server would give it away. */
+/** The holder gives up a little earlier than the server. */
 export const trustedMs = heartbeatSeconds * 1_000 - 1_000;
 
-/** The right of this process to work in a lane. */
 export type Lease = Readonly<{
   claim: Claim;
-  /** Aborted when another process may have the lane. */
+  /** Another process may have the lane. */
   lost: AbortSignal;
-  /** Says that it was lost; nothing once it was released. */
   lose(): void;
   state(): 'held' | 'lost' | 'released';
-  /** Gives it back in order: what is still written by what the lane began is fenced no more. */
+  /** Later writes of the lane are not fenced. */
   release(): void;
 }>;
 
@@ -50,7 +46,7 @@ export function createLease(claim: Claim): Lease {
   };
 }
 
-/** What a write shows to be let through: the claim of the lane it is made for, or nothing if it is made for none. */
+/** The claim of the lane that writes; nulls outside a lane. */
 export type Fence = Readonly<{
   epoch: string | null;
   queue: string | null;
@@ -58,27 +54,22 @@ export type Fence = Readonly<{
   attempt: number | null;
 }>;
 
-/** What a write gives where it was refused: the lane is another process's. */
 export const lost = Symbol('lost');
 
-/** Remembers on whose behalf code runs, so that a write can be refused when its lane was lost meanwhile (Q9). */
+/** Knows for which lane code runs, so a write is refused once its lane was lost (Q9). */
 export type Leases = Readonly<{
   under<T>(lease: Lease, work: () => Promise<T>): Promise<T>;
-  /** Whether this call is made on behalf of a lane that was not given back. */
   active(): boolean;
-  /**
-   * Writes only while the lane that this call is made for is held. Rejects where it was lost, and nothing is written then,
-   * or where the answer came so late that it may be lost by now: this process, or the network, stood still.
-   */
+  /** Writes only while this call's lane is held. Rejects if it was lost, or if the answer came so late that it may be. */
   fenced<T>(write: (fence: Fence) => Promise<T | typeof lost>): Promise<T>;
-  /** The same for one statement, whose first four values, put there by this, go to `skillet.held`. */
+  /** The first four values, added here, go to `skillet.held`. */
   fencedQuery<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<Answer<Row>>;
 }>;
 
-/** What `skillet.held` says where a lane was lost. */
+/** Raised by `skillet.held`. */
 const lostCode = 'SKL01';
 
-/** `now`: milliseconds that never go back. `onLost` hears of each lane that the server said is lost. */
+/** `now`: monotonic milliseconds. */
 export function createLeases(onLost: () => void = () => undefined, now = () => performance.now()): Leases {
   const current = new AsyncLocalStorage<Lease>();
   const active = (): Lease | undefined => {
@@ -119,7 +110,6 @@ export function createLeases(onLost: () => void = () => undefined, now = () => p
   };
 }
 
-/** The fences of several writes as the arrays that the server's functions take first. */
 export function fenceValues(fences: readonly Fence[]): readonly [unknown[], unknown[], unknown[], unknown[]] {
   return [
     fences.map(({ epoch }) => epoch),

@@ -2,15 +2,12 @@ import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import type { Answer } from '../sql.ts';
 
-/**
- * Something the database refused, or that it could not be reached. The driver's own error is not kept as a cause: it
- * quotes rows (messages of people) and names host and user of the connection (S3, L5).
- */
+/** Without the driver's error as cause: it quotes rows, host and user (S3, L5). */
 export class DatabaseFault extends Error {
   override readonly name = 'DatabaseFault';
-  /** SQLSTATE, or the system's code of a failed connection. */
+  /** SQLSTATE, or the system's code. */
   readonly code: string | undefined;
-  /** The server answered and did not hang up: the connection can go on. */
+  /** The connection can still be used. */
   readonly connected: boolean;
 
   constructor(message: string, more: { code: string | undefined; connected: boolean }) {
@@ -20,43 +17,38 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** Runs one SQL statement. Rows come as `Row` says: the tables hold the types, and bigint is a number. Rejects with DatabaseFault. */
+/** The tables guarantee `Row`; bigint is a number. Rejects with DatabaseFault. */
 export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<Answer<Row>>;
 
-/** `disk`: on the server's disk when it is committed. `memory`: outlives this process; a server that crashes may lose the last half second of it. */
-export type Outlives = 'disk' | 'memory';
+/** `disk`: fsynced at commit. `memory`: a server crash may lose the last half second. */
+type Outlives = 'disk' | 'memory';
 
-/** PostgreSQL behind a pool. A statement is given up after 15 seconds: nothing waits for ever for a server that hangs (Q11). */
+/** Statements time out after 15 seconds (Q11). */
 export type Database = Readonly<{
-  /** A statement on its own; it outlives as `memory` does. */
+  /** Outlives as `memory`. */
   query: Query;
-  /**
-   * All of what `work` writes, or nothing if it throws. `locks` are taken first, in one order for all, and held to the
-   * end: what holds the same lock runs one after another.
-   */
+  /** `locks` are taken first in one order and held to the end. */
   transaction<T>(
     options: Readonly<{ outlives: Outlives; locks?: readonly bigint[]; withinMs?: number }>,
     work: (query: Query) => Promise<T>,
   ): Promise<T>;
-  /** Statements without values as another library wrote them, transaction and all; gives what the driver gives. */
+  /** Another library's statements, transaction included; returns what the driver returns. */
   script(sql: string): Promise<unknown>;
-  /** A connection outside the pool: the caller connects it, ends it, and listens to its errors. */
+  /** Outside the pool; the caller connects, ends and handles errors. */
   dedicated(): pg.Client;
-  /** Told when a connection was lost: the server may have stopped. */
+  /** The server may have stopped. */
   onLoss(listener: () => void): void;
-  /** Resolves when every connection of the pool has ended. */
   close(): Promise<void>;
 }>;
 
 const statementMs = 15_000;
-/** The server gives a statement up; where it does not even say so, the connection is given up a little later. */
+/** After the server's own timeout the connection is given up. */
 const graceMs = 1_000;
 const poolSize = 10;
 
-/** The driver takes a time for each statement, which its types do not know. */
 type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
 
-/** Opens the pool, which connects when it is first used. Throws where the URL is none. */
+/** Connects on first use. Throws if the URL is invalid. */
 export function openDatabase(url: string, log: Log): Database {
   const settings: pg.ClientConfig = {
     connectionString: url,
@@ -69,7 +61,7 @@ export function openDatabase(url: string, log: Log): Database {
   };
   const listeners = new Set<() => void>();
   const dedicated = () => new pg.Client(settings);
-  // Reads the URL; the pool would only do so later.
+  // Parses the URL now.
   dedicated();
   const pool = new pg.Pool({
     ...settings,
@@ -77,7 +69,7 @@ export function openDatabase(url: string, log: Log): Database {
     query_timeout: statementMs + graceMs,
     onConnect: setUp,
   });
-  // An error of a connection that nobody listens to ends the process.
+  // Otherwise an error of a connection ends the process.
   const heard = (error: Error) => {
     log.debug({ err: toFault(error) }, 'a connection to the database ended');
     for (const listener of listeners) listener();
@@ -98,7 +90,7 @@ export function openDatabase(url: string, log: Log): Database {
     }
   }
 
-  /** A prepared statement under a name of its own: parsed and planned once a connection. */
+  /** Prepared: planned once a connection. */
   const queryOn =
     (client: pg.PoolClient, withinMs = statementMs): Query =>
     async <Row>(text: string, values: readonly unknown[] = []) => {
@@ -121,7 +113,7 @@ export function openDatabase(url: string, log: Log): Database {
           ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
         ];
         const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
-        // What comes first is sent along; where the beginning fails it fails too.
+        // Sent together with BEGIN; fails if that fails.
         const [begun, worked] = await Promise.allSettled([
           faulty(client.query(asked)),
           work(queryOn(client, withinMs)),
@@ -138,11 +130,11 @@ export function openDatabase(url: string, log: Log): Database {
   };
 }
 
-/** A commit coordinates only, unless it says otherwise. What is asked is the same each time: it is planned once. Who holds locks and sleeps is cut off. */
+/** Commits don't fsync by default. Plans are cached. Idle holders of locks are cut off. */
 const sessionSettings = `SET search_path = skillet, "$user", public; SET synchronous_commit = off; SET plan_cache_mode = force_generic_plan; SET statement_timeout = ${statementMs};
   SET idle_in_transaction_session_timeout = 10000; SET client_min_messages = warning`;
 
-/** The pool waits for it, whatever its types say. */
+/** The pool awaits it, despite its types. */
 function setUp(client: pg.ClientBase): void {
   return client.query(sessionSettings) as unknown as void;
 }
@@ -155,7 +147,6 @@ async function faulty<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the connection is fit for others again: usable, and in no transaction. */
 async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolean> {
   if (error instanceof DatabaseFault && !error.connected) return false;
   return client.query('ROLLBACK').then(
@@ -166,12 +157,12 @@ async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolea
 
 const bigint = 20;
 
-/** Numbers of rows and milliseconds fit a JavaScript number. */
+/** Row numbers and milliseconds fit. */
 function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   return oid === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
 }
 
-/** An error of the driver as one that may be logged. */
+/** Safe to log. */
 export function toFault(error: unknown): DatabaseFault {
   const said = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
@@ -179,7 +170,7 @@ export function toFault(error: unknown): DatabaseFault {
     const connected = !/^(08|57P|XX)/.test(code ?? '');
     return new DatabaseFault(`The database refused: ${said} (${code ?? 'no code'})`, { code, connected });
   }
-  // A code stands for a message that may name the host; what the driver says itself names nothing.
+  // Messages with a code may name the host; the driver's own don't.
   const what = code ?? said;
   return new DatabaseFault(`The database could not be reached: ${what}`, { code, connected: false });
 }

@@ -6,42 +6,40 @@ import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { queueOf, queueOfChannel } from './queue-of.ts';
 
-/** A lane that has work, and in how many milliseconds (0: now). */
 export type Offer = Readonly<{ lane: string; inMs: number }>;
 
 /**
- * pg-boss, which wakes, locks, retries and takes over lanes. A job says "this lane has work": a lane with anything waiting
- * has exactly one that is queued or held. A queue for each kind and channel, so that a process is given only lanes it serves.
+ * pg-boss wakes, locks, retries and takes over lanes. A lane with work has exactly one job, queued or held. One queue
+ * for each kind and channel.
  */
 export type Jobs = Readonly<{
-  /** Makes the queues of these lanes where there are none. To be called before a transaction that offers them. */
+  /** Creates missing queues; call it before the transaction that offers. */
   prepare(kind: Kind, lanes: Iterable<string>): Promise<void>;
   prepareChannels(kind: Kind, channels: readonly string[]): Promise<void>;
-  /** Inside the transaction that wrote the work, holding the lane's lock. A lane that has a job keeps it. */
+  /** In the transaction that writes the work, under the lane's lock. An existing job stays. */
   offer(query: Query, kind: Kind, offers: readonly Offer[]): Promise<void>;
-  /** The same for one lane whose job may have been put off: it is due now. */
+  /** Also makes an existing job due now. */
   hasten(query: Query, kind: Kind, lane: string): Promise<void>;
-  /** Claims lanes of a channel that are due, oldest first: up to `most`, or somewhat fewer; `more`: there may be others. */
+  /** Oldest first, at most `most`; `more`: there may be others. */
   claim(
     kind: Kind,
     channel: string,
     most: number,
   ): Promise<Readonly<{ claims: readonly Claim[]; more: boolean }>>;
-  /** Tells that these are alive. Gives those that were lost. */
+  /** Heartbeat; returns the lost ones. */
   touch(claims: readonly Claim[]): Promise<readonly Claim[]>;
   close(): Promise<void>;
 }>;
 
-/** What pg-boss answers; its types say nothing of it. */
 const settledJobs = z.object({ settled: z.array(z.string()) });
 
 const day = 24 * 60 * 60;
 
 const queueOptions = {
-  // One job of a lane, queued or held.
+  // One job a lane, queued or held.
   policy: 'exclusive',
   heartbeatSeconds,
-  // A job that fails for good would block its lane: it never does.
+  // A job that failed for good would block its lane.
   retryLimit: 2_000_000_000,
   retryDelay: 0,
   expireInSeconds: day,
@@ -49,7 +47,7 @@ const queueOptions = {
   deleteAfterSeconds: 60,
 } as const;
 
-/** Starts pg-boss in its own schema `skillet_jobs`, over our pool. To be called by one process at a time: it may migrate. */
+/** pg-boss in the schema `skillet_jobs`, over our pool. One process at a time: it may migrate. */
 export async function openJobs(database: Database, epoch: Epoch, log: Log): Promise<Jobs> {
   const boss = new PgBoss({
     db: {
@@ -82,7 +80,7 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
 
   async function createQueue(queue: string): Promise<void> {
     await boss.createQueue(queue, queueOptions);
-    // Reads the queue's settings, which would otherwise be read on a second connection in the midst of a transaction.
+    // Caches the queue's settings, which it would otherwise read on a second connection inside a transaction.
     await boss.findJobs(queue, { key: '' });
   }
 
@@ -117,7 +115,7 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
     },
     async claim(kind, channel, most) {
       const queue = queueOfChannel(kind, encodeURIComponent(channel));
-      // The number is part of pg-boss's statement: few numbers, few statements to prepare.
+      // pg-boss puts the number into the statement: few numbers, few prepared statements.
       const batchSize = 2 ** Math.floor(Math.log2(most));
       const [current, jobs] = await Promise.all([
         epoch.current(),

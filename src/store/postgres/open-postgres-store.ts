@@ -12,14 +12,13 @@ import { migrate, schema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
 import { bringForward, sweepLanes } from './sweep-lanes.ts';
 
-/** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
+/** Anything due later was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
 const longestPauseMs = 30_000;
 
 /**
- * Opens the PostgreSQL store: our tables in the schema `skillet`, the job engine's in `skillet_jobs`, both migrated as
- * needed (Q10). Throws OperatorError where the database can't be used; neither address nor password is in it (S3). While the
- * server is away that waits until `until` is aborted, for ever if need be: it may start with the bot, and take its time.
+ * Migrates the schemas `skillet` (ours) and `skillet_jobs` (pg-boss) (Q10). Throws OperatorError without address or
+ * password (S3). With `until`, waits for an unreachable server until aborted.
  */
 export async function openPostgresStore(
   url: string,
@@ -37,7 +36,7 @@ export async function openPostgresStore(
   }
 }
 
-/** Nothing else keeps the process alive meanwhile. */
+/** Nothing else keeps the process alive. */
 async function pause(clock: Clock, ms: number, until: AbortSignal): Promise<void> {
   const alive = setInterval(() => undefined, 60_000);
   try {
@@ -87,7 +86,7 @@ function reach(url: string, log: Log): Database {
   try {
     return openDatabase(url, log);
   } catch {
-    // The parser's own message may quote the URL.
+    // The parser's message may quote the URL.
     throw new OperatorError(
       'The url under [store] can’t be read as the address of a database. Write url = "postgres://USER:PASSWORD@HOST/DATABASE", ' +
         'special characters in the password as %XX.',
@@ -95,7 +94,7 @@ function reach(url: string, log: Log): Database {
   }
 }
 
-/** What to do about it; what the database itself said only where it names neither user nor place. */
+/** Quotes the database only if its message names neither user nor host. */
 function explained(error: unknown): unknown {
   if (!(error instanceof DatabaseFault)) return error;
   return new OperatorError(`The database of [store] url can’t be used: ${hintOf(error)}`);

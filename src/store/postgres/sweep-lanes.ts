@@ -3,7 +3,6 @@ import type { Kind } from './lease.ts';
 import { lockOf } from './queue-of.ts';
 
 const batch = 500;
-/** The table and the rows of it that wait. */
 export const waitingRows: Readonly<Record<Kind, string>> = {
   inbox: `inbox WHERE status = 'waiting'`,
   outbox: 'outbox WHERE finished_at IS NULL',
@@ -15,10 +14,7 @@ const overdue: Readonly<Record<Kind, string>> = {
 const kinds: readonly Kind[] = ['inbox', 'outbox'];
 type Ground = Omit<Backing, 'leases'>;
 
-/**
- * Gives a job to every lane with anything waiting that has none. No lane should ever lack one; a database that was
- * restored or fixed by hand may hold some that do. A lane that gets one too many is looked at for nothing.
- */
+/** Gives a job to lanes with work that have none, as after a restore or manual fix. A job too many does no harm. */
 export async function sweepLanes(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;
   for (const kind of kinds) {
@@ -31,7 +27,7 @@ export async function sweepLanes(ground: Ground): Promise<void> {
   }
 }
 
-/** Makes due at `now` what would become due after `beyond`: it was put off by a clock that was ahead. */
+/** Rows due after `beyond` were delayed by a clock that was ahead. */
 export async function bringForward(ground: Ground, now: number, beyond: number): Promise<void> {
   const changed = await Promise.all(
     kinds.map((kind) =>
@@ -41,7 +37,7 @@ export async function bringForward(ground: Ground, now: number, beyond: number):
   if (changed.some((rows) => rows > 0)) await hastenLanes(ground);
 }
 
-/** After rows were removed that lanes may have been put off for: every lane is looked at now. */
+/** Lanes may have waited for removed rows. */
 export async function hastenLanes(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;
   for (const kind of kinds) {
@@ -55,7 +51,6 @@ export async function hastenLanes(ground: Ground): Promise<void> {
   }
 }
 
-/** Oldest first; their queues are there. */
 async function waitingLanes({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
   const { rows } = await database.query<Readonly<{ lane: string }>>(
     `SELECT lane FROM skillet.${waitingRows[kind]} GROUP BY lane ORDER BY min(seq)`,

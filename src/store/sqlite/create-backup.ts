@@ -6,9 +6,8 @@ import type { Store } from '../store.ts';
 import type { Connection } from './open-connection.ts';
 
 /**
- * `Store.backup` on the embedded store (Q10): a database of its own with everything that was stored when it began, 0600. It
- * grows beside its place and takes it once it is whole: what bears the name is never half a copy, and nothing is ever
- * overwritten. Throws OperatorError where it can't be written, and leaves nothing behind then.
+ * Writes the copy (0600) beside its place, then renames it: never half a copy, never overwriting (Q10). Throws
+ * OperatorError and removes the rest.
  */
 export function createBackup(connection: Connection): Store['backup'] {
   return async (file, onProgress) => {
@@ -18,7 +17,7 @@ export function createBackup(connection: Connection): Store['backup'] {
       closeSync(openSync(part, 'wx', 0o600));
       await connection.backup(part, onProgress);
       chmodSync(part, 0o600);
-      // Anyone who comes first has the name.
+      // The first has the name.
       closeSync(openSync(file, 'wx', 0o600));
       renameSync(part, file);
     } catch (error) {
@@ -49,7 +48,7 @@ function explained(error: unknown, file: string): unknown {
 
 const sqliteFull = 13;
 
-/** SQLite calls a write that did not fit an error of input and output, too. */
+/** SQLite reports a full disk as an I/O error, too. */
 function isFull(file: string): boolean {
   try {
     return statfsSync(path.dirname(file)).bavail === 0;

@@ -2,18 +2,15 @@ import type { Connection, Survives } from './open-connection.ts';
 
 type Call = Readonly<{ survives: Survives; run(): void; done(): void; failed(error: unknown): void }>;
 
-/** Writes that share a transaction. */
 export type Batch = Readonly<{
-  /** As `Connection.write`, in order, before the event loop comes round again. Settles after the commit. */
+  /** In order, within this tick. Settles after the commit. */
   write<T>(survives: Survives, work: () => T): Promise<T>;
-  /** Writes what waits, now. */
   flush(): void;
 }>;
 
 /**
- * Runs what is handed in before the event loop comes round as one transaction, synced as the most careful of it asks, so that
- * a burst of messages waits for the disk once and lanes side by side share their commits. Where the transaction fails each
- * call is run on its own: a bad one harms no other.
+ * Collects the writes of one tick in a transaction with the strictest sync asked for, so a burst waits for the disk
+ * once. If it fails, each runs alone: a bad one harms no other.
  */
 export function createBatch(connection: Connection): Batch {
   const waiting: Call[] = [];

@@ -8,7 +8,6 @@ import type { createParts } from './create-parts.ts';
 import type { Bell } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
-/** `Store.commit` and `Store.addWork` on the embedded store. */
 export function createCommit(
   { connection, batch, sql }: Backing,
   work: Readonly<{

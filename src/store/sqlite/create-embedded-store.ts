@@ -22,7 +22,6 @@ import type { Bell } from './create-serve.ts';
 import { createSql, type LocalSql } from './create-sql.ts';
 import type { Connection } from './open-connection.ts';
 
-/** What the parts of the embedded store stand on. */
 export type Backing = Readonly<{
   connection: Connection;
   sql: LocalSql;
@@ -31,17 +30,17 @@ export type Backing = Readonly<{
   log: Log;
 }>;
 
-/** What is written meanwhile, or a backup, can keep the journal from being emptied for a moment. */
+/** Writes or a backup may block emptying the journal for a moment. */
 const emptyTries = 200;
 const emptyEveryMs = 50;
 
-/** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
+/** Closes the connection with itself. Methods reject if the database fails (Q11). */
 export function createEmbeddedStore(
   connection: Connection,
   own: Readonly<{
     clock: Clock;
     log: Log;
-    /** Throws where the file is no longer where it was opened. */
+    /** Throws if the file was removed or replaced. */
     findFile?: () => void;
     release: () => void;
   }>,
@@ -73,7 +72,6 @@ export function createEmbeddedStore(
     stop,
     keyed,
     usage: createUsage(sql),
-    // The one owner of the store leads in everything and shares no limit.
     async lead(what, until) {
       until.throwIfAborted();
       log.debug({ what }, 'this process owns the store and leads');
@@ -83,7 +81,6 @@ export function createEmbeddedStore(
     countUse: createUses(sql),
     prune: createPrune(sql),
     async forget(sender) {
-      // Rarely asked, and large.
       const { createForget } = await import('../forget-rows.ts');
       const forgotten = await createForget(sql)(sender);
       await emptyJournal(connection);
@@ -105,7 +102,6 @@ export function createEmbeddedStore(
   };
 }
 
-/** Rings for anyone who waits for one kind of work. */
 function createBell(): Bell {
   const listeners = new Map<() => void, boolean>();
   return {
@@ -125,7 +121,7 @@ function createByHand(sql: LocalSql, { ring }: Bell): ByHand {
   };
 }
 
-/** The journal holds pages as they were before: what was forgotten must be in neither (Q12). */
+/** The journal holds old pages, and with them what was forgotten (Q12). */
 async function emptyJournal(connection: Connection): Promise<void> {
   for (let tries = 1; !connection.emptyJournal(); tries++) {
     if (tries === emptyTries) throw new Error('The journal of the store can not be emptied: it is in use.');
@@ -133,7 +129,6 @@ async function emptyJournal(connection: Connection): Promise<void> {
   }
 }
 
-/** Each count walks an index that holds only what it counts. */
 function createBacklog(connection: Connection): () => Promise<Backlog> {
   const counting = (rows: string) => {
     const statement = connection.prepare<Readonly<{ rows: number }>>(`SELECT COUNT(*) AS rows FROM ${rows}`);

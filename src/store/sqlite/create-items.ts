@@ -7,7 +7,7 @@ import type { Backing } from './create-embedded-store.ts';
 import { createServe, type Bell } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
-/** What the embedded store does in its own way: taking in, taking, and giving out lanes, in transactions that several share. */
+/** Transactions here are shared. */
 export function createItems(
   { connection, batch, clock, log }: Backing,
   { ring, onRing }: Bell,
@@ -16,9 +16,9 @@ export function createItems(
   replace: Inbox['replace'];
   serve: Inbox['serve'];
   takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
-  /** Inside a transaction: the lane of an item that was there to be finished. */
+  /** Inside a transaction; returns the item's lane. */
   finish(key: string): string | undefined;
-  /** Inside a transaction: a known key is left as it is. */
+  /** Inside a transaction; a known key stays as it is. */
   add(message: Message, lane: string): void;
 }> {
   const { accept, add, replace } = createAccept(connection);
@@ -59,7 +59,7 @@ export function createItems(
       if (accepted === 'stored' || accepted === 'merged') ring(conversationKey(message.conversation));
       return accepted;
     },
-    // Behind what is being accepted: an edit may follow its message at once.
+    // After `accept`: an edit may follow its message at once.
     replace: (message) => batch.write('power', () => replace(message)),
     takeHead: (lane, now) => batch.write('process', () => takeHead(lane, now)),
     serve: createServe({
@@ -68,7 +68,7 @@ export function createItems(
         nextAt: next.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
-        // A store that can't be written is still looked at.
+        // Also look if the store can't be written.
         if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },
       what: 'the inbox',
@@ -84,7 +84,7 @@ type Options = Parameters<Inbox['accept']>[1];
 type Known = Readonly<{ seq: number; parts: string; status: string; was_taken: number }>;
 type Joinable = Pick<Known, 'seq' | 'parts'>;
 
-/** The steps of `Inbox.accept` and of adding work to a lane, to be run inside one transaction (Q1, Q2). */
+/** Run these in a transaction (Q1, Q2). */
 function createAccept(connection: Connection): Readonly<{
   accept(message: Message, options: Options): Accepted;
   replace: (message: Message) => 'replaced' | 'too_late' | 'unknown';

@@ -4,13 +4,12 @@ import type { Step } from '../store.ts';
 import type { Backing } from './create-embedded-store.ts';
 import { createServe, type Bell } from './create-serve.ts';
 
-/** What the embedded store does in its own way: adding parts, marking them, and giving out lanes. */
 export function createParts(
   { connection, batch, clock, log }: Backing,
   { onRing }: Bell,
 ): Pick<Outbox, 'serve' | 'sending' | 'sent'> &
   Readonly<{
-    /** Inside a transaction: a known key is left as it is (Q6). */
+    /** Inside a transaction; a known key stays as it is (Q6). */
     add(row: NonNullable<Step['outbox']>[number]): void;
   }> {
   const insert = connection.prepare(
@@ -47,7 +46,7 @@ export function createParts(
         nextAt: upcoming.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
-        // A store that can't be written is still looked at.
+        // Also look if the store can't be written.
         if (upcoming.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },
       what: 'the outbox',

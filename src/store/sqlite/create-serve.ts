@@ -4,34 +4,31 @@ import { laneChannel } from '../lane-channel.ts';
 import { createScheduler } from '../scheduler.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
-/** Lanes with something due, oldest first, `limit` at most, those beside conversations or the conversations' own; `nextAt` is when the next one becomes due. */
-export type Due = (
+/** At most `limit` lanes with something due, oldest first. `beside`: those beside conversations. `nextAt`: when the next becomes due. */
+type Due = (
   now: number,
   limit: number,
   beside: boolean,
 ) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
 
-/** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
+/** Anything due later was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
-/** From reading the time until what it dates is stored. */
+/** From reading the time until it is stored. */
 const underWayMs = 1_000;
-/** What is refused is given out again after so long. */
 const afterFaultMs = 1_000;
 const everything = -1;
 
 export type Bell = Readonly<{
-  /** Something may have become due, in `lane` alone where one is given. */
+  /** Something may be due, in `lane` only if given. */
   ring(lane?: string): void;
-  /** Is told of what to call then; `beside`: for lanes beside conversations, not for those of conversations. */
   onRing(listener: () => void, beside: boolean): void;
 }>;
 
-/** Gives out the lanes of one kind of work. This process owns the store, so no lane is ever lost to another. */
+/** This process owns the store, so no lane is ever lost. */
 export function createServe(options: {
   due: Due;
-  /** Makes due at `now` what would become due after `beyond`. */
+  /** Makes due at `now` what is due after `beyond`. */
   bringForward(now: number, beyond: number): void;
-  /** `the inbox`, for the log. */
   what: string;
   onWork: Bell['onRing'];
   clock: Clock;
@@ -41,7 +38,7 @@ export function createServe(options: {
 
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
-    /** The time at the last look, and the latest that the clock ever showed. */
+    /** `latest`: the clock's latest time ever. */
     const seen: { at?: number; latest: number } = { latest: 0 };
     const stopping = new AbortController();
     const never = new AbortController().signal;
@@ -53,7 +50,7 @@ export function createServe(options: {
 
     async function look(): Promise<number | undefined> {
       mindClock();
-      // The next lane that ends looks again.
+      // The next free lane looks again.
       if (active.size >= concurrency) return undefined;
       const { lanes, nextAt } = dueHere();
       for (const lane of lanes) {
@@ -63,18 +60,18 @@ export function createServe(options: {
       return nextAt;
     }
 
-    /** Where the clock was set back, here or while no process ran, nothing waits for the old time. */
+    /** After the clock was set back, nothing waits for the old time. */
     function mindClock(): void {
       const now = clock.now();
       if (seen.at === undefined) bringForward(now, now + longestWaitMs);
       else if (now < seen.at) bringForward(now, now);
-      // What read the old time may be stored only now.
+      // Something with the old time may be stored only now.
       else if (now < seen.latest) bringForward(now, seen.latest - underWayMs);
       seen.at = now;
       seen.latest = Math.max(seen.latest, now);
     }
 
-    /** All lanes are read only where those of other channels stand in the way. */
+    /** Reads all lanes only if those of other channels fill the first page. */
     function dueHere(): ReturnType<Due> {
       const first = due(clock.now(), concurrency * 2, beside);
       if (first.lanes.every(serves)) return first;

@@ -2,10 +2,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue } from '../sql.ts';
 import type { Connection } from './open-connection.ts';
 
-/** `run`: carries a script out inside a transaction. */
 export type LocalSql = Sql & Readonly<{ run<T>(script: Script<T>): T }>;
 
-/** The sql port on the embedded store. Everything is done when a call returns. */
+/** Done when a call returns. */
 export function createSql(connection: Connection, clock: Clock): LocalSql {
   const prepared = new Map<string, (values: readonly SqlValue[]) => Answer<unknown>>();
 

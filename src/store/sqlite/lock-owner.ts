@@ -1,25 +1,25 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
+import { hasCode } from '../../lib/has-code.ts';
 
-/** SQLite's code for "somebody else holds the lock". */
+/** SQLITE_BUSY */
 const busy = 5;
 
 /**
- * Makes this process the one owner of a store file, until `release` (Q9). The lock is the operating system's, on a file of
- * its own beside the store: it ends with the process, however that ends, so there is no stale lock to judge. The process id
- * beside it is only for the message. Throws OperatorError, naming that id, while another owner lives. What is owned may be
- * something else than `file`: `what`, and `instead` is what a second owner is advised to take.
+ * One owner of a store file until `release` (Q9). The operating system's lock ends with the process, so it is never
+ * stale. The process id is only for the OperatorError while another owner lives. `what` and `instead`: words for that
+ * error if `file` is no store.
  */
 export function lockOwner(
   file: string,
   { what, instead } = { what: file, instead: 'a file of its own in [store] url' },
 ): Readonly<{ release(): void }> {
   const pidFile = `${file}.pid`;
-  // SQLite gives its journal the mode of the file.
+  // SQLite gives its journal the same mode.
   createOnce(`${file}.lock`);
   chmodSync(`${file}.lock`, 0o600);
-  // Nothing else may open the lock file: a process that closes it a second time loses its locks (POSIX).
+  // Never open the lock file elsewhere: closing it loses the POSIX locks.
   const lock = new DatabaseSync(`${file}.lock`);
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -37,7 +37,7 @@ export function lockOwner(
       try {
         rmSync(pidFile, { force: true });
       } catch {
-        // On a disk that only reads it stays. It is a hint for a message: the lock alone counts.
+        // On a read-only disk the id stays; only the lock counts.
       }
       lock.close();
     },
@@ -49,21 +49,21 @@ function ownerName(pidFile: string): string {
   return /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
 }
 
-/** Empty where the owner has its lock and has not written its id yet. */
+/** Empty while a new owner has not written its id. */
 function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (hasCode(error, 'ENOENT')) return '';
     throw error;
   }
 }
 
-/** Creates an empty file for this user alone (0600) where there is none; one that is there is not opened, and stays as it is. */
+/** Creates an empty file (0600) if missing; never opens an existing one. */
 export function createOnce(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }

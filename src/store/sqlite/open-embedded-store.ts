@@ -12,9 +12,8 @@ import { migrate, schema } from './schema.ts';
 import { openConnection } from './open-connection.ts';
 
 /**
- * Opens the embedded store: one SQLite file, created (0600, new directories 0700: S4) and migrated as needed, owned by
- * this process until it is closed or ends. `:memory:` is a store that nobody else sees and that ends with the process.
- * Throws OperatorError where the file can't be used.
+ * Creates (file 0600, folders 0700: S4), migrates and owns one SQLite file until closed. `:memory:` is private and
+ * ends with the process. Throws OperatorError.
  */
 export function openEmbeddedStore(location: string, clock: Clock, log: Log): Store {
   try {
@@ -34,13 +33,13 @@ export function openEmbeddedStore(location: string, clock: Clock, log: Log): Sto
 function own(location: string, clock: Clock, log: Log): Store {
   makeFolders(path.dirname(location), 0o700);
   createOnce(location);
-  // Two names of one file share one lock.
+  // All names of a file share one lock.
   const file = realpathSync(location);
-  // Nothing is locked or changed where it is no file: a folder would lose its mode.
+  // Before anything is changed: a folder would lose its mode.
   if (!statSync(file).isFile()) throw new Error('it is no file');
   const lock = lockOwner(file);
   try {
-    // SQLite gives its journal files the mode of the file.
+    // SQLite gives its journals the same mode.
     chmodSync(file, 0o600);
     return build(file, { release: lock.release, findFile: finderOf(file), clock, log });
   } catch (error) {
@@ -49,7 +48,7 @@ function own(location: string, clock: Clock, log: Log): Store {
   }
 }
 
-/** SQLite writes on into a file that was removed, and all of it is gone at the end of the process. */
+/** SQLite writes into a removed file, and loses all of it at the end. */
 function finderOf(file: string): () => void {
   const { dev, ino } = statSync(file);
   return () => {

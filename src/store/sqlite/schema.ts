@@ -1,10 +1,10 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Connection } from './open-connection.ts';
 
-/** Marks the file as ours in its header, so that another program's database is never written to: "Skil". */
+/** "Skil" in the file's header: databases of other programs are never written. */
 const applicationId = 0x536b696c;
 
-/** What takes an empty file to the present schema, one step a version. Steps that were released are never edited: add one. */
+/** One step a version. Never edit a released step; add one. */
 export const schema: readonly string[] = [
   `CREATE TABLE inbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -183,10 +183,7 @@ export const schema: readonly string[] = [
   CREATE INDEX capability_outcomes_kept ON capability_outcomes (kept_at);`,
 ];
 
-/**
- * Brings the schema to `steps.length`, each step one transaction, and the file into WAL mode (Q10). Throws OperatorError
- * for a file written by a newer version and for a database that is not Skillet's: neither is written to.
- */
+/** Each step is one transaction; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
 export function migrate(connection: Connection, steps: readonly string[], file: string): void {
   const version = pragma(connection, 'user_version');
   if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {
@@ -200,7 +197,7 @@ export function migrate(connection: Connection, steps: readonly string[], file: 
         'Start the newer Skillet, or put a backup that this one made in its place.',
     );
   }
-  // The journal is moved into the file every 16 MB instead of every 4: each time costs two waits for the disk.
+  // Checkpoints every 16 MB, not 4: each one syncs twice.
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
   for (const [done, step] of steps.entries()) {
     if (done < version) continue;
