@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
+import { installation } from '../lib/files/installation.js';
 import { oneLine } from '../lib/text/text.ts';
 
 /** Where `[[plugins]]` says that a plugin is; one of the two. `path` is absolute. */
@@ -11,8 +12,6 @@ export type PluginAddress = Readonly<{ path?: string | undefined; package?: stri
 export type FoundPlugin = Readonly<
   { ok: true; file: string; folder: string } | { ok: false; message: string }
 >;
-
-const installation = path.join(import.meta.dirname, '../..');
 
 /**
  * Finds a plugin's file: of a folder its `plugin.ts` or `plugin.js`, of a package its `plugin.js` or what its package.json
