@@ -4,8 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
-
-const installation = path.join(import.meta.dirname, '../..');
+import { installation } from '../lib/files/installation.js';
 
 /**
  * A folder for compiled code that this user alone can write, or nothing. Code is read from there and run as it stands, and

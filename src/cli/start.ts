@@ -1,4 +1,5 @@
 import { giveMemoryBack, memoryHere } from '../operator/health/give-memory-back.ts';
+import type { ServiceManager } from '../operator/health/service-manager.ts';
 import { startWatchdog } from '../operator/health/watchdog.ts';
 import { hasChannels, openChannels } from '../bot/open-channels.ts';
 import { openBot, type OpenBot } from '../bot/open-bot.ts';
@@ -38,6 +39,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
   });
   if (bot === undefined) return;
   redactBy(bot.redact);
+  const manager = await serviceManager(log);
   const started = bot.start();
   const memory = memoryHere();
   if (memory !== undefined) void giveMemoryBack(memory, { clock: systemClock, signal: stopping.signal });
@@ -47,13 +49,21 @@ export async function start({ config: flag }: Shared): Promise<void> {
   if (early === undefined) {
     log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
     watchdog = startWatchdog(log);
+    await manager?.ready();
     await offerOwnership(bot, config, log);
   } else {
     started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
   }
   log.info({ signal: await ended }, 'stopping');
-  await bot.close();
+  await Promise.all([manager?.stopping(), bot.close()]);
   watchdog?.stop();
+}
+
+/** Loaded only if systemd started the bot. */
+async function serviceManager(log: Log): Promise<ServiceManager | undefined> {
+  if (process.env['NOTIFY_SOCKET'] === undefined) return undefined;
+  const { findServiceManager } = await import('../operator/health/service-manager.ts');
+  return findServiceManager(process.env, log);
 }
 
 /** The first owner (A10). Logs have other readers, so they never hold the token. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
+import { installation } from '../lib/files/installation.js';
 import { oneLine } from '../lib/text/text.ts';
 
 /** One of the two; `path` is absolute. */
@@ -9,8 +10,6 @@ export type PluginAddress = Readonly<{ path?: string | undefined; package?: stri
 
 /** `file` to import; other paths are relative to `folder`. */
 type FoundPlugin = Readonly<{ ok: true; file: string; folder: string } | { ok: false; message: string }>;
-
-const installation = path.join(import.meta.dirname, '../..');
 
 /**
  * A folder's `plugin.ts` or `plugin.js`; a package's `plugin.js` or `main`, searched from `folder` (the config file's)

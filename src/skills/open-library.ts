@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
+import { installation } from '../lib/files/installation.js';
 import type { Log } from '../lib/log.ts';
 import { openSandbox, type SandboxReach } from '../sandbox/open-sandbox.ts';
 import {
@@ -18,7 +19,7 @@ import { readApprovals, type WrittenSkills } from './written-skills.ts';
 
 /** By origin (D1); `ofPlugins`: folders of plugins. */
 export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]): readonly SkillRoot[] {
-  const bundled = path.join(import.meta.dirname, '../../skills');
+  const bundled = path.join(installation, 'skills');
   return [
     ...(skills.bundled ? [{ origin: 'bundled', path: bundled } as const] : []),
     ...ofPlugins.map((folder) => ({ origin: 'integration', path: folder }) as const),

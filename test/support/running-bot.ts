@@ -19,17 +19,18 @@ export type RunningBot = Readonly<{
   end(): Promise<unknown>;
 }>;
 
-/** Starts the bot in this home, `toml` being the rest of its config, `flags` for Node; resolves when it is ready. */
+/** Starts the bot in this home, `toml` being the rest of its config, `flags` for Node, `env` besides a child's; resolves when it is ready. */
 export async function startRunningBot(
   t: TestContext,
   home: CliHome,
   toml = '',
   flags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<RunningBot> {
   const { telegram, before } = await serveTelegram(t, home, toml);
   const bot = spawn(process.execPath, [...flags, cliPath, 'start'], {
     cwd: home.folder,
-    env: childEnv(home.folder),
+    env: { ...childEnv(home.folder), ...env },
     stdio: 'ignore',
   });
   before(() => bot.kill('SIGKILL'));

@@ -268,7 +268,7 @@ export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>)
 
 function explain(said: string): string {
   const fix = /namespace|uid map|RTM_NEW|pivot_root|not permitted|Permission denied/i.test(said)
-    ? 'this system does not let it make namespaces: set the sysctls kernel.unprivileged_userns_clone = 1 and (Ubuntu) kernel.apparmor_restrict_unprivileged_userns = 0; in a container, let it have user namespaces'
+    ? 'this system does not let it make namespaces: set the sysctls kernel.unprivileged_userns_clone = 1 and (Ubuntu) kernel.apparmor_restrict_unprivileged_userns = 0; in a container, let it have user namespaces and a /proc of its own (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined)'
     : 'it does not work here';
   return `bubblewrap is installed, but ${fix} (${said.trim().slice(0, 300)})`;
 }

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Log } from '../../lib/log.ts';
+import { findProgram } from '../../sandbox/inside-sandbox.ts';
+
+export type ServiceManager = Readonly<{
+  /** The start is over. From now on the manager hears of each turn of the event loop in time, if it asked to (L11). */
+  ready(): Promise<void>;
+  stopping(): Promise<void>;
+}>;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * systemd (`Type=notify`, `WatchdogSec`), if it named its socket. Node has no datagram sockets of that kind, so
+ * `systemd-notify` sends: a short process for each message. If the manager can't be reached, the bot logs that and works on.
+ */
+export function findServiceManager(env: Env, log: Pick<Log, 'warn'>): ServiceManager | undefined {
+  const { NOTIFY_SOCKET, PATH = '' } = env;
+  if (NOTIFY_SOCKET === undefined) return undefined;
+  const program = findProgram('systemd-notify', PATH);
+  if (program === undefined) {
+    log.warn({}, 'NOTIFY_SOCKET is set, but systemd-notify is not on PATH: write Type=exec into the unit');
+    return undefined;
+  }
+  const tell = async (...states: readonly string[]): Promise<void> => {
+    await promisify(execFile)(program, [...states], { env: { NOTIFY_SOCKET } }).catch((error: unknown) => {
+      log.warn({ err: error }, 'the service manager could not be told how the bot is');
+    });
+  };
+  const everyMs = watchdogMs(env);
+  let beat: NodeJS.Timeout | undefined;
+  return {
+    async ready() {
+      await tell('READY=1', 'STATUS=answering');
+      if (everyMs === undefined) return;
+      beat = setInterval(() => void tell('WATCHDOG=1'), everyMs / 2);
+      beat.unref();
+    },
+    async stopping() {
+      clearInterval(beat);
+      await tell('STOPPING=1', 'STATUS=finishing what is under way');
+    },
+  };
+}
+
+/** After so many milliseconds of silence the manager restarts the bot; undefined if it does not watch this process. */
+function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Env): number | undefined {
+  const ms = Number(WATCHDOG_USEC) / 1_000;
+  if (!(ms > 0) || (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== process.pid)) return undefined;
+  return ms;
+}
