@@ -1,5 +1,4 @@
 import type { ChatMigrations } from '../access/chat-migrations.ts';
-import { createAccessContext, type AccessContext } from '../access/decide-skill.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
@@ -17,7 +16,7 @@ export type Base = Readonly<{
   host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
   /** Secrets as config and settings have them now (S2). */
   clean: Clean;
-  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome'> & Readonly<{ accessOf: AccessContext }>;
+  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'accessOf'>;
   chat: Readonly<{
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
@@ -64,7 +63,7 @@ export function createBase(parts: BotParts): Base {
   return {
     host: { runtime: () => now, store, audit, migrations, clock, log },
     clean,
-    people: { ...people, accessOf: createAccessContext(migrations) },
+    people,
     chat: {
       channels,
       replies,

@@ -51,6 +51,8 @@ export type PendingRequests = Readonly<{
   find(id: string): Promise<PendingRequest | undefined>;
   /** Open ones of a conversation, oldest first. */
   open(conversation: Conversation): Promise<readonly PendingRequest[]>;
+  /** All open ones, oldest first. */
+  waiting(): Promise<readonly PendingRequest[]>;
   /** Adds one; a known id is left as it is. */
   add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
   /** The first answer in time is kept; every later one is told how it ended. */
@@ -98,6 +100,7 @@ export function createPendingRequests(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
   );
+  const allOpen = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE state = 'open' ORDER BY seq`);
   const settle = sql.statement(
     `UPDATE asks SET state = 'answered', ask = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
   );
@@ -127,6 +130,7 @@ export function createPendingRequests(
   return {
     find: async (id) => readRequests(await read(one(id)), log)[0],
     open: async (conversation) => readRequests(await openIn(conversationKey(conversation)), log),
+    waiting: async () => readRequests(await read(allOpen()), log),
     async add({ id, kind, requester, expiresAt, ...rest }) {
       const conversation = conversationKey(rest.conversation);
       await write('server', insert(id, kind, conversation, requester, expiresAt, JSON.stringify(rest)));
