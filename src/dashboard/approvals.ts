@@ -1,5 +1,7 @@
 import { conversationKey } from '../core/conversation.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
+import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
+import { plainText } from '../lib/markdown/render-text.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { Action, Page, View } from './page.ts';
@@ -37,7 +39,7 @@ function card(ask: PendingRequest, view: View): Html {
   const { id, payload, requester, conversation, askedAt, expiresAt } = ask;
   const tool = wordOf(payload['tool']);
   const skill = wordOf(payload['skill']);
-  const input = wordOf(payload['input']);
+  const input = plain(wordOf(payload['input']));
   const answer = (label: string, value: string) =>
     button(view, '/approvals/answer', { label, about: `${tool}, ${id}`, fields: { id, answer: value } });
   return html`<section class="card" aria-labelledby="ask-${id}">
@@ -70,13 +72,18 @@ export const answerApproval: Action = async (form, { ask, acts }) => {
   const by = acts?.as;
   if (by === undefined) return 'Start the dashboard with --as and the id of an approver to answer.';
   const answer = form.get('answer') === 'approve' ? 'approve' : 'deny';
-  return (await ask('approval answer', { id: form.get('id') ?? '', answer, by })).text;
+  return plain((await ask('approval answer', { id: form.get('id') ?? '', answer, by })).text);
 };
 
 export const revokeRule: Action = async (form, { ask }) => {
   const { tool } = await ask('policy revoke', form.get('id') ?? '');
   return `From now on I ask again before ${tool}.`;
 };
+
+/** What the chat shows as Markdown. */
+function plain(markdown: string): string {
+  return plainText(parseMarkdown(markdown));
+}
 
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

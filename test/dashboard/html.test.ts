@@ -20,5 +20,11 @@ test('S8 characters that turn text round are written out; line ends stay', () =>
 
 test('S8 markup inside markup stays, and nothing is printed for what is absent', () => {
   const list = [1, 2].map((n) => html`<li>${n}</li>`);
-  assert.equal(html`<ul>${list}</ul>${undefined}${false}${''}`.markup, '<ul><li>1</li><li>2</li></ul>');
+  assert.equal(
+    html`<ul>
+        ${list}
+      </ul>
+      ${undefined}${false}${''}`.markup,
+    '<ul><li>1</li><li>2</li></ul>',
+  );
 });

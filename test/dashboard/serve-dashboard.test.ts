@@ -80,7 +80,13 @@ test('S8 another Host, Origin, site, method or form is refused', async (t) => {
     (await ask(origin + where, { headers: { cookie, ...headers } })).status;
   assert.equal(await asked('/', {}), 200);
   assert.equal(await asked('/', { host: new URL(origin).host.replace('127.0.0.1', 'localhost') }), 200);
-  for (const host of ['evil.example', 'evil.example:80', '127.0.0.1', '127.0.0.1:1', 'localhost.evil.example'])
+  for (const host of [
+    'evil.example',
+    'evil.example:80',
+    '127.0.0.1',
+    '127.0.0.1:1',
+    'localhost.evil.example',
+  ])
     assert.equal(await asked('/', { host }), 421, host);
   assert.equal(await asked('/', { origin: 'http://evil.example' }), 403);
   assert.equal(await asked('/', { origin: 'null' }), 403);
@@ -103,11 +109,17 @@ test('S8 S4 a page runs and shows only what comes from the dashboard itself', as
   const { get } = await enter(dashboard.newLink());
   for (const where of everyPage) {
     const { headers, body } = await get(where);
-    assert.match(String(headers['content-security-policy']), /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.match(
+      String(headers['content-security-policy']),
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
     assert.doesNotMatch(String(headers['content-security-policy']), /unsafe/);
     assert.equal(headers['cache-control'], 'no-store');
     assert.equal(headers['x-content-type-options'], 'nosniff');
-    assert.doesNotMatch(body, /<script(?! src="\/page\.js" defer)|\son\w+=|\sstyle=|<style|src="(?!\/page\.js)|javascript:/);
+    assert.doesNotMatch(
+      body,
+      /<script(?! src="\/page\.js" defer)|\son\w+=|\sstyle=|<style|src="(?!\/page\.js)|javascript:/,
+    );
   }
   for (const file of ['/page.css', '/page.js']) assert.equal((await get(file)).status, 200);
 });

@@ -53,15 +53,15 @@ export async function enter(link: string): Promise<Visitor> {
   const entered = await ask(link);
   const cookie = String(entered.headers['set-cookie']).split(';')[0] ?? '';
   const { origin } = new URL(link);
+  let token = '';
   const get = (where: string) => ask(origin + where, { headers: { cookie } });
   return {
     origin,
     cookie,
     get,
     async post(where, form) {
-      const page = await get('/approvals');
-      const letters = await get('/letters');
-      const token = /name="token"\s+value="([^"]+)"/.exec(page.body + letters.body)?.[1] ?? '';
+      const pages = await Promise.all([get('/approvals'), get('/letters')]);
+      token = /name="token"\s+value="([^"]+)"/.exec(pages.map(({ body }) => body).join(''))?.[1] ?? token;
       const answer = await ask(origin + where, { headers: { cookie, origin }, form: { token, ...form } });
       return answer.status === 303 ? get(String(answer.headers['location'])) : answer;
     },
