@@ -234,11 +234,13 @@ async function answerApproval(
   if (ask?.kind !== 'approval' || running === undefined)
     throw new OperatorError(`there is no approval ${id}`);
   const { conversation } = ask;
-  const lane = conversationKey(conversation);
-  const item = (await store.inbox.waitingIn(lane)).find(({ message }) => message !== undefined);
-  const chatType = item?.message?.chatType ?? 'unknown';
-  const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
-  if (!may.allowed) throw new OperatorError(may.reason);
+  if (ask.state === 'open') {
+    const [item] = await store.inbox.waitingIn(conversationKey(conversation));
+    // Its work waits, so the kind of chat is known; else nobody may.
+    const chatType = item?.message?.chatType ?? 'unknown';
+    const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
+    if (!may.allowed) throw new OperatorError(may.reason);
+  }
   const answered = await running.answer(id, { sender: by, conversation }, answer);
   if (answered.kind === 'taken') return { text: answered.text };
   throw new OperatorError(answered.kind === 'unknown' ? `there is no approval ${id}` : answered.text);
