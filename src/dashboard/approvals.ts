@@ -1,7 +1,7 @@
 import { conversationKey } from '../core/conversation.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
-import { plainText } from '../lib/markdown/render-text.ts';
+import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { Action, Page, View } from './page.ts';
@@ -28,7 +28,7 @@ export const approvalsPage: Page = {
       <h2>Standing approvals</h2>
       ${table(
         'Standing approvals',
-        ['Tool', 'Skill', 'Chat', 'Person', 'Allowed by', ''],
+        ['Tool', 'Skill', 'Chat', 'Person', 'Allowed by', 'Action'],
         standing,
         'No standing approvals.',
       )}`;
@@ -82,7 +82,8 @@ export const revokeRule: Action = async (form, { ask }) => {
 
 /** What the chat shows as Markdown. */
 function plain(markdown: string): string {
-  return plainText(parseMarkdown(markdown));
+  const indented = { ...plainStyle, pre: (value: string) => value.replace(/^(?=.)/gm, '  ') };
+  return renderText(parseMarkdown(markdown), indented);
 }
 
 function wordOf(value: unknown): string {

@@ -81,7 +81,7 @@ export function readLines(lines: readonly string[]): readonly AuditLine[] {
   return lines.map((line) => JSON.parse(line) as AuditLine);
 }
 
-export function auditTable(lines: readonly AuditLine[]): Html {
+export function auditTable(lines: readonly AuditLine[], empty = 'No line matches.'): Html {
   const rows = lines.map((line) => [
     cell(time(Date.parse(String(line['at'])) || 0)),
     cell(String(line['event'])),
@@ -92,7 +92,7 @@ export function auditTable(lines: readonly AuditLine[]): Html {
     cell(moreOf(line)),
   ]);
   const headings = ['When', 'Event', 'Person', 'Conversation', 'Tool, skill', 'Outcome', 'More'];
-  return table('Audit', headings, rows, 'No line matches.');
+  return table('Audit', headings, rows, empty);
 }
 
 function outcomeOf(line: AuditLine): Html {

@@ -2,6 +2,9 @@ import { oneLine } from '../lib/text/text.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { View } from './page.ts';
 
+/** More would be slow to show. */
+const mostRows = 200;
+
 /** A table that scrolls by itself in a narrow window, or a sentence if it has no rows. */
 export function table(
   label: string,
@@ -10,23 +13,25 @@ export function table(
   empty: string,
 ): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const more = rows.length - mostRows;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
-    <table>
-      <thead>
-        <tr>
-          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (cells) =>
-            html`<tr>
-              ${cells}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+      <table>
+        <thead>
+          <tr>
+            ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.slice(0, mostRows).map(
+            (cells) =>
+              html`<tr>
+                ${cells}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${more > 0 && html`<p>and ${more} more</p>`}`;
 }
 
 export function cell(value: string | number | Html | undefined): Html {
@@ -97,7 +102,7 @@ export function search(path: string, label: string, fields: readonly Html[]): Ht
   </form>`;
 }
 
-/** A button that changes something; nothing where the dashboard is read-only. */
+/** A button that changes something; absent if the dashboard is read-only. */
 export function button(
   { acts }: View,
   action: string,

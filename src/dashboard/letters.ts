@@ -37,7 +37,7 @@ export const lettersPage: Page = {
       <p>Parts of answers that the platform refused.</p>
       ${table(
         'Failed deliveries',
-        ['Key', 'Conversation', 'When', 'Why', ''],
+        ['Key', 'Conversation', 'When', 'Why', 'Action'],
         failed,
         'No failed deliveries.',
       )}
@@ -63,7 +63,7 @@ function items(label: string, of: Items, view: View, empty: string): Html {
       </div>`,
     ),
   ]);
-  return table(label, ['Person', 'Conversation', 'Message', 'Arrived', 'Error', ''], rows, empty);
+  return table(label, ['Person', 'Conversation', 'Message', 'Arrived', 'Error', 'Action'], rows, empty);
 }
 
 export const retryLetter: Action = async (form, { ask }) => {

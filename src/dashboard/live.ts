@@ -37,9 +37,8 @@ export function createLive(options: {
         if (!(error instanceof OperatorError)) log.warn({ err: error }, 'a live page could not be shown');
         return last;
       });
-      if (now === undefined && last === undefined) break;
-      if (now !== undefined && now.markup !== last?.markup)
-        response.write(`data: ${JSON.stringify(now.markup)}\n\n`);
+      if (now === undefined) break;
+      if (now.markup !== last?.markup) response.write(`data: ${JSON.stringify(now.markup)}\n\n`);
       last = now;
       await clock.sleep(lookEveryMs, over).catch(() => undefined);
     }

@@ -40,7 +40,7 @@ export const nowPage: Page = {
       <h2>Conversations today</h2>
       ${await conversations(view)}
       <h2>Latest calls and decisions</h2>
-      ${auditTable(decisions)}`;
+      ${auditTable(decisions, 'Nothing was recorded yet.')}`;
   },
 };
 

@@ -95,7 +95,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
   const live = createLive({
     async show(session, url, last) {
       const page = pages.find(({ path, lives }) => path === url.pathname && lives === true);
-      if (page === undefined) return undefined;
+      if (page === undefined || clock.now() >= session.until) return undefined;
       const { result, redact } = await looking({ session, url }, async (view) => {
         const { isRunning } = view;
         // A store that is opened each second would be in the way of a bot that starts (Q9).

@@ -6,6 +6,7 @@ const linkMs = 60_000;
 const sessionMs = 12 * 60 * 60_000;
 
 export type Session = Readonly<{
+  until: number;
   /** In each form: what another page sends doesn't have it. */
   formToken: string;
 }>;
@@ -22,7 +23,7 @@ export type Sessions = Readonly<{
 
 /** In memory: a session ends with the process. Only hashes are kept, so a look-up's time tells nothing. */
 export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): Sessions {
-  const sessions = new Map<string, Session & Readonly<{ until: number }>>();
+  const sessions = new Map<string, Session>();
   let link: Readonly<{ hash: string; until: number }> | undefined;
   // Cookies of one address are shared by its ports.
   const name = (): string => `skillet-dashboard-${port()}`;

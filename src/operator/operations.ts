@@ -236,7 +236,7 @@ async function answerApproval(
   const { conversation } = ask;
   if (ask.state === 'open') {
     const [item] = await store.inbox.waitingIn(conversationKey(conversation));
-    // Its work waits, so the kind of chat is known; else nobody may.
+    // Unknown if its message can't be read: judged like a group.
     const chatType = item?.message?.chatType ?? 'unknown';
     const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
     if (!may.allowed) throw new OperatorError(may.reason);

@@ -36,7 +36,7 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-async function operateHere(t: TestContext, folder: string): Promise<AnswerOperation> {
+async function operateHere(t: TestContext, folder: string, isRunning = true): Promise<AnswerOperation> {
   const store = await openStore('sqlite::memory:');
   t.after(store.close);
   await store.inbox.accept(makeMessage(), { now: 1 });
@@ -64,10 +64,14 @@ async function operateHere(t: TestContext, folder: string): Promise<AnswerOperat
     },
     files: { forget: async () => 0 },
     inForce: async () => ({ config, rules: skillRules(config), registry: createRegistry([]) }),
-    running: {
-      answer: nothing,
-      readiness: () => ({ ready: true, data: { ok: true }, store: { ok: true }, channels: {}, model: null }),
-    },
+    running: isRunning
+      ? {
+          answer: nothing,
+          readiness: () => ({
+            ...{ ready: true, data: { ok: true }, store: { ok: true }, channels: {}, model: null },
+          }),
+        }
+      : undefined,
   });
 }
 
@@ -103,6 +107,19 @@ async function saidTo(at: string, line: unknown): Promise<string> {
   socket.end(`${JSON.stringify(line)}\n`);
   return (await socket.setEncoding('utf8').toArray()).join('');
 }
+
+test('S8 T8 an approval can be answered only while a bot runs', async (t) => {
+  const operate = await operateHere(t, await makeFolder(t), false);
+  const answer = { id: 'ABCD2345', answer: 'approve', by: 'telegram:7' };
+  await assert.rejects(operate('approval answer', answer), /needs a running bot: run `skillet start` first/);
+  assert.deepEqual(await operate('approval list', undefined), []);
+  const here = await operateHere(t, await makeFolder(t));
+  await assert.rejects(here('approval answer', answer), /there is no approval ABCD2345/);
+  await assert.rejects(
+    here('approval answer', { ...answer, answer: 'always' }),
+    /can't be done with this input/,
+  );
+});
 
 test('L1 every operation that says so works without input, twice, and changes nothing', async (t) => {
   const folder = await makeFolder(t);

@@ -25,6 +25,7 @@ function skill(name: string, description: string): string {
 /** A bot with something on every page: an approval that waits, a dead letter, people, costs. */
 export async function startDashboardScene(t: Readonly<{ after(end: () => Promise<void>): void }>) {
   const asks = callSteps([
+    { name: 'skills_read_file', input: { path: 'SKILL.md' } },
     { name: 'write_file', input: { path: 'deploy.txt', content: 'version = 2.4.1\n' } },
   ]);
   const set = await startWholeBot(t, {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, count, filled, flag, option, senderId } from '../command.ts';
+import { argument, command, count, filled, flag, option, portNumber, senderId } from '../command.ts';
 import { print, printJson } from '../console.ts';
 
 /** The bot itself: to run it, talk to it, look after it. */
@@ -41,7 +41,10 @@ export const botCommands = [
     name: 'dashboard',
     about: 'a page in your browser: what runs, approvals, access, costs, inbox, audit, health',
     options: {
-      port: option<number>('number', 'of 127.0.0.1; any free one if left out', { read: count, preset: 0 }),
+      port: option<number>('number', 'of 127.0.0.1; any free one if left out', {
+        read: portNumber,
+        preset: 0,
+      }),
       act: flag('also change things; without it the page is read-only'),
       as: option<string | undefined>('sender', 'answer approvals as this person', { read: senderId }),
     },
