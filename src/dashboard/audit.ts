@@ -105,7 +105,12 @@ function outcomeOf(line: AuditLine): Html {
 
 function moreOf(line: AuditLine): string {
   const rest = Object.entries(line).filter(([key]) => !inColumns.has(key));
-  return oneLine(rest.map(([key, value]) => `${key} ${textOf(value) ?? ''}`).join(' · '), longest);
+  return oneLine(
+    rest
+      .map(([key, value]) => (key === 'durationMs' ? `${textOf(value)} ms` : `${key} ${textOf(value)}`))
+      .join(' · '),
+    longest,
+  );
 }
 
 function whoIn(line: AuditLine): readonly unknown[] {

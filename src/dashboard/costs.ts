@@ -88,5 +88,5 @@ function number(value: number): string {
 }
 
 function dollars(usd: number | undefined): string {
-  return usd === undefined ? 'no price known' : `$${usd.toFixed(2)}`;
+  return usd === undefined ? 'no price known' : `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 }

@@ -24,7 +24,7 @@ export const healthPage: Page = {
         readiness === undefined ? undefined : readiness.data.ok ? 'works' : readiness.data.reason,
       ],
       ['Model', modelOf(readiness)],
-      ['Messages and runs not finished', backlog?.inboxWaiting],
+      ['Messages not answered yet', backlog?.inboxWaiting],
       ['Dead letters', backlog?.inboxDead],
       ['Parts of answers not sent yet', backlog?.outboxWaiting],
     ];

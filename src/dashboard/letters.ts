@@ -8,7 +8,11 @@ type Items = readonly Readonly<{
   lane: string;
   acceptedAt: number;
   error?: string;
-  message?: Readonly<{ sender: Readonly<{ id: string; name: string }>; text: string }>;
+  message?: Readonly<{
+    sender: Readonly<{ id: string; name: string }>;
+    text: string;
+    task?: Readonly<{ skill: string }>;
+  }>;
 }>[];
 
 /** Enough to know which message it is. */
@@ -50,7 +54,7 @@ function items(label: string, of: Items, view: View, empty: string): Html {
   const rows = of.map(({ key, lane, acceptedAt, error, message }) => [
     cell(person(message?.sender.id, message?.sender.name)),
     cell(code(lane)),
-    cell(message === undefined ? 'can’t be read' : oneLine(message.text, shownText)),
+    cell(whatOf(message)),
     cell(time(acceptedAt)),
     cell(error),
     cell(
@@ -64,6 +68,12 @@ function items(label: string, of: Items, view: View, empty: string): Html {
     ),
   ]);
   return table(label, ['Person', 'Conversation', 'Message', 'Arrived', 'Error', 'Action'], rows, empty);
+}
+
+function whatOf(message: Items[number]['message']): string | Html {
+  if (message === undefined) return 'can’t be read';
+  const { task, text } = message;
+  return task === undefined ? oneLine(text, shownText) : html`skill ${code(task.skill)}`;
 }
 
 export const retryLetter: Action = async (form, { ask }) => {
