@@ -42,13 +42,15 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
     ...low,
   ],
   operator: 'all',
+  dashboard: ['operator', ...low],
   bot: 'all',
   cli: 'all',
 };
 /** Rooms that no other but these may import. */
 const above: Readonly<Record<string, readonly string[]>> = {
   providers: ['cli'],
-  operator: ['bot', 'cli'],
+  operator: ['bot', 'dashboard', 'cli'],
+  dashboard: ['cli'],
   bot: ['cli'],
   cli: [],
 };

@@ -217,16 +217,12 @@ export function createApprovals(
       const standing = storedRule.safeParse(ask.payload['standing']);
       if (value === 'always' && !standing.success)
         return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
-      const taken = await store.asks.answer(id, {
-        by: sender,
-        name,
-        value,
-        at: clock.now(),
-      });
+      const given = { by: sender, name, value, at: clock.now() };
+      const taken = await store.asks.answer(id, given);
       if (taken === 'answered') {
         log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
         await settled(id);
-        return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered' }) };
+        return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered', answer: given }) };
       }
       await look(id);
       await finishCutOff();

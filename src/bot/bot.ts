@@ -16,13 +16,14 @@ import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 import type { Plugins } from '../plugins/plugins.ts';
+import type { Readiness } from '../operator/health/open-metrics.ts';
 import type { StoreHealth } from '../operator/health/store-health.ts';
 
 export type BotParts = Readonly<{
   config: Config;
   host: Readonly<{
     store: Store;
-    health: Pick<StoreHealth, 'start' | 'stop'>;
+    health: Pick<StoreHealth, 'start' | 'stop'> & Readonly<{ readiness(): Readiness }>;
     audit: Audit;
     meter: Meter;
     /** Git needs some of it (D6). */

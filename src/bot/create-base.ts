@@ -1,6 +1,5 @@
 import type { ChatMigrations } from '../access/chat-migrations.ts';
 import { createUserGroups, type UserGroups } from '../access/user-groups.ts';
-import { createAccessContext, type AccessContext } from '../access/decide-skill.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
@@ -18,7 +17,7 @@ export type Base = Readonly<{
   host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
   /** As config and settings are now (S2). */
   clean: Clean;
-  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome'> & Readonly<{ accessOf: AccessContext }>;
+  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'accessOf'>;
   chat: Readonly<{
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
@@ -71,7 +70,7 @@ export function createBase(parts: BotParts): Base {
   return {
     host: { runtime: () => now, store, audit, migrations, clock, log },
     clean,
-    people: { ...people, accessOf: createAccessContext(migrations) },
+    people,
     chat: {
       channels,
       replies,

@@ -9,6 +9,7 @@ import { createOperate } from '../operator/operate.ts';
 import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
 import { createDelivery } from '../replies/deliver.ts';
+import { createAvailability } from '../runs/requirements.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { watchSources } from '../skills/watch-sources.ts';
 import type { Bot, BotParts } from './bot.ts';
@@ -35,7 +36,7 @@ export function createBot(parts: BotParts): Bot {
     users: people.users,
     pairing: people.pairing,
     redact: (text) => runtime().redact(text),
-    operate: operateOf(base, features),
+    operate: operateOf(base, features, parts),
     async start() {
       startHealth(base, parts);
       await features.tools.settings.load();
@@ -109,8 +110,13 @@ function deliveryOf({ host, chat }: Base, { files }: Features): ReturnType<typeo
   });
 }
 
-function operateOf({ host, people, chat, clean }: Base, features: Features): Bot['operate'] {
-  const { authoring, rules, capabilities, tools, files } = features;
+function operateOf(
+  { host, people, chat, clean }: Base,
+  features: Features,
+  { library, skillSandbox, host: { health } }: BotParts,
+): Bot['operate'] {
+  const { authoring, approvals, rules, capabilities, tools, files } = features;
+  const availability = createAvailability(skillSandbox.available);
   const operate = createOperate({
     host,
     people: { ...people, settings: chat.settings },
@@ -120,6 +126,12 @@ function operateOf({ host, people, chat, clean }: Base, features: Features): Bot
     mcp: tools.mcp.operations,
     capabilities,
     files,
+    async inForce() {
+      const { config, rules, models } = host.runtime();
+      const { contextWindow } = models.get(config.agent.model);
+      return { config, rules, registry: library.current(), isHere: availability(), contextWindow };
+    },
+    running: { readiness: health.readiness, answer: approvals.answer },
   });
   return typedOperate(cleanOperate(operate, clean));
 }

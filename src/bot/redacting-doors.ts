@@ -59,7 +59,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       add: (add) => (ask) =>
         add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
       answer: (answer) => (id, given) => answer(id, { ...given, value: redact(given.value) }),
-      ...same('find', 'open', 'expire', 'takeUnshown'),
+      ...same('find', 'open', 'waiting', 'expire', 'takeUnshown'),
     },
     // Sealed, or ids.
     capabilities: {

@@ -87,6 +87,12 @@ export function count(text: string): number {
   throw new InvalidArgumentError('Write a number from 1 to 999999.');
 }
 
+export function portNumber(text: string): number {
+  const port = count(text);
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError('Write a port from 1 to 65535.');
+}
+
 /** Of an option that may be given again. */
 export function gather(one: string, all: readonly string[] | undefined): readonly string[] {
   return [...(all ?? []), one];

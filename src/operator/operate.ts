@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createChatMigrations } from '../access/chat-migrations.ts';
+import { createAccessContext } from '../access/decide-skill.ts';
 import { createPairing, createWelcome } from '../access/pairing.ts';
 import { createUsers } from '../access/users.ts';
 import { createStandingRules, type StandingRules } from '../approvals/standing-rules.ts';
@@ -9,19 +10,23 @@ import { createSkillApprovals, type SkillApprovals } from '../authoring/approve-
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { createCapabilityBase, createCapabilityOperations } from '../capabilities/capability-base.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
-import { accessSettings } from '../config/runtime-config.ts';
+import { accessSettings, skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { OperatorError } from '../core/errors.ts';
+import { once } from '../lib/async/mutex.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createAgreements, createMcpOperations, type McpOperations } from '../mcp/server-agreement.ts';
 import { createChatSettings } from '../settings/chat-settings.ts';
-import { writtenRoot } from '../skills/open-library.ts';
-import { createWrittenSkills } from '../skills/written-skills.ts';
+import { openPlugins } from '../plugins/plugins.ts';
+import { loadSkills } from '../skills/load-skills.ts';
+import { skillRoots, writtenRoot } from '../skills/open-library.ts';
+import { createWrittenSkills, readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import type { AccessInForce } from './explain-access.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles, type KeptFiles } from './kept-files.ts';
 import {
@@ -30,6 +35,7 @@ import {
   type Operate,
   type OperateDeps,
   type OperationName,
+  type RunningParts,
 } from './operations.ts';
 
 /** For running answers. */
@@ -53,26 +59,30 @@ export function createPeople(
     groups: createGroups({ stored: store.keyed('groups'), users, migrations, audit, clock }),
     welcome: createWelcome(store),
     settings: createChatSettings({ store, migrations, log }),
+    accessOf: createAccessContext(migrations),
   };
 }
 
 type OperateParts = Readonly<{
   host: Host;
-  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'settings'>;
+  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'settings' | 'accessOf'>;
   access(): AccessSettings;
   rules: StandingRules;
   approvals: SkillApprovals;
   mcp: McpOperations;
   capabilities: Pick<Capabilities, 'forget' | 'operations'>;
   files: Pick<KeptFiles, 'forget'>;
+  inForce: OperateDeps['inForce'];
+  /** Absent while no bot runs. */
+  running?: RunningParts;
 }>;
 
 /** `isAlone`: nothing can be running for anybody. */
 export function createOperate(
   parts: OperateParts,
-  { isRunning = true, isAlone = false }: Readonly<{ isRunning?: boolean; isAlone?: boolean }> = {},
+  { isAlone = false }: Readonly<{ isAlone?: boolean }> = {},
 ): AnswerOperation {
-  const { host, people, access, rules, approvals, mcp, capabilities, files } = parts;
+  const { host, people, access, rules, approvals, mcp, capabilities, files, inForce, running } = parts;
   const forget = createForgetSomebody({
     ...host,
     kept: { ...people, rules, capabilities, files },
@@ -80,19 +90,22 @@ export function createOperate(
     waitMs: isAlone ? 0 : forgetWaitMs,
   });
   const { store, audit } = host;
-  const deps = { store, audit, people, forget, approvals, rules, mcp, capabilities: capabilities.operations };
-  return operateOn(deps, isRunning);
+  const deps: OperateDeps = {
+    ...{ store, audit, people, forget, approvals, rules, mcp, inForce, running },
+    capabilities: capabilities.operations,
+  };
+  return operateOn(deps);
 }
 
 /** They may come from outside. */
-function operateOn(deps: OperateDeps, isRunning: boolean): AnswerOperation {
+function operateOn(deps: OperateDeps): AnswerOperation {
   return async (name, input, onProgress) => {
     if (!isOperation(name))
       throw new OperatorError(
         `This bot knows no operation \`${name}\`. If Skillet was updated, restart the bot.`,
       );
     const operation: AnyOperation = operations[name];
-    if (!operation.offline && !isRunning)
+    if (!operation.offline && deps.running === undefined)
       throw new OperatorError(`\`${name}\` needs a running bot: run \`skillet start\` first.`);
     const read = operation.input.safeParse(input);
     if (!read.success)
@@ -156,9 +169,21 @@ export async function openOperate(
         operations: createCapabilityOperations(base, audit),
       },
       files: createKeptFiles(workspace),
+      inForce: once(() => readAccess(config, createWrittenSkills(store), log)),
     },
     // On PostgreSQL another process may be running.
-    { isRunning: false, isAlone: url.startsWith('sqlite:') },
+    { isAlone: url.startsWith('sqlite:') },
   );
   return { operate: typedOperate(operate), close: store.close };
+}
+
+/** Skills are read as a start would read them; what the sandbox lacks is not looked up. */
+async function readAccess(config: Config, written: WrittenSkills, log: Log): Promise<AccessInForce> {
+  const plugins = await openPlugins(config, { clock: systemClock, log });
+  plugins.close();
+  const registry = await loadSkills(skillRoots(config, plugins.skillFolders), {
+    strict: config.skills.strict,
+    approvals: () => readApprovals(written, writtenRoot(config)),
+  });
+  return { config, rules: skillRules(config), registry };
 }

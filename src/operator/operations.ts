@@ -1,7 +1,9 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { Pairing, PairingRequest } from '../access/pairing.ts';
+import type { AccessContext } from '../access/decide-skill.ts';
 import type { Users } from '../access/users.ts';
+import type { Approvals } from '../approvals/approvals.ts';
 import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
@@ -9,26 +11,44 @@ import type { CapabilityOperations } from '../capabilities/capability-base.ts';
 import type { AnswerOperation, OnProgress } from '../channels/terminal/control.ts';
 import type { Groups } from '../conversations/intake/groups.ts';
 import { removePlaceholder } from '../conversations/progress.ts';
+import { conversationKey } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
+import { skilletVersion } from '../core/version.ts';
 import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
+import { explainAccess, writer, type AccessInForce } from './explain-access.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
+import type { Readiness } from './health/open-metrics.ts';
+import { listWork } from './list-work.ts';
 
 /** What operations act on. */
 export type OperateDeps = Readonly<{
-  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
+  store: Pick<
+    Store,
+    'inbox' | 'outbox' | 'commit' | 'backup' | 'usage' | 'asks' | 'transcripts' | 'backlog' | 'check'
+  >;
   people: Readonly<{
     users: Users;
     pairing: Pairing;
     groups: Pick<Groups, 'ignored' | 'revoke'>;
     welcome(request: PairingRequest): Promise<void>;
+    accessOf: AccessContext;
   }>;
   forget: ForgetSomebody;
   approvals: SkillApprovals;
   rules: Pick<StandingRules, 'list' | 'revoke'>;
   mcp: McpOperations;
   capabilities: CapabilityOperations;
+  inForce(): Promise<AccessInForce>;
+  /** Absent while no bot runs. */
+  running?: RunningParts;
   audit: Pick<Audit, 'record' | 'tail' | 'verify'>;
+}>;
+
+/** What only a running bot can tell or do. */
+export type RunningParts = Readonly<{
+  readiness(): Readiness;
+  answer: Approvals['answer'];
 }>;
 
 export type Operation<Input, Output> = Readonly<{
@@ -55,6 +75,7 @@ const none = z.undefined();
 const text = z.string().min(1).max(10_000);
 const installed = z.object({ source: text, commit: text.optional(), skills: z.array(text).readonly() });
 const account = z.object({ sender: text, capability: text, ref: text });
+const approvalAnswer = z.object({ id: text, answer: z.enum(['approve', 'deny']), by: text });
 const shownTools = z.object({
   server: text,
   /** `hash` is that of the definition that was shown. */
@@ -125,6 +146,24 @@ export const operations = {
     (await store.usage({})).filter(({ day }) => day >= first),
   ),
 
+  /** Messages and runs that are not finished (S8). */
+  'work list': reads(none, (_, { store }) => listWork(store)),
+  'approval list': reads(none, async (_, { store }) =>
+    (await store.asks.waiting()).filter(({ kind }) => kind === 'approval'),
+  ),
+  /** Judged like a press of that person (S11, T8). */
+  'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
+  /** What the gates decide about a person in a chat, and why (S8). */
+  'access explain': reads(writer, (of, { people, inForce }) => explainAccess(of, { ...people, inForce })),
+  health: reads(none, async (_, { store, running }) => {
+    const problem = await store.check().then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    const backlog = problem === undefined ? await store.backlog() : undefined;
+    return { version: skilletVersion(), readiness: running?.readiness(), problem, backlog };
+  }),
+
   'policy list': reads(none, async (_, { rules, mcp }) =>
     listRules(await rules.list(), await mcp.editions()),
   ),
@@ -185,6 +224,26 @@ function decided(outcome: ApprovalOutcome): ApprovalOutcome {
   if (outcome.outcome === 'changed')
     throw new OperatorError(`${name} was changed by hand since the bot wrote it: delete its folder yourself`);
   return outcome;
+}
+
+async function answerApproval(
+  { id, answer, by }: z.output<typeof approvalAnswer>,
+  { store, people, running }: OperateDeps,
+): Promise<Readonly<{ text: string }>> {
+  const ask = await store.asks.find(id);
+  if (ask?.kind !== 'approval' || running === undefined)
+    throw new OperatorError(`there is no approval ${id}`);
+  const { conversation } = ask;
+  if (ask.state === 'open') {
+    const [item] = await store.inbox.waitingIn(conversationKey(conversation));
+    // Unknown if its message can't be read: judged like a group.
+    const chatType = item?.message?.chatType ?? 'unknown';
+    const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
+    if (!may.allowed) throw new OperatorError(may.reason);
+  }
+  const answered = await running.answer(id, { sender: by, conversation }, answer);
+  if (answered.kind === 'taken') return { text: answered.text };
+  throw new OperatorError(answered.kind === 'unknown' ? `there is no approval ${id}` : answered.text);
 }
 
 function found(request: PairingRequest | undefined, code: string): PairingRequest {

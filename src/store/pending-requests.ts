@@ -48,6 +48,8 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export type PendingRequests = Readonly<{
   find(id: string): Promise<PendingRequest | undefined>;
   open(conversation: Conversation): Promise<readonly PendingRequest[]>;
+  /** All open ones, oldest first. */
+  waiting(): Promise<readonly PendingRequest[]>;
   /** A known id stays as it is. */
   add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
   /** Only the first answer in time counts. */
@@ -91,6 +93,7 @@ export function createPendingRequests(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
   );
+  const allOpen = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE state = 'open' ORDER BY seq`);
   const settle = sql.statement(
     `UPDATE asks SET state = 'answered', ask = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
   );
@@ -120,6 +123,7 @@ export function createPendingRequests(
   return {
     find: async (id) => readRequests(await read(one(id)), log)[0],
     open: async (conversation) => readRequests(await openIn(conversationKey(conversation)), log),
+    waiting: async () => readRequests(await read(allOpen()), log),
     async add({ id, kind, requester, expiresAt, ...rest }) {
       const conversation = conversationKey(rest.conversation);
       await write('server', insert(id, kind, conversation, requester, expiresAt, JSON.stringify(rest)));

@@ -11,10 +11,13 @@ import {
   serveControl,
   type AnswerOperation,
 } from '../../src/channels/terminal/control.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { skillRules } from '../../src/config/runtime-config.ts';
 import { createPeople, createOperate } from '../../src/operator/operate.ts';
 import { operations } from '../../src/operator/operations.ts';
 import { createStandingRules } from '../../src/approvals/standing-rules.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -33,7 +36,7 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-async function operateHere(t: TestContext, folder: string): Promise<AnswerOperation> {
+async function operateHere(t: TestContext, folder: string, isRunning = true): Promise<AnswerOperation> {
   const store = await openStore('sqlite::memory:');
   t.after(store.close);
   await store.inbox.accept(makeMessage(), { now: 1 });
@@ -41,6 +44,9 @@ async function operateHere(t: TestContext, folder: string): Promise<AnswerOperat
   const audit = createAudit({ dataDir: folder, keyed: store.keyed, clock: systemClock, log });
   const host = { store, audit, clock: systemClock, log };
   const nothing = async () => undefined as never;
+  const parsed = parseConfig('', { env: {} });
+  assert.ok(parsed.ok);
+  const { config } = parsed;
   return createOperate({
     host,
     people: createPeople(host, { access }),
@@ -57,6 +63,15 @@ async function operateHere(t: TestContext, folder: string): Promise<AnswerOperat
       },
     },
     files: { forget: async () => 0 },
+    inForce: async () => ({ config, rules: skillRules(config), registry: createRegistry([]) }),
+    running: isRunning
+      ? {
+          answer: nothing,
+          readiness: () => ({
+            ...{ ready: true, data: { ok: true }, store: { ok: true }, channels: {}, model: null },
+          }),
+        }
+      : undefined,
   });
 }
 
@@ -93,6 +108,19 @@ async function saidTo(at: string, line: unknown): Promise<string> {
   return (await socket.setEncoding('utf8').toArray()).join('');
 }
 
+test('S8 T8 an approval can be answered only while a bot runs', async (t) => {
+  const operate = await operateHere(t, await makeFolder(t), false);
+  const answer = { id: 'ABCD2345', answer: 'approve', by: 'telegram:7' };
+  await assert.rejects(operate('approval answer', answer), /needs a running bot: run `skillet start` first/);
+  assert.deepEqual(await operate('approval list', undefined), []);
+  const here = await operateHere(t, await makeFolder(t));
+  await assert.rejects(here('approval answer', answer), /there is no approval ABCD2345/);
+  await assert.rejects(
+    here('approval answer', { ...answer, answer: 'always' }),
+    /can't be done with this input/,
+  );
+});
+
 test('L1 every operation that says so works without input, twice, and changes nothing', async (t) => {
   const folder = await makeFolder(t);
   const operate = await operateHere(t, folder);
@@ -100,6 +128,10 @@ test('L1 every operation that says so works without input, twice, and changes no
     'inbox list': 'waiting',
     'audit tail': 20,
     stats: '2026-01-01',
+    'access explain': {
+      ...{ sender: 'telegram:42', kind: 'person', channel: 'telegram', chat: '42' },
+      ...{ chatType: 'private', external: false, addressed: true },
+    },
   };
   const names = Object.entries(operations).flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
   assert.ok(names.length > 8);

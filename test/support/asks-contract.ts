@@ -35,6 +35,11 @@ export function asksContract(storeTest: StoreTest): void {
       { ...ask('a', { kind: 'question', payload: {} }), state: 'open' },
     ]);
     assert.equal(await store.asks.find('nothing'), undefined);
+    await store.asks.answer('b', { by: 'slack:U1', value: 'approve', at: 20 });
+    assert.deepEqual(
+      (await store.asks.waiting()).map(({ id }) => id),
+      ['a', 'elsewhere'],
+    );
   });
 
   storeTest(

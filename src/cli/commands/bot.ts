@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, count, filled, option } from '../command.ts';
+import { argument, command, count, filled, flag, option, portNumber, senderId } from '../command.ts';
 import { print, printJson } from '../console.ts';
 
 /** The bot itself: to run it, talk to it, look after it. */
@@ -36,6 +36,21 @@ export const botCommands = [
     about: 'the configuration in force, secrets masked',
     json: true,
     run: async (given) => (await import('../config.ts')).showConfiguration(given),
+  }),
+  command({
+    name: 'dashboard',
+    about: 'a page in your browser: what runs, approvals, access, costs, inbox, audit, health',
+    options: {
+      port: option<number>('number', 'of 127.0.0.1; any free one if left out', {
+        read: portNumber,
+        preset: 0,
+      }),
+      act: flag('also change things; without it the page is read-only'),
+      as: option<string | undefined>('sender', 'answer approvals as this person', { read: senderId }),
+    },
+    examples: ['skillet dashboard', 'skillet dashboard --act --as telegram:42'],
+    needs: 'bot',
+    run: async (given) => (await import('../dashboard.ts')).dashboard(given),
   }),
   command({
     name: 'stats',

@@ -82,7 +82,7 @@ export async function runCase(
     },
     host: {
       store,
-      health: health.ofStore,
+      health: { ...health.ofStore, readiness: health.readiness },
       audit: noAudit,
       meter: meterOf(used),
       env,

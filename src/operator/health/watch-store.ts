@@ -77,7 +77,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     },
     transcripts: { current: repeat, read: repeat, archive: wait, ...same('answered') },
     overheard: { add: refuse, remove: refuse, recent: repeat },
-    asks: same('find', 'open', 'add', 'answer', 'expire', 'takeUnshown'),
+    asks: same('find', 'open', 'waiting', 'add', 'answer', 'expire', 'takeUnshown'),
     capabilities: {
       ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'begin', 'flow', 'flows', 'flowsSince'),
       ...same(

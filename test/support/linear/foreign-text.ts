@@ -31,6 +31,7 @@ import { mcpToolName } from '../../../src/mcp/mcp-tool.ts';
 import { readResult } from '../../../src/mcp/read-result.ts';
 import { strangerText } from '../../../src/mcp/clean-schema.ts';
 import { splitLines } from '../../../src/mcp/process-transport.ts';
+import { html } from '../../../src/dashboard/html.ts';
 import { decodePage } from '../../../src/tools/web/decode-page.ts';
 import { pageToMarkdown } from '../../../src/tools/web/page-to-markdown.ts';
 import { reduceHtml } from '../../../src/tools/web/reduce-html.ts';
@@ -190,6 +191,7 @@ export const foreignText: readonly Reads[] = [
   of('capOutput', mega, (text) => capOutput(text, 1_000)),
   of('codeBlock', message, codeBlock),
   of('inlineCode', mega, inlineCode),
+  of('html of the dashboard', mega, (text) => html`<p>${text}</p>`),
   of('fileName', tenth, fileName),
   of('claimedToken', mega, (text) => claimedToken({ text })),
   of('resolveCommand', message, (text) =>

@@ -1,0 +1,148 @@
+import type { Decision } from '../access/decide-message.ts';
+import type { SeenChatType } from '../core/conversation.ts';
+import type { ExplainedAccess } from '../operator/explain-access.ts';
+import { cell, code, person, rowHead, search, select, table } from './elements.ts';
+import { html, nothing, type Html } from './html.ts';
+import { knownPlaces, likelyType, writerAt, type KnownChat } from './known-places.ts';
+import type { Page, View } from './page.ts';
+
+/** Columns side by side; the rest is a page further. */
+const mostColumns = 12;
+
+type Column = Readonly<{ head: Html; explained: ExplainedAccess }>;
+
+export const typeChoices: readonly (readonly [SeenChatType | '', string])[] = [
+  ['', 'as its id looks'],
+  ['private', 'direct message'],
+  ['group', 'group'],
+  ['channel', 'public channel'],
+  ['unknown', 'unknown'],
+];
+
+export const accessPage: Page = {
+  path: '/access',
+  title: 'Access',
+  async main(view) {
+    const { query } = view;
+    const known = await knownPlaces(view);
+    const [place = '', someone = ''] = [query.get('chat') ?? '', query.get('person') ?? ''];
+    const first = Math.max(0, Number.parseInt(query.get('from') ?? '', 10) || 0);
+    const chat = place === '' ? undefined : chatOf(place, query.get('type') ?? '', known.chats);
+    const people = someone === '' ? known.people : [{ id: someone }];
+    const places = someone === '' || chat !== undefined ? [chat] : [undefined, ...known.chats];
+    const all = people.flatMap((who) => places.map((where) => ({ who, where })));
+    const columns = await Promise.all(
+      all.slice(first, first + mostColumns).map(async ({ who, where }): Promise<Column> => ({
+        head: someone === '' ? person(who.id, 'name' in who ? who.name : undefined) : placeName(where),
+        explained: await view.ask('access explain', writerAt(who.id, where)),
+      })),
+    );
+    const title =
+      someone === ''
+        ? `Skills and people in ${chat?.id ?? 'their direct messages'}`
+        : `Skills and chats of ${someone}`;
+    return html`<p>
+        Each cell is what the bot itself would decide about a message that is for it. Open a “no” to read why.
+      </p>
+      ${filters(view, known)}${lists(known)}
+      <h2>${title}</h2>
+      ${matrix(title, columns)}${paging(view, first, all.length)}`;
+  },
+};
+
+function filters({ query }: View, known: Awaited<ReturnType<typeof knownPlaces>>): Html {
+  const chats = [
+    ['', 'their direct messages'],
+    ...known.chats.map(({ id, name }) => [id, `${name ?? ''} ${id}`.trim()]),
+  ];
+  const chosen = query.get('chat') ?? '';
+  const all = chats.some(([id]) => id === chosen) ? chats : [...chats, [chosen, chosen]];
+  return search('/access', 'Choose a person or a chat', [
+    select(
+      'chat',
+      'Chat',
+      chosen,
+      all.map(([id = '', label = '']) => [id, label] as const),
+    ),
+    select('type', 'Kind of chat', query.get('type') ?? '', typeChoices),
+    html`<label
+      >Person (empty: everybody)<input
+        name="person"
+        value="${query.get('person') ?? ''}"
+        list="people"
+        placeholder="telegram:42"
+    /></label>`,
+  ]);
+}
+
+/** What an input with `list="people"` or `list="chats"` offers. */
+export function lists({ people, chats }: Awaited<ReturnType<typeof knownPlaces>>): Html {
+  const options = (of: readonly Readonly<{ id: string; name?: string }>[]) =>
+    of.map(({ id, name }) => html`<option value="${id}">${name ?? id}</option>`);
+  return html`<datalist id="people">${options(people)}</datalist
+    ><datalist id="chats">${options(chats)}</datalist>`;
+}
+
+export function chatOf(id: string, type: string, known: readonly KnownChat[] = []): KnownChat {
+  const chosen = typeChoices.find(([value]) => value !== '' && value === type)?.[0];
+  const chatType = chosen === undefined || chosen === '' ? likelyType(id) : chosen;
+  return { ...known.find((chat) => chat.id === id), id, chatType };
+}
+
+function placeName(chat: KnownChat | undefined): Html {
+  return chat === undefined
+    ? html`direct message`
+    : html`${chat.name ?? ''} ${code(chat.id)} <small>${chat.chatType}</small>`;
+}
+
+function matrix(label: string, columns: readonly Column[]): Html {
+  const [first] = columns;
+  if (first === undefined) return html`<p class="empty">Nobody is known yet. Write somebody’s id above.</p>`;
+  const talks = [
+    rowHead('may talk to the bot'),
+    ...columns.map(({ explained }) => verdict(explained.message)),
+  ];
+  const rows = first.explained.skills.map(({ name, sensitive }, at) => [
+    rowHead(html`${code(name)}${sensitive ? html` <small>sensitive</small>` : nothing}`),
+    ...columns.map(({ explained }) => {
+      const skill = explained.skills[at];
+      return skill === undefined ? cell('') : verdict(skill.byPerson, skill.byModel);
+    }),
+  ]);
+  return table(label, ['Skill', ...columns.map(({ head }) => head)], [talks, ...rows], '');
+}
+
+/** Yes, or no with its reason. Of a skill: by the person, and by the model for them, where that differs. */
+export function verdict(decision: Decision, byModel: Decision = decision): Html {
+  if (decision.allowed && byModel.allowed) return html`<td><span class="yes">yes</span></td>`;
+  const isSame = decision.allowed === byModel.allowed && whyNot(decision) === whyNot(byModel);
+  const word = isSame ? 'no' : decision.allowed ? 'person only' : byModel.allowed ? 'model only' : 'no';
+  const reasons = isSame
+    ? [whyNot(decision)]
+    : [decision, byModel].flatMap((one) => (one.allowed ? [] : [whyNot(one)]));
+  return html`<td>
+    <details class="${word === 'no' ? 'no' : 'partly'}">
+      <summary>${word}</summary>
+      ${reasons.map((reason) => html`<p>${reason}</p>`)}
+    </details>
+  </td>`;
+}
+
+function whyNot(decision: Decision): string {
+  return decision.allowed ? '' : `${decision.code}: ${decision.reason}`;
+}
+
+function paging({ query }: View, first: number, count: number): Html {
+  const link = (from: number, label: string): Html => {
+    const to = new URLSearchParams(query);
+    to.set('from', String(from));
+    return html`<a href="/access?${to.toString()}">${label}</a> `;
+  };
+  if (count <= mostColumns) return nothing;
+  return html`<p>
+    ${first + 1} to ${Math.min(count, first + mostColumns)} of ${count}.
+    ${
+      first > 0 ? link(Math.max(0, first - mostColumns), 'Earlier') : nothing
+    }${first + mostColumns < count ? link(first + mostColumns, 'Later') : nothing}
+  </p>`;
+}

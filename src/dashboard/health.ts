@@ -1,0 +1,59 @@
+import type { Readiness } from '../operator/health/open-metrics.ts';
+import { cell, rowHead, table } from './elements.ts';
+import { html, nothing, type Html } from './html.ts';
+import type { Page } from './page.ts';
+
+export const healthPage: Page = {
+  path: '/health',
+  title: 'Health',
+  lives: true,
+  async main({ ask }) {
+    const { version, readiness, problem, backlog } = await ask('health');
+    const state =
+      readiness === undefined
+        ? html`<p class="no">No bot runs on this data directory. What is shown comes from its store.</p>`
+        : readiness.ready
+          ? html`<p class="yes">The bot is ready.</p>`
+          : html`<p class="no">The bot is not ready.</p>`;
+    const store = readiness?.store;
+    const facts: readonly (readonly [string, string | number | undefined])[] = [
+      ['Version', version],
+      ['Store', problem ?? (store?.ok === false ? `${store.reason} (${ago(store.sinceSeconds)})` : 'works')],
+      [
+        'Data directory',
+        readiness === undefined ? undefined : readiness.data.ok ? 'works' : readiness.data.reason,
+      ],
+      ['Model', modelOf(readiness)],
+      ['Messages not answered yet', backlog?.inboxWaiting],
+      ['Dead letters', backlog?.inboxDead],
+      ['Parts of answers not sent yet', backlog?.outboxWaiting],
+    ];
+    const rows = facts.flatMap(([what, value]) =>
+      value === undefined ? [] : [[rowHead(what), cell(value)]],
+    );
+    return html`${state}${table('Facts', ['What', 'State'], rows, '')}${channelsOf(readiness)}`;
+  },
+};
+
+function channelsOf(readiness: Readiness | undefined): Html {
+  if (readiness === undefined) return nothing;
+  const rows = Object.entries(readiness.channels).map(([name, { state, lastEventSeconds }]) => [
+    rowHead(name),
+    cell(html`<span class="${state === 'started' ? 'yes' : 'no'}">${state}</span>`),
+    cell(lastEventSeconds === null ? 'none yet' : ago(lastEventSeconds)),
+  ]);
+  return html`<h2>Channels</h2>
+    ${table('Channels', ['Channel', 'State', 'Last event'], rows, 'No channel is configured.')}`;
+}
+
+function modelOf(readiness: Readiness | undefined): string | undefined {
+  if (readiness === undefined) return undefined;
+  const { model } = readiness;
+  return model === null ? 'not asked yet' : `${model.alias}: ${model.outcome}, ${ago(model.ageSeconds)}`;
+}
+
+/** Coarse, so that a page does not change each second. */
+function ago(seconds: number): string {
+  if (seconds < 60) return 'within the last minute';
+  return seconds < 7_200 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3_600)} h ago`;
+}

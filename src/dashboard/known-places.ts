@@ -1,0 +1,92 @@
+import type { Config } from '../config/complete-config.ts';
+import type { SeenChatType } from '../core/conversation.ts';
+import type { Writer } from '../operator/explain-access.ts';
+import type { View } from './page.ts';
+
+export type KnownPerson = Readonly<{ id: string; name?: string }>;
+export type KnownChat = Readonly<{ id: string; name?: string; chatType: SeenChatType }>;
+export type Known = Readonly<{ people: readonly KnownPerson[]; chats: readonly KnownChat[] }>;
+
+const usageDays = 30;
+const dayMs = 86_400_000;
+
+/** People and group chats that the config names, that were approved, or that used a model in the last 30 days. */
+export async function knownPlaces({ ask, config, now }: View): Promise<Known> {
+  const since = new Date(now - usageDays * dayMs).toISOString().slice(0, 10);
+  const [pairs, usage] = await Promise.all([ask('pair list'), ask('stats', since)]);
+  const people = new Map<string, KnownPerson>();
+  const chats = new Map<string, KnownChat>();
+  const addPerson = (id: string, name?: string): void => {
+    const full = qualified(id);
+    if (full !== undefined && !people.has(full)) people.set(full, { id: full, name });
+  };
+  const addChat = (id: string, name?: string): void => {
+    const full = qualified(id);
+    if (full === undefined || people.has(full) || chats.has(full)) return;
+    const chatType = likelyType(full);
+    if (chatType !== 'private') chats.set(full, { id: full, name, chatType });
+  };
+  for (const { sender, name } of pairs.paired) addPerson(sender, name);
+  for (const owner of pairs.owners) addPerson(owner);
+  for (const id of peopleIn(config)) addPerson(id);
+  for (const { sender } of usage) addPerson(sender);
+  for (const { id, name } of [...pairs.groups, ...pairs.ignored]) addChat(id, name);
+  for (const id of chatsIn(config)) addChat(id);
+  for (const { conversation } of usage) addChat(chatOfKey(conversation));
+  return { people: [...people.values()], chats: [...chats.values()] };
+}
+
+function levelsOf({ access }: Config) {
+  const { telegram, slack, chats, ...general } = access;
+  return [general, telegram, slack, ...Object.values(chats)].filter((level) => level !== undefined);
+}
+
+function peopleIn(config: Config): readonly string[] {
+  const ofSkills = Object.values(config.skills.byName).flatMap(({ allowUsers = [] }) => allowUsers);
+  const ofAccess = levelsOf(config).flatMap(({ users = [], groupUsers = [] }) => [...users, ...groupUsers]);
+  return [...config.bot.owner, ...config.policy.approvers, ...ofAccess, ...ofSkills];
+}
+
+function chatsIn(config: Config): readonly string[] {
+  const { skills, access } = config;
+  const ofSkills = [skills.defaults, ...Object.values(skills.byName)].flatMap(
+    ({ allowChatIds = [] }) => allowChatIds,
+  );
+  const ofAccess = levelsOf(config).flatMap(({ groups = [] }) => groups);
+  return [...ofAccess, ...Object.keys(access.chats), ...ofSkills];
+}
+
+/** `telegram:-100123`, from a conversation's key. */
+function chatOfKey(key: string): string {
+  const [room = ''] = key.split(/[/~]/, 1);
+  const [channel = '', chat = ''] = room.split(':').map(decodeURIComponent);
+  return `${channel}:${chat}`;
+}
+
+/** Config may leave the channel out, which the shape of an id tells. Undefined for `*` and groups of people. */
+function qualified(id: string): string | undefined {
+  if (id.includes('*') || id.startsWith('group:') || id.startsWith('terminal')) return undefined;
+  if (id.includes(':')) return id;
+  if (/^-?\d+$/.test(id)) return `telegram:${id}`;
+  return /^[A-Z][A-Z0-9]+$/.test(id) ? `slack:${id}` : undefined;
+}
+
+/** A first guess: the forms let you choose another. */
+export function likelyType(id: string): SeenChatType {
+  if (/^telegram:-/.test(id)) return 'group';
+  if (/^slack:C/.test(id)) return 'channel';
+  return /^slack:G/.test(id) ? 'group' : 'private';
+}
+
+/** A plain message of this person, for the bot, in their direct message or in a chat. */
+export function writerAt(sender: string, chat?: KnownChat): Writer {
+  const [channel, id] = splitId(chat?.id ?? sender);
+  const chatType = chat?.chatType ?? 'private';
+  return { sender, kind: 'person', channel, chat: id, chatType, external: false, addressed: true };
+}
+
+/** Channel, and what follows it. */
+export function splitId(id: string): readonly [channel: string, rest: string] {
+  const at = id.indexOf(':');
+  return at < 0 ? ['', id] : [id.slice(0, at), id.slice(at + 1)];
+}

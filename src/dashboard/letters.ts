@@ -1,0 +1,92 @@
+import { oneLine } from '../lib/text/text.ts';
+import { button, cell, code, person, table, time } from './elements.ts';
+import { html, type Html } from './html.ts';
+import type { Action, Page, View } from './page.ts';
+
+type Items = readonly Readonly<{
+  key: string;
+  lane: string;
+  acceptedAt: number;
+  error?: string;
+  message?: Readonly<{
+    sender: Readonly<{ id: string; name: string }>;
+    text: string;
+    task?: Readonly<{ skill: string }>;
+  }>;
+}>[];
+
+/** Enough to know which message it is. */
+const shownText = 200;
+
+export const lettersPage: Page = {
+  path: '/letters',
+  title: 'Inbox',
+  async main(view) {
+    const [dead, waiting, parts] = await Promise.all([
+      view.ask('inbox list', 'dead'),
+      view.ask('inbox list', 'waiting'),
+      view.ask('outbox list'),
+    ]);
+    const failed = parts.map(({ key, lane, error, at }) => [
+      cell(code(key)),
+      cell(code(lane)),
+      cell(time(at)),
+      cell(error),
+      cell(button(view, '/outbox/retry', { label: 'Send again', about: key, fields: { key } })),
+    ]);
+    return html`<h2>Dead letters</h2>
+      <p>Messages that failed three times.</p>
+      ${items('Dead letters', dead, view, 'No dead letters.')}
+      <h2>Failed deliveries</h2>
+      <p>Parts of answers that the platform refused.</p>
+      ${table(
+        'Failed deliveries',
+        ['Key', 'Conversation', 'When', 'Why', 'Action'],
+        failed,
+        'No failed deliveries.',
+      )}
+      <h2>Waiting</h2>
+      ${items('Waiting messages', waiting, view, 'No message waits.')}`;
+  },
+};
+
+function items(label: string, of: Items, view: View, empty: string): Html {
+  const rows = of.map(({ key, lane, acceptedAt, error, message }) => [
+    cell(person(message?.sender.id, message?.sender.name)),
+    cell(code(lane)),
+    cell(whatOf(message)),
+    cell(time(acceptedAt)),
+    cell(error),
+    cell(
+      html`<div class="buttons">
+        ${
+          label === 'Dead letters'
+            ? button(view, '/inbox/retry', { label: 'Try again', about: key, fields: { key } })
+            : ''
+        }${button(view, '/inbox/drop', { label: 'Drop', about: key, fields: { key } })}
+      </div>`,
+    ),
+  ]);
+  return table(label, ['Person', 'Conversation', 'Message', 'Arrived', 'Error', 'Action'], rows, empty);
+}
+
+function whatOf(message: Items[number]['message']): string | Html {
+  if (message === undefined) return 'can’t be read';
+  const { task, text } = message;
+  return task === undefined ? oneLine(text, shownText) : html`skill ${code(task.skill)}`;
+}
+
+export const retryLetter: Action = async (form, { ask }) => {
+  const { retried } = await ask('inbox retry', form.get('key') ?? '');
+  return `${retried} is answered again.`;
+};
+
+export const dropLetter: Action = async (form, { ask }) => {
+  const { dropped } = await ask('inbox drop', form.get('key') ?? '');
+  return `${dropped} stays unanswered.`;
+};
+
+export const retryDelivery: Action = async (form, { ask }) => {
+  const { retried } = await ask('outbox retry', form.get('key') ?? '');
+  return `${retried} is sent again.`;
+};

@@ -1,0 +1,68 @@
+import type { ServerResponse } from 'node:http';
+import { OperatorError } from '../core/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Session } from './sessions.ts';
+
+const lookEveryMs = 1_000;
+/** Each look asks the bot. */
+const mostWatchers = 8;
+
+export type Live = Readonly<{
+  /** Sends the content of a page whenever it is another one, as server-sent events. */
+  serve(response: ServerResponse, session: Session, page: URL): Promise<void>;
+  stop(): void;
+}>;
+
+export type Shown = Readonly<{ markup: string; isRunning: boolean }>;
+
+/** `show` gets what was shown last; it returns undefined for a page that does not change by itself. */
+export function createLive(options: {
+  show(session: Session, page: URL, last: Shown | undefined): Promise<Shown | undefined>;
+  clock: Clock;
+  log: Log;
+}): Live {
+  const { show, clock, log } = options;
+  const stopping = new AbortController();
+  let watchers = 0;
+
+  async function watch(response: ServerResponse, session: Session, page: URL): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const over = AbortSignal.any([gone.signal, stopping.signal]);
+    let last: Shown | undefined;
+    while (!over.aborted) {
+      const now = await show(session, page, last).catch((error: unknown) => {
+        // A bot that restarts, or a store that it takes over.
+        if (!(error instanceof OperatorError)) log.warn({ err: error }, 'a live page could not be shown');
+        return last;
+      });
+      if (now === undefined) break;
+      if (now.markup !== last?.markup) response.write(`data: ${JSON.stringify(now.markup)}\n\n`);
+      last = now;
+      await clock.sleep(lookEveryMs, over).catch(() => undefined);
+    }
+    response.end();
+  }
+
+  return {
+    async serve(response, session, page) {
+      if (watchers >= mostWatchers) {
+        response.writeHead(503, { 'retry-after': '10' }).end();
+        return;
+      }
+      watchers += 1;
+      try {
+        response.writeHead(200, {
+          'content-type': 'text/event-stream',
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        });
+        await watch(response, session, page);
+      } finally {
+        watchers -= 1;
+      }
+    },
+    stop: () => stopping.abort(),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Work } from '../operator/list-work.ts';
+import { auditTable, readLines } from './audit.ts';
+import { cell, code, person, table, time } from './elements.ts';
+import { html, nothing, type Html } from './html.ts';
+import type { Page, View } from './page.ts';
+
+const recentLines = 25;
+/** Events that are no decision about somebody's work. */
+const others: ReadonlySet<string> = new Set(['config_changed', 'skills_changed', 'lines_missing']);
+
+export const nowPage: Page = {
+  path: '/',
+  title: 'Now',
+  lives: true,
+  async main(view) {
+    const { ask, now } = view;
+    const [work, asks, lines] = await Promise.all([
+      ask('work list'),
+      ask('approval list'),
+      ask('audit tail', recentLines * 2),
+    ]);
+    const open = asks.filter(({ expiresAt }) => expiresAt > now).length;
+    const running = work.filter(({ state }) => state !== 'waiting');
+    const waiting = work.filter(({ state }) => state === 'waiting');
+    const decisions = readLines(lines)
+      .filter(({ event }) => !others.has(String(event)))
+      .slice(-recentLines)
+      .toReversed();
+    return html`${
+        open === 0
+          ? nothing
+          : html`<p class="notice">
+              <a href="/approvals">${open === 1 ? 'One approval waits' : `${open} approvals wait`}</a>
+            </p>`
+      }
+      <h2>Being answered</h2>
+      ${workTable('Being answered', running, 'Nothing runs.')}
+      <h2>Waiting in a queue</h2>
+      ${workTable('Waiting in a queue', waiting, 'Nothing waits.')}
+      <h2>Conversations today</h2>
+      ${await conversations(view)}
+      <h2>Latest calls and decisions</h2>
+      ${auditTable(decisions, 'Nothing was recorded yet.')}`;
+  },
+};
+
+function workTable(label: string, work: readonly Work[], empty: string): Html {
+  const rows = work.map((one) => [
+    cell(person(one.sender, one.name)),
+    cell(code(one.lane)),
+    cell(
+      one.kind === 'run'
+        ? html`skill ${code(one.skill)}`
+        : one.kind === 'result'
+          ? `result of ${one.skill}`
+          : 'message',
+    ),
+    cell(stateOf(one)),
+    cell(time(one.since)),
+    cell(calls(one)),
+  ]);
+  return table(label, ['Person', 'Conversation', 'Work', 'State', 'Since', 'Tool calls'], rows, empty);
+}
+
+function stateOf({ state, asks, tries, error }: Work): Html {
+  const word = asks === undefined ? state : html`<a href="/approvals">waiting for a yes</a>`;
+  return html`${word}${tries === 0 ? nothing : html` <small>failed ${tries} times: ${error}</small>`}`;
+}
+
+function calls({ calls }: Work): Html {
+  if (calls.length === 0) return nothing;
+  const words = { running: 'partly', done: 'yes', failed: 'no' } as const;
+  return html`<ol>
+    ${calls.map(
+      ({ tool, state, at }) =>
+        html`<li>${code(tool)} <span class="${words[state]}">${state}</span> ${time(at)}</li>`,
+    )}
+  </ol>`;
+}
+
+async function conversations({ ask, now }: View): Promise<Html> {
+  const rows = await ask('stats', new Date(now).toISOString().slice(0, 10));
+  const places = [...Map.groupBy(rows, ({ conversation }) => conversation)].map(([conversation, of]) => [
+    cell(code(conversation)),
+    cell([...new Set(of.map(({ sender }) => sender))].join(', ')),
+    cell([...new Set(of.map(({ skill }) => skill).filter((skill) => skill !== ''))].join(', ')),
+    cell(of.reduce((sum, { requests }) => sum + requests, 0)),
+  ]);
+  const headings = ['Conversation', 'People', 'Skills', 'Model requests'];
+  return table('Conversations today', headings, places, 'No model was used today (UTC).');
+}

@@ -1,0 +1,68 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../lib/clock.ts';
+
+const linkMs = 60_000;
+const sessionMs = 12 * 60 * 60_000;
+
+export type Session = Readonly<{
+  until: number;
+  /** In each form: what another page sends doesn't have it. */
+  formToken: string;
+}>;
+
+export type Sessions = Readonly<{
+  /** A token that opens one session within a minute (S8). An earlier link stops working. */
+  newLink(): string;
+  /** The value of the cookie; undefined if the link was used or is too old. */
+  enter(link: string): string | undefined;
+  find(headers: IncomingHttpHeaders): Session | undefined;
+  /** As a `Set-Cookie` header. */
+  cookie(value: string): string;
+}>;
+
+/** In memory: a session ends with the process. Only hashes are kept, so a look-up's time tells nothing. */
+export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): Sessions {
+  const sessions = new Map<string, Session>();
+  let link: Readonly<{ hash: string; until: number }> | undefined;
+  // Cookies of one address are shared by its ports.
+  const name = (): string => `skillet-dashboard-${port()}`;
+
+  return {
+    newLink() {
+      const token = newToken();
+      link = { hash: hashOf(token), until: clock.now() + linkMs };
+      return token;
+    },
+    enter(token) {
+      if (link === undefined || !isSame(hashOf(token), link.hash) || clock.now() >= link.until)
+        return undefined;
+      link = undefined;
+      const value = newToken();
+      sessions.set(hashOf(value), { formToken: newToken(), until: clock.now() + sessionMs });
+      return value;
+    },
+    find({ cookie = '' }) {
+      for (const pair of cookie.split(';')) {
+        const [key, value = ''] = pair.trim().split('=', 2);
+        const session = key === name() ? sessions.get(hashOf(value)) : undefined;
+        if (session !== undefined && clock.now() < session.until) return session;
+      }
+      return undefined;
+    },
+    cookie: (value) => `${name()}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionMs / 1_000}`,
+  };
+}
+
+/** Without telling by its time how much of it is right. */
+export function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(hashOf(one)), Buffer.from(hashOf(other)));
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Decision } from '../access/decide-message.ts';
+import { decideSkill, isSensitive, type AccessContext } from '../access/decide-skill.ts';
+import type { Users } from '../access/users.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { SkillRules } from '../core/access-settings.ts';
+import { chatTypes } from '../core/conversation.ts';
+import type { Skill } from '../core/skill.ts';
+import { skillEnvironment } from '../sandbox/script-command.ts';
+import { catalogueBudget } from '../skills/catalogue.ts';
+import type { Registry } from '../skills/registry.ts';
+
+const id = z.string().min(1).max(300);
+
+/** Somebody who writes somewhere. */
+export const writer = z.object({
+  sender: id,
+  kind: z.enum(['person', 'guest', 'chat', 'bot']),
+  channel: id,
+  chat: id,
+  chatType: z.enum([...chatTypes, 'unknown']),
+  /** Shared with another company (A1). */
+  external: z.boolean(),
+  /** The message is for the bot. */
+  addressed: z.boolean(),
+});
+
+export type Writer = Readonly<z.output<typeof writer>>;
+
+/** What the gates of a bot judge by, as of now. */
+export type AccessInForce = Readonly<{
+  config: Config;
+  rules: SkillRules;
+  registry: Registry;
+  /** Whether programs and packages of a skill are here; undefined if no sandbox is open. */
+  isHere?(skill: Skill): boolean;
+  contextWindow?: number;
+}>;
+
+export type ExplainedSkill = Readonly<{
+  name: string;
+  description: string;
+  origin: string;
+  sensitive: boolean;
+  byPerson: Decision;
+  byModel: Decision;
+  /** Programs or packages are missing (P3). */
+  lacks: boolean;
+  /** Names without a value in `[skills.NAME]` (U3). */
+  missingEnv: readonly string[];
+}>;
+
+export type ExplainedAccess = Readonly<{
+  message: Decision;
+  skills: readonly ExplainedSkill[];
+  /** The section of the system prompt that this writer's turn would have; empty if there is none. */
+  catalogue: string;
+}>;
+
+/** Every decision about a writer, by the functions that decide about messages and skills (A8, A9). Nothing is run. */
+export async function explainAccess(
+  writer: Writer,
+  {
+    users,
+    accessOf,
+    inForce,
+  }: Readonly<{
+    users: Pick<Users, 'decide'>;
+    accessOf: AccessContext;
+    inForce(): Promise<AccessInForce>;
+  }>,
+): Promise<ExplainedAccess> {
+  const { sender, kind, channel, chat, chatType, external, addressed } = writer;
+  const conversation = { channel, chat };
+  const [message, use, { config, rules, registry, isHere = () => true, contextWindow }] = await Promise.all([
+    users.decide({ conversation, chatType, addressed, sender: { id: sender, kind } }),
+    accessOf({ conversation, chatType, external, sender: { id: sender } }),
+    inForce(),
+  ]);
+  const byModel = { ...use, by: 'model' } as const;
+  const skills = registry.skills.map((skill) => ({
+    name: skill.name,
+    description: skill.description,
+    origin: skill.origin,
+    sensitive: isSensitive(skill, rules),
+    byPerson: decideSkill(skill, rules, use),
+    byModel: decideSkill(skill, rules, byModel),
+    lacks: !isHere(skill),
+    missingEnv: skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {}).missing,
+  }));
+  const isSeen = (skill: Skill): boolean =>
+    message.allowed && isHere(skill) && decideSkill(skill, rules, byModel).allowed;
+  const { prompt } = config;
+  const { text: catalogue } = registry.catalogue(isSeen, {
+    format: prompt.skillsFormat,
+    budgetChars: catalogueBudget(contextWindow, prompt.skillsBudgetChars),
+    includeLocation: prompt.includeLocation,
+  });
+  return { message, skills, catalogue };
+}

@@ -1,0 +1,99 @@
+import type { Entry } from '../core/entry.ts';
+import { journalOf } from '../runs/tasks.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+
+const mostCalls = 30;
+
+export type MadeCall = Readonly<{
+  tool: string;
+  at: number;
+  state: 'running' | 'done' | 'failed';
+}>;
+
+/** A message or run that is not finished, with the calls it made so far. */
+export type Work = Readonly<{
+  key: string;
+  lane: string;
+  sender?: string;
+  name?: string;
+  /** Of a run. */
+  skill?: string;
+  kind: 'message' | 'run' | 'result';
+  state: 'waiting' | 'running' | 'stopping';
+  since: number;
+  tries: number;
+  error?: string;
+  calls: readonly MadeCall[];
+  /** Id of the approval that it waits for. */
+  asks?: string;
+}>;
+
+type Reads = Readonly<{
+  inbox: Pick<Store['inbox'], 'list'>;
+  transcripts: Pick<Store['transcripts'], 'current' | 'read'>;
+  asks: Pick<Store['asks'], 'waiting'>;
+}>;
+
+/** What people said is left out. */
+export async function listWork(store: Reads): Promise<readonly Work[]> {
+  const [items, asks] = await Promise.all([store.inbox.list('waiting'), store.asks.waiting()]);
+  return Promise.all(
+    items.map(async (item) => {
+      const { key, lane, message, takenAt, acceptedAt, tries, error, stopped } = item;
+      const transcript = takenAt === undefined ? undefined : await transcriptOf(item, store);
+      const calls = transcript === undefined ? [] : callsIn(await entriesOf(transcript, item, store));
+      const { kind = 'message', skill } = message?.task ?? {};
+      return {
+        key,
+        lane,
+        sender: message?.sender.id,
+        name: message?.sender.name,
+        skill,
+        kind,
+        state: takenAt === undefined ? 'waiting' : stopped === true ? 'stopping' : 'running',
+        since: takenAt ?? acceptedAt,
+        tries,
+        error,
+        calls,
+        asks: asks.find((ask) => ask.transcript === transcript)?.id,
+      } as const;
+    }),
+  );
+}
+
+async function transcriptOf({ lane, message }: ListedItem, { transcripts }: Reads): Promise<string> {
+  const task = message?.task;
+  return task?.kind === 'run' ? journalOf(task) : transcripts.current(lane);
+}
+
+/** Of this turn. */
+async function entriesOf(
+  transcript: string,
+  { key, message }: ListedItem,
+  { transcripts }: Reads,
+): Promise<readonly Entry[]> {
+  const { entries } = await transcripts.read(transcript);
+  const all = entries.map(({ entry }) => entry);
+  if (message?.task?.kind === 'run') return all;
+  const begin = all.findLastIndex((entry) => entry.kind === 'user' && entry.item === key);
+  return begin < 0 ? [] : all.slice(begin);
+}
+
+function callsIn(entries: readonly Entry[]): readonly MadeCall[] {
+  const asked = entries.flatMap((entry) =>
+    entry.kind === 'assistant'
+      ? entry.content.flatMap((block) =>
+          block.type === 'tool_use' ? [{ id: block.id, tool: block.name, at: entry.at }] : [],
+        )
+      : [],
+  );
+  const results = new Map(
+    entries.flatMap((entry) => (entry.kind === 'tool_result' ? [[entry.toolUseId, entry] as const] : [])),
+  );
+  return asked.slice(-mostCalls).map(({ id, tool, at }) => {
+    const result = results.get(id);
+    const state = result === undefined ? 'running' : result.isError ? 'failed' : 'done';
+    return { tool, at, state };
+  });
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { get as request, type IncomingMessage } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { decideMessage } from '../../src/access/decide-message.ts';
+import { callSteps } from '../support/call-steps.ts';
+import { until } from '../support/until.ts';
+import { enter, openDashboard, type Visitor } from '../support/visit-dashboard.ts';
+import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const open = '[access]\ndm = "open"\n';
+const confirm = '[policy]\nmoderate = "confirm"\napprovers = ["telegram:7"]\n';
+const report = '---\nname: report\ndescription: Makes reports.\n---\nMake one.\n';
+const hostile = `<img src=x onerror=alert(1)>"'&\u202e`;
+
+/** The newest content of a live page. */
+function watch(t: TestContext, { origin, cookie }: Visitor, page: string): () => string {
+  let text = '';
+  const asked = request(
+    `${origin}/live?page=${encodeURIComponent(page)}`,
+    { headers: { cookie } },
+    (response: IncomingMessage) => response.setEncoding('utf8').on('data', (part: string) => (text += part)),
+  );
+  t.after(() => void asked.destroy());
+  asked.on('error', () => undefined);
+  return () => {
+    const last = text.split('\n\n').findLast((event) => event.startsWith('data: '));
+    return last === undefined ? '' : (JSON.parse(last.slice('data: '.length)) as string);
+  };
+}
+
+/** Texts of a page as a reader sees them, one space between words. */
+function wordsOf(markup: string): string {
+  return markup
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)))
+    .replace(/\s+/g, ' ');
+}
+
+async function startReporting(t: TestContext, more: WholeBotOptions = {}) {
+  const set = await startWholeBot(t, {
+    toml: open + confirm,
+    skills: { report },
+    script: callSteps([{ name: 'write_file', input: { path: 'a.txt', content: `secret plan ${hostile}` } }]),
+    ...more,
+  });
+  return { ...set, ann: set.telegram.person({ name: hostile }) };
+}
+
+test('S8 T8 what waits for a yes shows live, counts only from an approver, and the call is then made', async (t) => {
+  const { ann, ...set } = await startReporting(t);
+  const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
+  const stranger = await enter((await openDashboard(t, set, { acts: { as: 'telegram:666' } })).newLink());
+  const approvals = watch(t, visitor, '/approvals');
+  const now = watch(t, visitor, '/');
+  await until(() => approvals().includes('Nothing waits for a yes.'));
+  ann.says('/report');
+  const question = await ann.dm.nextMessage(/wants to use/);
+  await until(() => approvals().includes('write_file'));
+  await until(() => /waiting for a yes/.test(now()));
+  assert.match(wordsOf(approvals()), /report wants to use write_file For telegram:\d+ in telegram:\d+ \./);
+  assert.match(wordsOf(approvals()), /secret plan <img src=x onerror=alert\(1\)>"'&/);
+  assert.match(wordsOf(now()), /skill report .*waiting for a yes .*write_file running/);
+  const [, id = ''] = /name="id"\s+value="([0-9A-Z]{8})"/.exec(approvals()) ?? [];
+  const refused = await stranger.post('/approvals/answer', { id, answer: 'approve' });
+  assert.match(refused.body, /Only the person who asked for this or an approver can answer/);
+  const done = await visitor.post('/approvals/answer', { id, answer: 'approve' });
+  assert.match(wordsOf(done.body), /Approved by telegram:7: write_file of report\./);
+  const changed = await set.telegram.until('the chat says so, too', () =>
+    ann.dm.sent().find((sent) => sent.id === question.id && /^Approved by/.test(sent.text)),
+  );
+  assert.match(changed.text, /telegram:7/);
+  await until(() => approvals().includes('Nothing waits for a yes.'));
+  await until(() => /tool_call/.test(wordsOf(now())));
+  const audit = wordsOf((await visitor.get('/audit?event=tool_call&skill=report')).body);
+  assert.match(
+    audit,
+    /tool_call telegram:\d+ telegram:\d+ write_file report approved .*approvedBy telegram:7/,
+  );
+  assert.match(wordsOf((await visitor.get('/audit?words=no-such-word')).body), /No line matches/);
+  const late = await visitor.post('/approvals/answer', { id, answer: 'deny' });
+  assert.match(wordsOf(late.body), /Approved by/);
+});
+
+test('S8 S11 a removed approver answers nothing here', async (t) => {
+  const { ann, ...set } = await startReporting(t);
+  await set.reconfigure(`[access]\nusers = ["telegram:${ann.id}"]\ndm = "allowlist"\n${confirm}`);
+  await set.log.line(({ message }) => message === 'the config was changed');
+  const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
+  ann.says('/report');
+  await ann.dm.nextMessage(/wants to use/);
+  const page = await visitor.get('/approvals');
+  const [, id = ''] = /name="id"\s+value="([0-9A-Z]{8})"/.exec(page.body) ?? [];
+  const refused = await visitor.post('/approvals/answer', { id, answer: 'approve' });
+  assert.match(wordsOf(refused.body), /telegram:7 is not in \[access\] users/);
+  assert.match(wordsOf(refused.body), /report wants to use write_file/);
+});
+
+test('S8 S1 names and texts of strangers are text on every page', async (t) => {
+  const { ann, ...set } = await startReporting(t, {
+    toml: `${open}${confirm}[access.telegram]\ngroups = ["-100<b>"]\n`,
+  });
+  await set.bot.users.pair({ sender: 'telegram:5<i>', name: hostile, since: 1 });
+  const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
+  ann.says(`/report ${hostile}`);
+  await ann.dm.nextMessage(/wants to use/);
+  const asked = encodeURIComponent(hostile);
+  for (const where of [
+    ...['/', '/approvals', '/access', '/letters', '/audit', '/health', '/costs'],
+    `/access?person=${asked}&chat=${asked}&type=${asked}&from=${asked}`,
+    `/playground?person=${asked}&chat=${asked}&kind=${asked}`,
+    `/audit?words=${asked}&person=${asked}&since=${asked}`,
+    `/costs?days=${asked}`,
+  ]) {
+    const { status, body } = await visitor.get(where);
+    assert.equal(status, 200, where);
+    assert.doesNotMatch(body, /<img|<i>|<b>|\u202e/, where);
+  }
+  assert.match(
+    wordsOf((await visitor.get('/access')).body),
+    /<img src=x onerror=alert\(1\)>"'&.*telegram:5<i>/,
+  );
+});
+
+test('S8 A8 A9 the matrix and the playground say what the gates decide, and why', async (t) => {
+  const toml = `[bot]
+owner = ["telegram:1"]
+[access]
+users = ["telegram:2"]
+groups = ["telegram:-100"]
+[skills.report]
+allow_users = ["telegram:2"]
+[skills.diary]
+sensitive = true
+`;
+  const diary = report.replace('report', 'diary');
+  const set = await startWholeBot(t, { toml, skills: { report, diary } });
+  const { get } = await enter((await openDashboard(t, set)).newLink());
+  const direct = (await get('/access')).body;
+  const rowOf = (body: string, name: string): readonly string[] => {
+    const [row = ''] =
+      body.match(/<tr>[^]*?<\/tr>/g)?.filter((one) => wordsOf(one).trim().startsWith(name)) ?? [];
+    return (row.match(/<td>[^]*?<\/td>/g) ?? []).map((one) => wordsOf(one).trim());
+  };
+  assert.deepEqual(rowOf(direct, 'may talk'), ['yes', 'yes']);
+  assert.deepEqual(rowOf(direct, 'report'), [
+    'no SKILL_NOT_AVAILABLE_HERE: telegram:1 is none of the people that report is for',
+    'yes',
+  ]);
+  assert.deepEqual(rowOf(direct, 'diary'), ['yes', 'yes']);
+  const group = (await get('/access?chat=telegram%3A-100')).body;
+  assert.deepEqual(
+    rowOf(group, 'diary'),
+    Array(2).fill('no SKILL_NOT_AVAILABLE_HERE: diary is for private chats; this one is group'),
+  );
+  const places = (await get('/access?person=telegram%3A666')).body;
+  assert.match(
+    rowOf(places, 'may talk')[0] ?? '',
+    /^no STRANGER: telegram:666 is not in \[access\] users and not paired/,
+  );
+  assert.equal(rowOf(places, 'may talk').length, 2);
+  const play = async (of: string) => wordsOf((await get(`/playground?${of}`)).body);
+  const ann = await play('person=telegram%3A2&addressed=yes');
+  assert.match(ann, /The bot answers this message\./);
+  assert.match(ann, /## Skills .*- report: Makes reports\./);
+  assert.doesNotMatch(await play('person=telegram%3A1&addressed=yes'), /- report: Makes reports/);
+  assert.match(
+    await play('person=telegram%3A2&chat=telegram%3A-100'),
+    /NOT_ADDRESSED: the bot was not addressed.*The model sees no skill here/,
+  );
+  const outsider = {
+    sender: { id: 'telegram:2', kind: 'bot' },
+    chatType: 'private',
+    addressed: true,
+  } as const;
+  const gate = decideMessage(
+    {
+      ...outsider,
+      sender: { id: 'telegram:3', kind: 'bot' },
+      conversation: { channel: 'telegram', chat: '3' },
+    },
+    { owners: [], general: {}, channels: new Map(), chats: new Map(), allowExternal: false },
+    { paired: false, groupAllowed: false, formerChatIds: [] },
+  );
+  assert.ok(!gate.allowed);
+  assert.ok(
+    (await play('person=telegram%3A3&kind=bot&addressed=yes')).includes(`${gate.code}: ${gate.reason}`),
+  );
+});
+
+test('S8 Q3 a dead letter is shown; it is answered after a retry, which needs --act', async (t) => {
+  let away = true;
+  const set = await startWholeBot(t, {
+    toml: open,
+    mostTries: 1,
+    script: () => (away ? { status: 529, headers: { 'retry-after': '0' } } : 'The answer after all.'),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const key = `telegram:${ann.id}:${ann.says('a question')}`;
+  assert.match((await ann.dm.nextMessage()).text, /model/);
+  const reader = await enter((await openDashboard(t, set)).newLink());
+  const shown = await reader.get('/letters');
+  assert.match(wordsOf(shown.body), /Ann telegram:\d+ telegram:\d+ a question/);
+  assert.doesNotMatch(shown.body, /Try again|<form/);
+  assert.equal((await reader.post('/inbox/retry', { key })).status, 403);
+  away = false;
+  const actor = await enter((await openDashboard(t, set, { acts: {} })).newLink());
+  const unknown = await actor.post('/inbox/retry', { key: `${key}0` });
+  assert.match(wordsOf(unknown.body), /there is no dead letter/);
+  const done = await actor.post('/inbox/retry', { key });
+  assert.match(wordsOf(done.body), /is answered again\./);
+  assert.equal((await ann.dm.nextMessage()).text, 'The answer after all.');
+  assert.match(wordsOf((await reader.get('/letters')).body), /No dead letters\./);
+});
+
+test('S8 U12 costs are charts and tables of the same sums', async (t) => {
+  const set = await startWholeBot(t, { toml: open, script: () => 'An answer.' });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('a question');
+  await ann.dm.nextMessage('An answer.');
+  const { get } = await enter((await openDashboard(t, set)).newLink());
+  const [row] = await set.bot.operate('stats', '2000-01-01');
+  assert.ok(row !== undefined);
+  const { input, output, cacheRead, cacheWrite } = row.tokens;
+  const tokens = (input + output + cacheRead + cacheWrite).toLocaleString('en');
+  const body = (await get('/costs?days=7')).body;
+  assert.ok(body.includes(`${row.day} ${tokens} tokens`));
+  assert.match(wordsOf(body), new RegExp(`1 model requests, ${tokens} tokens, \\$0\\.\\d\\d`));
+  assert.match(wordsOf(body), new RegExp(`telegram:${ann.id} ${tokens} 1 \\$0\\.`));
+  assert.equal(body.match(/<rect/g)?.length, 7 + 7 + 4);
+});
+
+test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
+  const secret = 'hush-hush-0123456789';
+  const { ann, ...set } = await startReporting(t, {
+    toml: `${open}${confirm}[skills.report]\nKEY = "${secret}"\n`,
+  });
+  const visitor = await enter((await openDashboard(t, set, { acts: {} })).newLink());
+  ann.says(`/report ${secret}`);
+  await ann.dm.nextMessage(/wants to use/);
+  for (const where of [
+    ...['/', '/approvals', '/access', '/letters', '/audit', '/health', '/costs'],
+    `/playground?person=${secret}`,
+    `/access?person=${secret}`,
+    `/audit?words=${secret}`,
+  ]) {
+    const { body } = await visitor.get(where);
+    assert.ok(!body.includes(secret), where);
+    assert.ok(!body.includes(set.telegram.token), where);
+  }
+});

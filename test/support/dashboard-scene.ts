@@ -1,0 +1,60 @@
+import { callSteps } from './call-steps.ts';
+import { openDashboard } from './visit-dashboard.ts';
+import { startWholeBot } from './whole-bot.ts';
+
+const toml = `[bot]
+name = "Pan"
+owner = ["telegram:7"]
+[access]
+dm = "open"
+groups = ["telegram:-1001"]
+group_users = ["*"]
+[policy]
+moderate = "confirm"
+approvers = ["telegram:7"]
+[skills.diary]
+sensitive = true
+[skills.research]
+allow_users = ["telegram:7"]
+`;
+
+function skill(name: string, description: string): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`;
+}
+
+/** A bot with something on every page: an approval that waits, a dead letter, people, costs. */
+export async function startDashboardScene(t: Readonly<{ after(end: () => Promise<void>): void }>) {
+  const asks = callSteps([
+    { name: 'skills_read_file', input: { path: 'SKILL.md' } },
+    { name: 'write_file', input: { path: 'deploy.txt', content: 'version = 2.4.1\n' } },
+  ]);
+  const set = await startWholeBot(t, {
+    toml,
+    mostTries: 1,
+    skills: {
+      deploy: skill('deploy', 'Puts a version of the website online.'),
+      diary: skill('diary', 'Keeps private notes.'),
+    },
+    script: (body) => {
+      const last = JSON.stringify(body.messages.at(-1));
+      if (last.includes('Is it raining')) return { status: 529, headers: { 'retry-after': '0' } };
+      if (last.includes('Good morning')) return 'Good morning, Ben.';
+      return asks(body);
+    },
+  });
+  const ben = set.telegram.person({ name: 'Ben' });
+  const olga = set.telegram.person({ name: 'Olga' });
+  ben.says('Good morning');
+  await ben.dm.nextMessage('Good morning, Ben.');
+  ben.says('Is it raining?');
+  await ben.dm.nextMessage(/model/);
+  const dashboard = await openDashboard(t, set, { acts: { as: 'telegram:7' } });
+  return {
+    dashboard,
+    /** Somebody asks for something that needs a yes. */
+    async asksForApproval(): Promise<void> {
+      olga.says('/deploy version 2.4.1');
+      await olga.dm.nextMessage(/wants to use/);
+    },
+  };
+}
