@@ -83,7 +83,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   }
 }
 
-function reach(url: string, log: Log): Database {
+export function reach(url: string, log: Log): Database {
   try {
     return openDatabase(url, log);
   } catch {
@@ -96,7 +96,7 @@ function reach(url: string, log: Log): Database {
 }
 
 /** What to do about it; what the database itself said only where it names neither user nor place. */
-function explained(error: unknown): unknown {
+export function explained(error: unknown): unknown {
   if (!(error instanceof DatabaseFault)) return error;
   return new OperatorError(`The database of [store] url can’t be used: ${hintOf(error)}`);
 }
