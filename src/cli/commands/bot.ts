@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, count, filled, flag, option } from '../command.ts';
+import { argument, command, count, filled, option } from '../command.ts';
 import { print, printJson } from '../console.ts';
 
 /** The bot itself: to run it, talk to it, look after it. */
@@ -24,17 +24,6 @@ export const botCommands = [
       user: option<string | undefined>('name', 'be somebody else than the owner', { read: filled }),
     },
     run: async (given) => (await import('../chat.ts')).chat(given),
-  }),
-  command({
-    name: 'doctor',
-    about: 'look for what is wrong: each finding with why it matters and how to fix it',
-    options: {
-      online: flag('ask Telegram, Slack and the language model, too'),
-      fix: flag('put right what needs no decision, such as rights of files'),
-    },
-    json: true,
-    examples: ['skillet doctor --online --fix'],
-    run: async (given) => (await import('../doctor.ts')).doctor(given),
   }),
   command({
     name: 'config check',
