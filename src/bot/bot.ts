@@ -15,6 +15,7 @@ import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 import type { Plugins } from '../plugins/plugins.ts';
+import type { Readiness } from '../operator/health/open-metrics.ts';
 import type { StoreHealth } from '../operator/health/store-health.ts';
 
 export type BotParts = Readonly<{
@@ -22,7 +23,7 @@ export type BotParts = Readonly<{
   host: Readonly<{
     store: Store;
     /** Work waits for it in an outage (Q11). */
-    health: Pick<StoreHealth, 'start' | 'stop'>;
+    health: Pick<StoreHealth, 'start' | 'stop'> & Readonly<{ readiness?(): Readiness }>;
     audit: Audit;
     meter: Meter;
     /** Of the process: git needs some of it (D6). */

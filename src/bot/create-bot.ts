@@ -36,7 +36,7 @@ export function createBot(parts: BotParts): Bot {
     users: people.users,
     pairing: people.pairing,
     redact: (text) => runtime().redact(text),
-    operate: operateOf(base, features),
+    operate: operateOf(base, features, parts.host.health.readiness),
     async start() {
       startHealth(base, parts);
       await features.tools.settings.load();
@@ -102,7 +102,11 @@ function deliveryOf({ host, chat }: Base, { files }: Features): ReturnType<typeo
   });
 }
 
-function operateOf({ host, people, chat, clean }: Base, features: Features): Bot['operate'] {
+function operateOf(
+  { host, people, chat, clean }: Base,
+  features: Features,
+  readiness: BotParts['host']['health']['readiness'],
+): Bot['operate'] {
   const { authoring, rules, capabilities, tools, files } = features;
   const operate = createOperate({
     host,
@@ -113,6 +117,7 @@ function operateOf({ host, people, chat, clean }: Base, features: Features): Bot
     mcp: tools.mcp.operations,
     capabilities,
     files,
+    readiness,
   });
   return typedOperate(cleanOperate(operate, clean));
 }

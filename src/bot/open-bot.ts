@@ -128,7 +128,7 @@ export async function openBot(options: {
     },
     host: {
       store: health.store,
-      health: health.ofStore,
+      health: { ...health.ofStore, readiness: health.requirements },
       audit: createAudit({
         dataDir: config.bot.dataDir,
         place: auditPlace(config.store.url, config.bot.dataDir),

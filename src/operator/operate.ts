@@ -66,6 +66,8 @@ export type OperateParts = Readonly<{
   mcp: McpOperations;
   capabilities: Pick<Capabilities, 'forget' | 'operations'>;
   files: Pick<KeptFiles, 'forget'>;
+  /** Of a running bot. */
+  readiness?: OperateDeps['readiness'];
 }>;
 
 /** Operations on the parts of a bot. `isAlone`: no bot runs, and nothing can be running for anybody. */
@@ -73,7 +75,7 @@ export function createOperate(
   parts: OperateParts,
   { isRunning = true, isAlone = false }: Readonly<{ isRunning?: boolean; isAlone?: boolean }> = {},
 ): AnswerOperation {
-  const { host, people, access, rules, approvals, mcp, capabilities, files } = parts;
+  const { host, people, access, rules, approvals, mcp, capabilities, files, readiness } = parts;
   const forget = createForgetSomebody({
     ...host,
     ...people,
@@ -84,7 +86,8 @@ export function createOperate(
     waitMs: isAlone ? 0 : forgetWaitMs,
   });
   const { store, audit } = host;
-  const deps = { store, audit, people, forget, approvals, rules, mcp, capabilities: capabilities.operations };
+  const offered = { approvals, rules, mcp, capabilities: capabilities.operations };
+  const deps = { store, audit, people, forget, readiness, ...offered };
   return operateOn(deps, isRunning);
 }
 

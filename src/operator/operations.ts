@@ -2,6 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Pairing, PairingRequest } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
+import { matchLines } from '../audit/match-lines.ts';
 import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
@@ -13,10 +14,14 @@ import { OperatorError } from '../core/errors.ts';
 import type { McpOperations } from '../mcp/mcp-operations.ts';
 import type { Store } from '../store/store.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
+import type { Readiness } from './health/open-metrics.ts';
+import { statusOf, tasksOf } from './status-of.ts';
 
 /** What operations act on. */
 export type OperateDeps = Readonly<{
-  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
+  store: Pick<Store, 'inbox' | 'outbox' | 'asks' | 'backlog' | 'commit' | 'backup' | 'usage'>;
+  /** Absent while no bot runs. */
+  readiness?: (() => Readiness) | undefined;
   people: Readonly<{
     users: Users;
     pairing: Pairing;
@@ -55,6 +60,18 @@ const none = z.undefined();
 const text = z.string().min(1).max(10_000);
 const installed = z.object({ source: text, commit: text.optional(), skills: z.array(text).readonly() });
 const account = z.object({ sender: text, capability: text, ref: text });
+/** Newest lines that a filter looks through. */
+const mostSearched = 20_000;
+const auditLines = z.union([
+  z.int().positive(),
+  z.object({
+    lines: z.int().positive(),
+    person: text.optional(),
+    skill: text.optional(),
+    since: z.iso.datetime().optional(),
+    kind: text.optional(),
+  }),
+]);
 const shownTools = z.object({
   server: text,
   /** `hash` is that of the definition that was shown. */
@@ -142,7 +159,13 @@ export const operations = {
     return { revoked: true };
   }),
 
-  'audit tail': reads(z.int().positive(), (lines, { audit }) => audit.tail(lines)),
+  status: reads(none, (_, { store, readiness }) => statusOf(store, readiness)),
+  tasks: reads(none, (_, { store }) => tasksOf(store)),
+  'audit tail': reads(auditLines, async (asked, { audit }) => {
+    const { lines, ...filter } = typeof asked === 'number' ? { lines: asked } : asked;
+    const isFiltered = Object.keys(filter).length > 0;
+    return matchLines(await audit.tail(isFiltered ? mostSearched : lines), filter).slice(-lines);
+  }),
   'audit verify': reads(none, (_, { audit }) => audit.verify()),
   /** For the audit: the command line changed the folder already. */
   'skills installed': changes(installed, (of, { audit }) =>

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { HealthServer } from './serve-health.ts';
 import { createStoreHealth, type StoreHealth } from './store-health.ts';
-import { createVitals, type Vitals } from './open-metrics.ts';
+import { createVitals, type Readiness, type Vitals } from './open-metrics.ts';
 import { watchStore } from './watch-store.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -15,6 +15,8 @@ export type Health = Readonly<{
   store: Store;
   watchChannel(channel: Channel): Channel;
   measureModel(model: Model): Model;
+  /** As `/readyz` says it, with or without that address. */
+  requirements(): Readiness;
   /** Undefined without an address. Throws OperatorError. */
   serve(redact: (text: string) => string): Promise<HealthServer | undefined>;
 }>;
@@ -48,6 +50,7 @@ export async function openHealth(options: {
     store: watchStore(store, ofStore, meter),
     watchChannel: (channel) => watchChannel(channel, vitals, ofStore),
     measureModel: (model) => measureModel(model, meter, vitals),
+    requirements: vitals.requirements,
     async serve(redact) {
       if (listen === undefined || metrics === undefined) return undefined;
       const { serveHealth } = await import('./serve-health.ts');
