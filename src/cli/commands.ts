@@ -1,11 +1,16 @@
-import type { Command } from './command.ts';
+import { argument, command, type Command } from './command.ts';
+import { print } from './console.ts';
+import { OperatorError } from '../core/errors.ts';
+import { accessCommands } from './commands/access.ts';
 import { botCommands } from './commands/bot.ts';
 import { outsideCommands } from './commands/outside.ts';
 import { peopleCommands } from './commands/people.ts';
+import { setUpCommands } from './commands/set-up.ts';
 import { skillCommands } from './commands/skills.ts';
 
 /** First words of commands that have more than one. */
 export const groups: Readonly<Record<string, string>> = {
+  manifest: 'what a platform is told of the bot',
   config: 'look at the configuration',
   skill: 'look at skills, check and begin them',
   sandbox: 'where the scripts of skills run',
@@ -15,13 +20,29 @@ export const groups: Readonly<Record<string, string>> = {
   outbox: 'failed deliveries',
   policy: 'standing approvals, given by "Always"',
   mcp: 'servers of further tools',
+  access: 'who may do what, and why',
   audit: 'the record of what was done',
 };
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
+  ...setUpCommands,
   ...botCommands,
   ...skillCommands,
   ...outsideCommands,
   ...peopleCommands,
+  ...accessCommands,
+  command({
+    name: 'completion',
+    about: 'print what makes a shell complete commands: bash, zsh or fish',
+    args: { shell: argument('bash, zsh or fish') },
+    examples: ['skillet completion bash > ~/.local/share/bash-completion/completions/skillet'],
+    needs: 'nothing',
+    async run({ shell }) {
+      const { completionScript, shells } = await import('./completion.ts');
+      const known = shells.find((one) => one === shell);
+      if (known === undefined) throw new OperatorError(`Write one of these: ${shells.join(', ')}.`);
+      print(completionScript(known, { commands, groups }));
+    },
+  }),
 ];
