@@ -62,7 +62,7 @@ export type Bot = Readonly<{
   idle(): Promise<void>;
   /** (X7) */
   toolsSeen(): Promise<void>;
-  /** What a sender used today, and the model that answers in this place; none: empty. */
+  /** Today. No model: empty. */
   spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
   operate: Operate;
   users: Users;

@@ -27,9 +27,8 @@ export type Base = Readonly<{
   }>;
   process: Readonly<{ env: BotParts['host']['env']; stopping: AbortController }>;
   userGroups: UserGroups;
-  /** The config as it was read. */
   written(): Config;
-  /** Takes this one, or the same again where members of user groups changed (A13). */
+  /** Without a config: members of user groups changed (A13). */
   apply(config?: Config): void;
 }>;
 

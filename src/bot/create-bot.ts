@@ -145,7 +145,7 @@ function startHealth({ host, chat }: Base, parts: BotParts): void {
   });
 }
 
-/** Who is in the groups of a platform is known before the first event of it is judged (A13). */
+/** Members are known before the first event is judged (A13). */
 function whenKnown(base: Base, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
   if (membersOf === undefined) return onEvent;
   return async (event) => {

@@ -82,7 +82,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     async open() {
       await bot.start();
       const unused = [
-        // Missing, the log says so once a list names a user group (A13).
+        // The log says so once a list needs it (A13).
         'usergroups:read',
         ...(mark ? ['reactions:write'] : []),
         ...(agentView ? [] : ['assistant:write']),
@@ -135,7 +135,7 @@ function intakeOptions(
   };
 }
 
-/** Returns what refuses further events and waits for those that were taken. */
+/** Returns the stop, which waits for events that were taken. */
 function storeFirst(bot: Bolt.App, intake: Intake): () => Promise<void> {
   const running = new Set<Promise<void>>();
   const state = { stopping: false };

@@ -172,7 +172,6 @@ function backoff(failures: number): number {
   return Math.min(30_000, 250 * 2 ** Math.min(failures - 1, 10));
 }
 
-/** Slack says hello within a second. */
 async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void> {
   const over = new AbortController();
   const tooLate = clock.sleep(15_000, over.signal).then(() => {

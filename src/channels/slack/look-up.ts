@@ -26,7 +26,7 @@ const info = z.object({
 
 const userGroup = z.object({ users: z.array(z.string()) });
 
-/** Qualified ids of the people of a user group (A13): tier 2, `usergroups:read`. Rejects with the SDK's error. */
+/** Qualified ids (A13): tier 2, `usergroups:read`. Rejects with the SDK's error. */
 export async function membersOf(call: CallSlack, usergroup: string): Promise<readonly string[]> {
   const { users } = userGroup.parse(await call('usergroups.users.list', { usergroup }));
   return users.map((user) => `slack:${user}`);

@@ -13,7 +13,6 @@ const heard = z.object({
 
 /** Whether the app lacks message events: Slack sends each mention as a message, too. */
 export function createMissedMessages(): (payload: unknown) => boolean {
-  /** `undefined`: a message came. */
   const chats = new Map<string, Set<string> | undefined>();
   return (payload) => {
     const read = heard.safeParse(payload);

@@ -6,7 +6,6 @@ import type { Log } from '../../lib/log.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
 import type { CallSlack } from './slack-error.ts';
 
-/** How Slack and the app reach each other. */
 export type SlackApp = Readonly<{
   /** `xoxb-…` */
   botToken: string;
@@ -64,7 +63,6 @@ export function userOf(sender: string): string {
   return sender.slice(sender.indexOf(':') + 1);
 }
 
-/** The Web API, who the bot is there, and what was looked up. */
 export type SlackApi = Readonly<{
   call: CallSlack;
   me: SlackIdentity;

@@ -16,7 +16,6 @@ const terminalRequest = z.object({
   as: z.enum(chatTypes),
   patient: z.boolean(),
 });
-/** What this person used today, and the model of their place. */
 export type SpentBy = (who: Pick<Seated, 'user' | 'as'>) => Promise<Spent>;
 export type TerminalRequest = Readonly<z.output<typeof terminalRequest>>;
 
