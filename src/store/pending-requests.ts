@@ -93,7 +93,10 @@ export function createPendingRequests(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
   );
-  const allOpen = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE state = 'open' ORDER BY seq`);
+  // By the index of open ones, which is ordered by their end.
+  const allOpen = sql.statement<Row>(
+    `SELECT ${columns} FROM asks WHERE state = 'open' AND expires_at > 0 ORDER BY +seq`,
+  );
   const settle = sql.statement(
     `UPDATE asks SET state = 'answered', ask = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
   );

@@ -48,7 +48,7 @@ export const botCommands = [
       act: flag('also change things; without it the page is read-only'),
       as: option<string | undefined>('sender', 'answer approvals as this person', { read: senderId }),
     },
-    examples: ['skillet dashboard', 'skillet dashboard --act --as telegram:42'],
+    examples: ['skillet dashboard --act --as telegram:42'],
     needs: 'bot',
     run: async (given) => (await import('../dashboard.ts')).dashboard(given),
   }),
