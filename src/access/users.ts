@@ -123,6 +123,12 @@ export function createUsers(options: {
   };
 }
 
+/** Of the keys in the store, the owners by claim. */
+export function claimedOwners(keys: readonly string[]): readonly string[] {
+  const prefix = ownerKey('');
+  return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+}
+
 function ownerKey(sender: string): string {
   return `owner:${sender}`;
 }

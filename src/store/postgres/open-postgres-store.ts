@@ -82,7 +82,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   }
 }
 
-function reach(url: string, log: Log): Database {
+export function reach(url: string, log: Log): Database {
   try {
     return openDatabase(url, log);
   } catch {
@@ -95,7 +95,7 @@ function reach(url: string, log: Log): Database {
 }
 
 /** Quotes the database only if its message names neither user nor host. */
-function explained(error: unknown): unknown {
+export function explained(error: unknown): unknown {
   if (!(error instanceof DatabaseFault)) return error;
   return new OperatorError(`The database of [store] url can’t be used: ${hintOf(error)}`);
 }

@@ -228,13 +228,7 @@ export async function migrate(
   const alone = { outlives: 'disk', locks: [migrating], withinMs: migratingMs } as const;
   await database.transaction(alone, async (query) => {
     await query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    const version = await readVersion(database);
-    if (version > steps.length) {
-      throw new OperatorError(
-        `The database of [store] url was written by a newer Skillet: its schema has version ${version}, this one knows ` +
-          `${steps.length}. Start the newer Skillet, or give this one a database of its own.`,
-      );
-    }
+    const version = (await versionOf(database, steps)) ?? (await create(database));
     for (const [done, step] of steps.entries()) {
       if (done >= version)
         await database.script(`BEGIN; ${step}; UPDATE skillet.version SET version = ${done + 1}; COMMIT`);
@@ -243,7 +237,11 @@ export async function migrate(
   });
 }
 
-async function readVersion({ query, script }: Database): Promise<number> {
+/** The steps that a database has behind it; undefined if it is none of ours yet. Throws as `migrate` does. */
+export async function versionOf(
+  { query }: Pick<Database, 'query'>,
+  steps: readonly string[],
+): Promise<number | undefined> {
   const [server] = (
     await query<Readonly<{ version: number; ours: boolean; tables: number }>>(
       `SELECT current_setting('server_version_num')::int AS version, to_regclass('skillet.version') IS NOT NULL AS ours,
@@ -260,11 +258,20 @@ async function readVersion({ query, script }: Database): Promise<number> {
       'The database of [store] url has a schema "skillet" of another program. Write the URL of another database into [store] url.',
     );
   }
-  if (!server.ours) {
-    await script(`BEGIN; CREATE SCHEMA IF NOT EXISTS skillet; CREATE TABLE skillet.version (version integer NOT NULL);
-      INSERT INTO skillet.version (version) VALUES (0); COMMIT`);
+  if (!server.ours) return undefined;
+  const { rows } = await query<Readonly<{ version: number }>>('SELECT version FROM skillet.version');
+  const version = rows[0]?.version ?? 0;
+  if (version > steps.length) {
+    throw new OperatorError(
+      `The database of [store] url was written by a newer Skillet: its schema has version ${version}, this one knows ` +
+        `${steps.length}. Start the newer Skillet, or give this one a database of its own.`,
+    );
   }
-  return (
-    (await query<Readonly<{ version: number }>>('SELECT version FROM skillet.version')).rows[0]?.version ?? 0
-  );
+  return version;
+}
+
+async function create({ script }: Database): Promise<number> {
+  await script(`BEGIN; CREATE SCHEMA IF NOT EXISTS skillet; CREATE TABLE skillet.version (version integer NOT NULL);
+    INSERT INTO skillet.version (version) VALUES (0); COMMIT`);
+  return 0;
 }

@@ -185,18 +185,7 @@ export const schema: readonly string[] = [
 
 /** Each step is one transaction; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
 export function migrate(connection: Connection, steps: readonly string[], file: string): void {
-  const version = pragma(connection, 'user_version');
-  if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {
-    throw new OperatorError(
-      `${file} is a database of another program. Write the path of a new file into [store] url.`,
-    );
-  }
-  if (version > steps.length) {
-    throw new OperatorError(
-      `${file} was written by a newer Skillet: its schema has version ${version}, this one knows ${steps.length}. ` +
-        'Start the newer Skillet, or put a backup that this one made in its place.',
-    );
-  }
+  const version = versionOf(connection, steps, file);
   // Checkpoints every 16 MB, not 4: each one syncs twice.
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
   for (const [done, step] of steps.entries()) {
@@ -209,10 +198,31 @@ export function migrate(connection: Connection, steps: readonly string[], file: 
   }
 }
 
-function pragma(connection: Connection, name: 'user_version' | 'application_id'): number {
-  return connection.prepare<Readonly<Record<string, number>>>(`PRAGMA ${name}`).get()?.[name] ?? 0;
+/** What of a database only reads. */
+type Readable = Readonly<{ prepare(sql: string): Readonly<{ get(): unknown }> }>;
+
+/** The steps that a file has behind it. Throws OperatorError for a newer or foreign one. */
+export function versionOf(connection: Readable, steps: readonly string[], file: string): number {
+  const version = pragma(connection, 'user_version');
+  if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {
+    throw new OperatorError(
+      `${file} is a database of another program. Write the path of a new file into [store] url.`,
+    );
+  }
+  if (version > steps.length) {
+    throw new OperatorError(
+      `${file} was written by a newer Skillet: its schema has version ${version}, this one knows ${steps.length}. ` +
+        'Start the newer Skillet, or put a backup that this one made in its place.',
+    );
+  }
+  return version;
 }
 
-function isEmpty(connection: Connection): boolean {
+function pragma(connection: Readable, name: 'user_version' | 'application_id'): number {
+  const row = connection.prepare(`PRAGMA ${name}`).get() as Readonly<Record<string, number>> | undefined;
+  return row?.[name] ?? 0;
+}
+
+function isEmpty(connection: Readable): boolean {
   return connection.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 }

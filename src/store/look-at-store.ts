@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { lookAtFile } from './sqlite/look-at-file.ts';
+
+/** What stands in a store, without a change to it. `keys` are those of the namespace that was asked for. */
+export type StoreLook = Readonly<
+  | { state: 'absent' }
+  | { state: 'ready' | 'older'; keys: readonly string[] }
+  /** In use by a process; `why` names it. */
+  | { state: 'locked'; why: string }
+  | { state: 'unusable'; why: string }
+>;
+
+/** Never throws, migrates or creates anything. `mine`: the bot that runs may hold the lock. */
+export async function lookAtStore(
+  url: string,
+  { namespace, mine, withinMs }: Readonly<{ namespace: string; mine: boolean; withinMs: number }>,
+): Promise<StoreLook> {
+  const file = /^sqlite:(.+)$/s.exec(url)?.[1];
+  if (file === undefined) {
+    const { lookAtDatabase } = await import('./postgres/look-at-database.ts');
+    return lookAtDatabase(url, namespace, withinMs);
+  }
+  return existsSync(file) ? lookAtFile(file, namespace, mine) : { state: 'absent' };
+}

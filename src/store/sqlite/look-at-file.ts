@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../core/errors.ts';
+import type { StoreLook } from '../look-at-store.ts';
+import { lockOwner } from './lock-owner.ts';
+import { schema, versionOf } from './schema.ts';
+
+/** Reads a store's file. `mine`: no matter who owns it. */
+export function lookAtFile(file: string, namespace: string, mine: boolean): StoreLook {
+  try {
+    // Without a lock file nobody ever opened it.
+    if (!mine && existsSync(`${file}.lock`)) lockOwner(file).release();
+  } catch (error) {
+    if (error instanceof OperatorError) return { state: 'locked', why: error.message };
+    return unusable(file, error);
+  }
+  try {
+    using db = new DatabaseSync(file, { readOnly: true, timeout: 200 });
+    const version = versionOf(db, schema, file);
+    const rows = version === 0 ? [] : db.prepare('SELECT key FROM keyed WHERE namespace = ?').all(namespace);
+    const keys = rows.map(({ key }) => String(key));
+    return { state: version < schema.length ? 'older' : 'ready', keys };
+  } catch (error) {
+    return unusable(file, error);
+  }
+}
+
+function unusable(file: string, error: unknown): StoreLook {
+  if (error instanceof OperatorError) return { state: 'unusable', why: error.message };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { state: 'unusable', why: `${file} can't be read as the store: ${reason}` };
+}
