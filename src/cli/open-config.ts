@@ -7,10 +7,17 @@ import { isSecretKey, secretsOfConfig, secretsOfProxies } from '../config/secret
 import { OperatorError } from '../core/errors.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
 import { guardOutput } from './console.ts';
+import { loadEnvFile } from './env-file.ts';
 
 /** Throws one OperatorError with all problems (G2). From now on no secret is printed. */
 export async function openConfig(flag: string | undefined): Promise<Config> {
-  return guarded(await loadConfig({ flag, env: process.env }));
+  return guarded(await parseHere(flag));
+}
+
+/** Reads `.env` beside the config file first. */
+export async function parseHere(flag: string | undefined): Promise<ParsedConfig> {
+  await loadEnvFile(flag);
+  return loadConfig({ flag, env: process.env });
 }
 
 /**
@@ -30,13 +37,18 @@ export async function openStoreConfig(flag: string | undefined): Promise<Config>
   return guarded(await openStoppedConfig(flag));
 }
 
-function openStoppedConfig(flag: string | undefined): Promise<ParsedConfig> {
+async function openStoppedConfig(flag: string | undefined): Promise<ParsedConfig> {
+  await loadEnvFile(flag);
   return loadConfig({ flag, env: process.env, mayLack: isSecretKey });
 }
 
 function guarded(parsed: ParsedConfig): Config {
   if (!parsed.ok) throw new OperatorError(parsed.problems.map(formatConfigProblem).join('\n'));
-  const { config } = parsed;
+  guardSecrets(parsed.config);
+  return parsed.config;
+}
+
+/** From now on no secret is printed. */
+export function guardSecrets(config: Config): void {
   guardOutput(createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]));
-  return config;
 }

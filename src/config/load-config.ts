@@ -36,6 +36,11 @@ export async function findConfigPath(search: ConfigSearch): Promise<string | und
   return undefined;
 }
 
+/** Where variables may stand that the environment lacks: `.env` beside the config file (G5). */
+export function envFileOf(file: string): string {
+  return path.join(path.dirname(file), '.env');
+}
+
 /** Defaults without `path` if there is no file; a named file must exist. */
 export async function loadConfig(search: ConfigSearch): Promise<ParsedConfig> {
   const file = await findConfigPath(search);

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
+import { envFileOf } from '../config/load-config.ts';
 import { isBuiltInAlias } from '../config/model-aliases.ts';
 import { formatKeyPath, type KeyPath } from '../config/section.ts';
 import { placeInFile } from '../config/config-problem.ts';
@@ -18,7 +19,26 @@ import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
 import { skillRoots } from '../skills/open-library.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-type Finding = Readonly<{ level: 'error' | 'warning'; code: string; key?: KeyPath; message: string }>;
+
+/** What is looked at before a start (G2). */
+export type StartCode =
+  | 'TOKEN_FORM'
+  | 'TOKENS_SWAPPED'
+  | 'SECRETS_READABLE'
+  | 'CHANGEABLE_BY_OTHERS'
+  | 'MODEL_WITHOUT_KEY'
+  | 'PROGRAM_MISSING'
+  | 'WORKSPACE_UNUSABLE'
+  | 'PORT_UNUSABLE';
+
+type Finding = Readonly<{
+  level: 'error' | 'warning';
+  code: StartCode;
+  key?: KeyPath;
+  /** If it is about another file than the config. */
+  place?: string;
+  message: string;
+}>;
 
 /** (G2) */
 export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {
@@ -46,7 +66,7 @@ async function checkStart(
 ): Promise<readonly Diagnostic[]> {
   const findings = [
     ...checkTokens(config),
-    ...checkFile(config),
+    ...checkFiles(config),
     ...checkWriters(config),
     ...checkModels(config),
     ...checkPrograms(config, env),
@@ -55,12 +75,12 @@ async function checkStart(
   ];
   if (findings.length === 0) return [];
   const placeOf = placeInFile(config.path);
-  return findings.map(({ key, ...finding }) => {
+  return findings.map(({ key, place = config.path, ...finding }) => {
     const line = key === undefined ? undefined : placeOf(key)?.line;
     return {
       ...finding,
       field: key === undefined ? undefined : formatKeyPath(key),
-      path: config.path,
+      path: place,
       line,
     };
   });
@@ -99,15 +119,25 @@ function checkTokens({ telegram, slack }: Config): readonly Finding[] {
   ];
 }
 
+/** The config if it holds secrets, and `.env` beside it. */
+function checkFiles(config: Config): readonly Finding[] {
+  const { path: file } = config;
+  if (file === undefined) return [];
+  const holding = [...(literalSecrets(config).length === 0 ? [] : [file]), envFileOf(file)];
+  return holding.filter(isReadableByOthers).map((place) => ({
+    level: 'warning',
+    code: 'SECRETS_READABLE',
+    place,
+    message: `other users of this machine may read the secrets in this file: chmod 600 ${place}`,
+  }));
+}
+
 /** Group access is intended if another user owns the file. */
-function checkFile(config: Config): readonly Finding[] {
+function isReadableByOthers(file: string): boolean {
   const us = process.getuid?.();
-  const file = config.path;
-  if (file === undefined || us === undefined || literalSecrets(config).length === 0) return [];
-  const { uid, mode } = statSync(file);
-  if ((mode & (uid === us ? 0o044 : 0o004)) === 0) return [];
-  const message = `other users of this machine may read the secrets in this file: chmod 600 ${file}`;
-  return [{ level: 'warning', code: 'SECRETS_READABLE', message }];
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined || us === undefined) return false;
+  return (stats.mode & (stats.uid === us ? 0o044 : 0o004)) !== 0;
 }
 
 function checkWriters(config: Config): readonly Finding[] {
@@ -116,12 +146,13 @@ function checkWriters(config: Config): readonly Finding[] {
   const folders = skillRoots({ ...config, skills: { ...config.skills, bundled: false } }, []).flatMap(
     (root) => ('path' in root ? [root.path] : []),
   );
-  return [...(config.path === undefined ? [] : [config.path]), ...folders].flatMap((place) => {
+  const files = config.path === undefined ? [] : [config.path, envFileOf(config.path)];
+  return [...files, ...folders].flatMap((place) => {
     const owner = statSync(place, { throwIfNoEntry: false })?.uid;
     const problem = owner === us || owner === 0 ? changeableByOthers(place) : undefined;
     if (problem === undefined) return [];
     const message = `others could change ${place}: ${problem}`;
-    return [{ level: 'warning', code: 'CHANGEABLE_BY_OTHERS', message }];
+    return [{ level: 'warning', code: 'CHANGEABLE_BY_OTHERS', place, message }];
   });
 }
 

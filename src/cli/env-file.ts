@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { envFileOf, findConfigPath } from '../config/load-config.ts';
+import { OperatorError } from '../core/errors.ts';
+
+/** Sets what `.env` beside the config file says and the environment of this process does not (G5). Throws OperatorError. */
+export async function loadEnvFile(flag: string | undefined): Promise<void> {
+  const config = await findConfigPath({ flag, env: process.env });
+  if (config === undefined) return;
+  for (const [name, value] of Object.entries(readEnvFile(envFileOf(config))))
+    if (process.env[name] === undefined) process.env[name] = value;
+}
+
+/** Nothing if there is no such file. Throws OperatorError. */
+export function readEnvFile(file: string): Readonly<Record<string, string>> {
+  try {
+    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {};
+    const why = code === 'EACCES' ? 'this user may not read it: chown it, or chmod 600' : code;
+    throw new OperatorError(`${file} can't be read: ${why}.`, { cause: error });
+  }
+}
