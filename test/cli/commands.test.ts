@@ -27,7 +27,8 @@ test('L1 every command says what it, its arguments and its options are about', a
   }
 });
 
-test('B3 the help loads no more than what declares the commands', async () => {
+/** Files that a command loads: of `src` by their paths, packages by their names. */
+async function loadedBy(...args: readonly string[]) {
   const watch = `
     import { registerHooks } from 'node:module';
     const used = [];
@@ -36,13 +37,19 @@ test('B3 the help loads no more than what declares the commands', async () => {
   const root = path.join(import.meta.dirname, '../..');
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
-    ['--import', `data:text/javascript,${encodeURIComponent(watch)}`, 'bin/skillet.js', '--help'],
+    ['--import', `data:text/javascript,${encodeURIComponent(watch)}`, 'bin/skillet.js', ...args],
     { cwd: root, env: childEnv(root) },
   );
+  const files = stderr.split('\n').flatMap((url) => /\/src\/(.*)$/.exec(url)?.[1] ?? []);
+  const packages = stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g).map(([, name]) => name);
+  return { stdout, files, packages: [...new Set(packages)] };
+}
+
+test('B3 the help loads no more than what declares the commands', async () => {
+  const { stdout, files, packages } = await loadedBy('--help');
   assert.match(stdout, /skillet skill add owner\/name/);
-  const used = stderr.split('\n').flatMap((url) => /\/src\/(.*)$/.exec(url)?.[1] ?? []);
-  assert.ok(used.includes('cli/commands/people.ts'), stderr);
-  const others = used.filter(
+  assert.ok(files.includes('cli/commands/people.ts'));
+  const others = files.filter(
     (file) => !/^cli\/(main|commands?|ask-bot|console|compile-cache)\.|^cli\/commands\//.test(file),
   );
   assert.deepEqual(others.sort(), [
@@ -52,6 +59,10 @@ test('B3 the help loads no more than what declares the commands', async () => {
     'lib/files/changeable-by-others.js',
     'lib/text/text.ts',
   ]);
-  const packages = stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g).map(([, name]) => name);
-  assert.deepEqual([...new Set(packages)], ['commander']);
+  assert.deepEqual(packages, ['commander']);
+});
+
+test('L2 B3 the doctor loads no platform, no model and no question to be quick', async () => {
+  const { packages } = await loadedBy('doctor');
+  assert.deepEqual(packages.sort(), ['commander', 'smol-toml', 'zod']);
 });

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { neededScopes } from './identify.ts';
+
+export type SlackProbe =
+  | Readonly<{
+      ok: true;
+      team: string;
+      user: string;
+      /** With what fails without it. */
+      missing: readonly Readonly<{ scope: string; why: string }>[];
+      /** Slack's clock, if it tells. */
+      at: number | undefined;
+    }>
+  | Readonly<{ ok: false; token: 'bot_token' | 'app_token'; refused: boolean; message: string }>;
+
+type Tokens = Readonly<{
+  botToken: string;
+  /** For Socket Mode. */
+  appToken?: string;
+  apiUrl: string;
+  /** Scopes of features that are off are not missed. */
+  agentView: boolean;
+  reaction: boolean;
+}>;
+
+const answer = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  team: z.string().optional(),
+  user: z.string().optional(),
+});
+
+const patienceMs = 10_000;
+
+/** Asks Slack about both tokens. Two plain requests: the SDK would take longer to load. */
+export async function probeSlack(tokens: Tokens): Promise<SlackProbe> {
+  const { botToken, appToken, apiUrl, agentView, reaction } = tokens;
+  const bot = await ask(apiUrl, 'auth.test', botToken);
+  if ('failed' in bot) return { ok: false, token: 'bot_token', ...bot.failed };
+  if (appToken !== undefined) {
+    const app = await ask(apiUrl, 'apps.connections.open', appToken);
+    if ('failed' in app) return { ok: false, token: 'app_token', ...app.failed };
+  }
+  const { body, headers } = bot;
+  const scopes = headers.get('x-oauth-scopes')?.split(/\s*,\s*/);
+  const unused = [...(reaction ? [] : ['reactions:write']), ...(agentView ? [] : ['assistant:write'])];
+  const date = Date.parse(headers.get('date') ?? '');
+  return {
+    ok: true,
+    team: body.team ?? '',
+    user: body.user ?? '',
+    missing: [...neededScopes]
+      .filter(([scope]) => scopes?.includes(scope) === false && !unused.includes(scope))
+      .map(([scope, why]) => ({ scope, why })),
+    at: Number.isNaN(date) ? undefined : date,
+  };
+}
+
+type Asked =
+  | Readonly<{ body: z.output<typeof answer>; headers: Headers }>
+  | Readonly<{ failed: Readonly<{ refused: boolean; message: string }> }>;
+
+async function ask(apiUrl: string, method: string, token: string): Promise<Asked> {
+  const failed = (refused: boolean, why: string): Asked => ({
+    failed: { refused, message: `Slack ${refused ? 'refused' : 'did not answer'} ${method}: ${why}` },
+  });
+  try {
+    const response = await fetch(new URL(method, apiUrl), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-www-form-urlencoded' },
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    if (!response.ok) return failed(false, `HTTP ${response.status}`);
+    const body = answer.parse(await response.json());
+    return body.ok ? { body, headers: response.headers } : failed(true, body.error ?? 'no reason');
+  } catch (error) {
+    // Neither addresses nor tokens are in what `fetch` says of the cause.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+    return failed(false, code ?? (cause instanceof Error ? cause.name : 'no answer'));
+  }
+}

@@ -1,0 +1,62 @@
+import type { Config } from '../config/complete-config.ts';
+import { isServed } from '../channels/terminal/control.ts';
+import { doctorReport } from '../operator/doctor/doctor-report.ts';
+import { examine, examineBroken } from '../operator/doctor/examine.ts';
+import { thisMachine } from '../operator/doctor/check-machine.ts';
+import type { Check, Finding } from '../operator/doctor/finding.ts';
+import type { Shared } from './command.ts';
+import { lookAround } from './look-around.ts';
+import { print, printJson } from './console.ts';
+import { guardSecrets, parseHere } from './open-config.ts';
+import { quietLog } from './skills-here.ts';
+
+/** Says what is wrong, why it matters and how to fix it (L2). Exit 1 for errors and warnings. */
+export async function doctor(given: Shared & Readonly<{ online?: boolean; fix?: boolean }>): Promise<void> {
+  const first = await examineHere(given);
+  const repairs = given.fix === true ? repairsOf(first) : [];
+  for (const { repair } of repairs) repair();
+  const fixed = repairs.map(({ finding }) => finding);
+  const checks = fixed.length === 0 ? first : await examineHere(given);
+  const findings = checks.flatMap((one) => one.findings);
+  const ok = findings.every(({ level }) => level === 'note');
+  if (!ok) process.exitCode = 1;
+  if (given.json === true)
+    return printJson({ ok, checks: checks.map(asData), fixed: fixed.map(withoutRepair) });
+  for (const { id, what } of fixed) print(`fixed ${id}: ${what}`);
+  print(doctorReport(checks));
+}
+
+async function examineHere({
+  config: flag,
+  online,
+}: Shared & Readonly<{ online?: boolean }>): Promise<readonly Check[]> {
+  const machine = thisMachine();
+  const parsed = await parseHere(flag);
+  if (!parsed.ok) return examineBroken(machine, parsed.problems);
+  const { config } = parsed;
+  guardSecrets(config);
+  const { checks, owners } = await examine(machine, await examined(config, flag));
+  if (online !== true) return checks;
+  const { checkOnline } = await import('../operator/doctor/check-online.ts');
+  return [...checks, ...(await checkOnline(config, owners, quietLog))];
+}
+
+async function examined(config: Config, flag: string | undefined) {
+  const { registry, diagnostics } = await lookAround(config, flag);
+  const isRunning = await isServed(config.bot.dataDir);
+  return { config, registry, more: diagnostics, isRunning, log: quietLog };
+}
+
+function repairsOf(checks: readonly Check[]) {
+  return checks
+    .flatMap(({ findings }) => findings)
+    .flatMap((finding) => (finding.repair === undefined ? [] : [{ finding, repair: finding.repair }]));
+}
+
+function asData({ name, said, findings }: Check) {
+  return { name, said, findings: findings.map(withoutRepair) };
+}
+
+function withoutRepair({ repair, ...finding }: Finding) {
+  return { ...finding, canFix: repair !== undefined };
+}

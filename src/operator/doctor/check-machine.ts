@@ -1,0 +1,74 @@
+import { readFileSync, statfsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../../config/complete-config.ts';
+import { systemZone } from '../../core/local-time.ts';
+import { byteSize } from '../../lib/text/text.ts';
+import { leftForOthers } from '../../runs/received-files.ts';
+import { check, type Check, type Found } from './finding.ts';
+
+/** What the doctor is told of the machine. */
+export type Machine = Readonly<{
+  /** `24.21.0` */
+  node: string;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Bytes that this user may still write there. */
+  free(folder: string): number;
+}>;
+
+export function thisMachine(): Machine {
+  return {
+    node: process.versions.node,
+    now: Date.now(),
+    free: (folder) => {
+      const { bavail, bsize } = statfsSync(folder);
+      return bavail * bsize;
+    },
+  };
+}
+
+const manifest = new URL('../../../package.json', import.meta.url);
+
+export function checkNode({ node }: Machine): Check {
+  const { engines } = JSON.parse(readFileSync(manifest, 'utf8')) as { engines: { node: string } };
+  const oldest = Number(/\d+/.exec(engines.node)?.[0]);
+  const isOld = Number(node.split('.')[0]) < oldest;
+  const message = `this is Node ${node}, and Skillet needs ${oldest} or newer`;
+  return check('node', node, isOld ? [{ level: 'error', code: 'NODE_OLD', message }] : []);
+}
+
+/** A file from the future tells that the clock is behind. */
+export function checkClock({ now }: Machine, files: readonly (string | URL)[]): Check {
+  const newest = Math.max(
+    ...[manifest, ...files].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
+  );
+  const message = `the clock says ${day(now)}, and a file here was written on ${day(newest)}`;
+  const found: readonly Found[] =
+    newest > now + dayMs ? [{ level: 'error', code: 'CLOCK_WRONG', message }] : [];
+  return check('clock', `${new Date(now).toISOString().slice(0, 16)}Z, zone ${systemZone()}`, found);
+}
+
+/** Of the data directory and the workspace. */
+export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check {
+  const places = [...new Set([bot.dataDir, bot.workspace].map(nearestFolder))];
+  const rooms = places.map((place) => ({ place, free: machine.free(place) }));
+  const found = rooms
+    .filter(({ free }) => free < leftForOthers)
+    .map(({ place, free }): Found => {
+      const level = free < leftForOthers / 10 ? 'error' : 'warning';
+      return { level, code: 'DISK_LOW', message: `${byteSize(free)} are left for ${place}`, path: place };
+    });
+  return check('disk', `${byteSize(Math.min(...rooms.map(({ free }) => free)))} free`, found);
+}
+
+const dayMs = 24 * 3_600_000;
+
+function day(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The folder itself may not be there yet. */
+function nearestFolder(place: string): string {
+  const isThere = statSync(place, { throwIfNoEntry: false }) !== undefined;
+  return isThere || place === path.dirname(place) ? place : nearestFolder(path.dirname(place));
+}

@@ -1,0 +1,109 @@
+import { probeModel } from '../../agent/models/probe-model.ts';
+import { probeSlack } from '../../channels/slack/probe-slack.ts';
+import { probeTelegram } from '../../channels/telegram/probe-telegram.ts';
+import type { Config } from '../../config/complete-config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { check, type Check, type Found } from './finding.ts';
+
+/** Beyond that Slack may refuse signed requests. */
+const mostSkewMs = 60_000;
+
+/** Asks the platforms and the model, side by side. `owners` are qualified ids. */
+export async function checkOnline(
+  config: Config,
+  owners: readonly string[],
+  log: Log,
+): Promise<readonly Check[]> {
+  const checks = await Promise.all([
+    checkTelegram(config, owners),
+    checkSlack(config),
+    checkModel(config, log),
+  ]);
+  return checks.filter((one) => one !== undefined);
+}
+
+async function checkTelegram({ telegram }: Config, owners: readonly string[]): Promise<Check | undefined> {
+  const { token, apiRoot, mode, webhookUrl } = telegram;
+  if (token === undefined) return undefined;
+  const here = owners.filter((owner) => owner.startsWith('telegram:'));
+  const probe = await probeTelegram({ token, apiRoot }, here);
+  if (!probe.ok) {
+    const code = probe.refused ? 'TELEGRAM_REFUSED' : 'TELEGRAM_UNREACHABLE';
+    return check('telegram', 'failed', [{ level: 'error', code, message: probe.message }]);
+  }
+  const { username, webhook, hearsGroups, strangers } = probe;
+  const wanted = mode === 'webhook' ? webhookUrl : undefined;
+  const found: readonly (Found | false)[] = [
+    !hearsGroups && {
+      level: 'note',
+      code: 'TELEGRAM_PRIVACY',
+      message: `privacy mode of @${username} is on`,
+    },
+    webhook !== undefined &&
+      webhook.url !== wanted && {
+        level: 'warning',
+        code: 'TELEGRAM_WEBHOOK',
+        message: `Telegram delivers to another address: ${new URL(webhook.url).host}`,
+      },
+    webhook?.url === wanted &&
+      webhook?.trouble !== undefined && {
+        level: 'warning',
+        code: 'TELEGRAM_WEBHOOK',
+        message: `Telegram could not deliver: ${webhook.trouble}`,
+      },
+    ...strangers.map((owner): Found => ({
+      level: 'warning',
+      code: 'OWNER_UNREACHABLE',
+      message: `${owner} is an owner and never wrote to @${username}`,
+    })),
+  ];
+  return check(
+    'telegram',
+    `@${username}`,
+    found.filter((one) => one !== false),
+  );
+}
+
+async function checkSlack({ slack }: Config): Promise<Check | undefined> {
+  const { botToken, appToken, apiUrl, mode, agentView, reaction } = slack;
+  if (botToken === undefined) return undefined;
+  const probe = await probeSlack({
+    botToken,
+    appToken: mode === 'socket' ? appToken : undefined,
+    apiUrl,
+    agentView,
+    reaction: reaction !== '',
+  });
+  if (!probe.ok) {
+    const code = probe.refused ? 'SLACK_REFUSED' : 'SLACK_UNREACHABLE';
+    const message = `slack.${probe.token}: ${probe.message}`;
+    return check('slack', 'failed', [{ level: 'error', code, message }]);
+  }
+  const { team, user, missing, at } = probe;
+  const skew = at === undefined ? 0 : Math.abs(systemClock.now() - at);
+  const lost = missing.map(({ scope, why }) => `${scope} (${why})`).join(', ');
+  const found: readonly (Found | false)[] = [
+    missing.length > 0 && { level: 'warning', code: 'SLACK_SCOPES', message: `the app lacks ${lost}` },
+    skew > mostSkewMs && {
+      level: 'error',
+      code: 'CLOCK_WRONG',
+      message: `the clock is ${Math.round(skew / 1_000)} s away from Slack’s`,
+    },
+  ];
+  return check(
+    'slack',
+    `@${user} in ${team}`,
+    found.filter((one) => one !== false),
+  );
+}
+
+async function checkModel({ models, agent }: Config, log: Log): Promise<Check | undefined> {
+  const settings = models.aliases['default'];
+  if (settings === undefined) return undefined;
+  if (settings.apiKey === undefined && settings.baseUrl === undefined) return undefined;
+  const probe = await probeModel(models, { name: agent.model, clock: systemClock, log });
+  if (probe.ok) return check('model', `${probe.model} answered in ${(probe.ms / 1_000).toFixed(1)} s`);
+  const message = `model ${agent.model}: ${probe.message}`;
+  return check('model', 'failed', [{ level: 'error', code: 'MODEL_FAILED', message }]);
+}

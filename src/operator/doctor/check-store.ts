@@ -1,0 +1,37 @@
+import type { Config } from '../../config/complete-config.ts';
+import { lookAtStore, type StoreLook } from '../../store/look-at-store.ts';
+import { check, type Check, type Found } from './finding.ts';
+
+/** Milliseconds for a database on the network. */
+const patienceMs = 700;
+
+/** `isRunning`: a bot here uses it. */
+export function lookAtOwnStore({ store: { url } }: Config, isRunning: boolean): Promise<StoreLook> {
+  return lookAtStore(url, { namespace: 'people', mine: isRunning, withinMs: patienceMs });
+}
+
+export function checkStore({ store: { url } }: Config, look: StoreLook): Check {
+  const kind = url.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL';
+  const said: Readonly<Record<StoreLook['state'], string>> = {
+    absent: 'not there yet: the first start makes it',
+    ready: 'ready',
+    older: 'of an older version',
+    locked: 'in use',
+    unusable: 'unusable',
+  };
+  return check('store', `${kind}, ${said[look.state]}`, foundOf(look));
+}
+
+function foundOf(look: StoreLook): readonly Found[] {
+  switch (look.state) {
+    case 'absent':
+    case 'ready':
+      return [];
+    case 'older':
+      return [{ level: 'note', code: 'STORE_OLDER', message: 'an older Skillet wrote the store' }];
+    case 'locked':
+      return [{ level: 'error', code: 'STORE_LOCKED', message: look.why }];
+    case 'unusable':
+      return [{ level: 'error', code: 'STORE_UNUSABLE', message: look.why }];
+  }
+}

@@ -1,0 +1,71 @@
+import type { Config } from '../../config/complete-config.ts';
+import type { ConfigProblem } from '../../config/config-problem.ts';
+import { envFileOf } from '../../config/load-config.ts';
+import type { Diagnostic } from '../../core/codes.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Registry } from '../../skills/registry.ts';
+import { claimedOwners } from '../../access/users.ts';
+import { checkAccess } from './check-access.ts';
+import { checkFiles } from './check-files.ts';
+import { checkClock, checkDisk, checkNode, type Machine } from './check-machine.ts';
+import { checkChannels } from './check-owners.ts';
+import { checkSkills } from './check-skills.ts';
+import { checkStore, lookAtOwnStore } from './check-store.ts';
+import { check, type Check, type Found } from './finding.ts';
+
+/** Without a config there is nothing more to look at. */
+export function examineBroken(machine: Machine, problems: readonly ConfigProblem[]): readonly Check[] {
+  const [first] = problems;
+  return [
+    checkNode(machine),
+    checkClock(machine, []),
+    check('config', first?.file ?? 'the config', problems.map(ofProblem)),
+  ];
+}
+
+/** `telegram.mode is "pull"` and `write "polling" or "webhook"` stand in one message. */
+function ofProblem({ file, line, message }: ConfigProblem): Found {
+  const [, what = message, fix] = /^(.*?): (.*)$/s.exec(message) ?? [];
+  const todo = fix === undefined ? undefined : fix.charAt(0).toUpperCase() + fix.slice(1);
+  return { level: 'error', code: 'CONFIG_INVALID', message: what, fix: todo, path: file, line };
+}
+
+type Examined = Readonly<{
+  config: Config;
+  registry: Registry;
+  /** Found on the way: what start refuses, plugins, providers. */
+  more: readonly Diagnostic[];
+  isRunning: boolean;
+  log: Log;
+}>;
+
+/** Everything that needs no network (L2). Changes nothing. */
+export async function examine(
+  machine: Machine,
+  { config, registry, more, isRunning, log }: Examined,
+): Promise<Readonly<{ checks: readonly Check[]; owners: readonly string[] }>> {
+  const { path: file } = config;
+  const store = await lookAtOwnStore(config, isRunning);
+  const files = file === undefined ? [] : [file, envFileOf(file)];
+  const checks = [
+    checkNode(machine),
+    checkClock(machine, files),
+    file === undefined
+      ? check('config', 'none', [
+          {
+            level: 'note',
+            code: 'CONFIG_MISSING',
+            message: 'no config file was found, so all is at its default',
+          },
+        ])
+      : check('config', file),
+    await checkFiles(config, more),
+    checkDisk(machine, config),
+    checkStore(config, store),
+    checkChannels(config, store, log),
+    checkAccess(config, registry.skills),
+    ...(await checkSkills(config, registry, log)),
+  ];
+  const claimed = 'keys' in store ? claimedOwners(store.keys) : [];
+  return { checks, owners: [...new Set([...config.bot.owner, ...claimed])] };
+}

@@ -1,0 +1,227 @@
+import type { StartCode } from '../check-start.ts';
+
+type Reason = Readonly<{ why: string; fix: string }>;
+
+/** What is not among the checks of a start. */
+type OtherCode =
+  | 'NODE_OLD'
+  | 'CLOCK_WRONG'
+  | 'CONFIG_MISSING'
+  | 'CONFIG_INVALID'
+  | 'START_REFUSED'
+  | 'DATA_READABLE'
+  | 'DISK_LOW'
+  | 'NO_CHANNEL'
+  | 'NO_MODEL'
+  | 'NO_OWNER'
+  | 'OWNER_UNREACHABLE'
+  | 'STORE_LOCKED'
+  | 'STORE_OLDER'
+  | 'STORE_UNUSABLE'
+  | 'SANDBOX_VIRTUAL'
+  | 'SANDBOX_OFF'
+  | 'SKILL_LACKS'
+  | 'SKILL_UNKNOWN'
+  | 'PROVIDER_UNUSED'
+  | 'WEB_SEARCH_MISSING'
+  | 'MENU_FULL'
+  | 'CATALOGUE_SHORTENED'
+  | 'DM_OPEN'
+  | 'GROUPS_OPEN'
+  | 'EVERYBODY'
+  | 'NOBODY'
+  | 'SENSITIVE_IN_GROUPS'
+  | 'TELEGRAM_REFUSED'
+  | 'TELEGRAM_UNREACHABLE'
+  | 'TELEGRAM_WEBHOOK'
+  | 'TELEGRAM_PRIVACY'
+  | 'SLACK_REFUSED'
+  | 'SLACK_UNREACHABLE'
+  | 'SLACK_SCOPES'
+  | 'MODEL_FAILED';
+
+/** By code: why it matters, and what to do. */
+export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
+  NODE_OLD: {
+    why: 'Skillet uses what only newer versions of Node have.',
+    fix: 'Install a newer Node, or start through `npm start`, which brings one along.',
+  },
+  CLOCK_WRONG: {
+    why: 'Codes expire, Slack refuses signed requests, and retention deletes by this clock.',
+    fix: 'Set the clock, for example with `timedatectl set-ntp true`.',
+  },
+  CONFIG_MISSING: {
+    why: 'Without a file the bot chats in this terminal only.',
+    fix: 'Run `skillet init`.',
+  },
+  CONFIG_INVALID: {
+    why: 'The bot does not start with a config it can’t read whole.',
+    fix: 'Correct that place; a running bot keeps its last good config.',
+  },
+  START_REFUSED: {
+    why: 'The bot does not start like this.',
+    fix: 'Do what the message says.',
+  },
+  TOKEN_FORM: {
+    why: 'The platform refuses a token of another form.',
+    fix: 'Copy the token again from the page that the message names.',
+  },
+  TOKENS_SWAPPED: {
+    why: 'Slack refuses both tokens.',
+    fix: 'Swap the two values in the config or in .env.',
+  },
+  SECRETS_READABLE: {
+    why: 'Whoever reads a token can act as your bot.',
+    fix: 'Run `skillet doctor --fix`, or chmod 600 that file.',
+  },
+  CHANGEABLE_BY_OTHERS: {
+    why: 'Whoever changes the config or a skill decides what the bot runs.',
+    fix: 'Run `skillet doctor --fix`, or chmod go-w what the message names.',
+  },
+  DATA_READABLE: {
+    why: 'Conversations, keys and the audit are in that folder.',
+    fix: 'Run `skillet doctor --fix`, or chmod 700 that folder. `start` closes it, too.',
+  },
+  MODEL_WITHOUT_KEY: {
+    why: 'Whoever writes to the bot gets an apology instead of an answer.',
+    fix: 'Write ANTHROPIC_API_KEY into .env, or api_key or base_url into the config.',
+  },
+  PROGRAM_MISSING: {
+    why: 'That server has no tools until its program is there.',
+    fix: 'Install the program, or write its whole path.',
+  },
+  WORKSPACE_UNUSABLE: {
+    why: 'Skills, received files and folders of chats need a place.',
+    fix: 'Give this user the folder, or write another one into [bot] workspace.',
+  },
+  PORT_UNUSABLE: {
+    why: 'The bot does not start if it can’t listen there.',
+    fix: 'End the other program (`ss -ltnp` names it), or write another port.',
+  },
+  DISK_LOW: {
+    why: 'Below 500 MB the bot fetches no files; on a full disk it accepts no messages.',
+    fix: 'Free space, or lower [bot] retention_days.',
+  },
+  NO_CHANNEL: {
+    why: '`skillet start` then opens a chat in the terminal and nothing else.',
+    fix: 'Run `skillet init`, or write [telegram] token or [slack] bot_token into the config.',
+  },
+  NO_MODEL: {
+    why: 'A small offline stand-in answers: it runs commands of skills and nothing else.',
+    fix: 'Write ANTHROPIC_API_KEY into .env, or [models.default] into the config.',
+  },
+  NO_OWNER: {
+    why: 'Nobody can approve people, groups or risky calls, and nobody hears of trouble.',
+    fix: 'Run `skillet pair claim` and send the bot what it prints, or write [bot] owner.',
+  },
+  OWNER_UNREACHABLE: {
+    why: 'Questions and notices for this owner are lost.',
+    fix: 'Let them write to the bot once; or correct [bot] owner.',
+  },
+  STORE_LOCKED: {
+    why: 'Two bots on one store would answer everything twice, so the second one does not start.',
+    fix: 'Stop the process that the message names, or use another [store] url.',
+  },
+  STORE_OLDER: {
+    why: 'The next start changes the schema, and an older Skillet can’t read it after that.',
+    fix: 'Copy the store first: `skillet backup FILE`.',
+  },
+  STORE_UNUSABLE: {
+    why: 'Without its store the bot does not start.',
+    fix: 'Do what the message says, or put a backup in its place: `skillet restore FILE`.',
+  },
+  SANDBOX_VIRTUAL: {
+    why: 'Scripts that need Python, Node or other programs of this machine do not run.',
+    fix: 'Install bubblewrap (`apt-get install bubblewrap`), or use [sandbox] mode = "docker".',
+  },
+  SANDBOX_OFF: {
+    why: 'Skills run with all rights of the bot, over its files and its network.',
+    fix: 'Take mode = "off" out of [sandbox].',
+  },
+  SKILL_LACKS: {
+    why: 'Nobody can use this skill until it has what it needs.',
+    fix: 'Do what the message says.',
+  },
+  SKILL_UNKNOWN: {
+    why: 'A slip in its name leaves a skill without the rules that you wrote for it.',
+    fix: 'Correct the name, or remove the table.',
+  },
+  PROVIDER_UNUSED: {
+    why: 'Skills that need this capability say that it is not available.',
+    fix: 'Correct the table under [capabilities.providers].',
+  },
+  WEB_SEARCH_MISSING: {
+    why: 'The skill answers from what its model knows, which may be old.',
+    fix: 'Do what the message says, or leave it: the skill works without.',
+  },
+  MENU_FULL: {
+    why: 'Telegram shows 100 commands at most; the others work and are not suggested.',
+    fix: 'Disable skills that nobody uses: [skills.NAME] enabled = false.',
+  },
+  CATALOGUE_SHORTENED: {
+    why: 'The model sees less of each skill and chooses worse.',
+    fix: 'Disable skills, write shorter descriptions, or raise [prompt] skills_budget_chars.',
+  },
+  DM_OPEN: {
+    why: 'Anybody who finds the bot spends your tokens and may start skills.',
+    fix: 'Write dm = "pairing".',
+  },
+  GROUPS_OPEN: {
+    why: 'Anybody may add the bot to a group and have it answer there.',
+    fix: 'Write groups_mode = "allowlist", and list the groups.',
+  },
+  EVERYBODY: {
+    why: 'Everybody in your Slack workspace may talk to the bot, new members included.',
+    fix: 'If you mean fewer, list people by id.',
+  },
+  NOBODY: {
+    why: 'An empty list admits nobody.',
+    fix: 'List ids, or remove the line.',
+  },
+  SENSITIVE_IN_GROUPS: {
+    why: 'Its results are private, and everybody in the group reads them.',
+    fix: 'Write chat_types = ["private"] below that skill.',
+  },
+  TELEGRAM_REFUSED: {
+    why: 'The bot can’t connect to Telegram.',
+    fix: 'Copy the token again from @BotFather: /mybots, API Token.',
+  },
+  TELEGRAM_UNREACHABLE: {
+    why: 'The bot waits until Telegram answers.',
+    fix: 'Look at the network, the proxy, and [telegram] api_root.',
+  },
+  TELEGRAM_WEBHOOK: {
+    why: 'Telegram delivers messages to an address that is not this bot’s, or that does not take them.',
+    fix: 'End the other program with this token; a start with mode = "polling" removes the address.',
+  },
+  TELEGRAM_PRIVACY: {
+    why: 'In groups Telegram then delivers commands and replies only, no mentions.',
+    fix: 'Send /setprivacy to @BotFather, choose Disable, then remove the bot from its groups and add it again.',
+  },
+  SLACK_REFUSED: {
+    why: 'The bot can’t connect to Slack.',
+    fix: 'Copy the token again from api.slack.com/apps, and install the app to the workspace.',
+  },
+  SLACK_UNREACHABLE: {
+    why: 'The bot waits until Slack answers.',
+    fix: 'Look at the network, the proxy, and [slack] api_url.',
+  },
+  SLACK_SCOPES: {
+    why: 'What needs a missing scope fails.',
+    fix: 'Add the scopes under OAuth & Permissions, then install the app again. `skillet manifest slack` has them all.',
+  },
+  MODEL_FAILED: {
+    why: 'Whoever writes to the bot gets an apology instead of an answer.',
+    fix: 'Check api_key, model and base_url of that model.',
+  },
+};
+
+/** Skills and plugins have more codes, which their own messages explain. */
+const ofSkills: Reason = {
+  why: 'A skill or plugin does not work as it was written, or is not loaded at all.',
+  fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
+};
+
+export function reasonOf(code: string): Reason {
+  return Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills;
+}

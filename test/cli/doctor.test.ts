@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { checkClock, checkDisk, checkNode, type Machine } from '../../src/operator/doctor/check-machine.ts';
+import type { Finding } from '../../src/operator/doctor/finding.ts';
+import { reasons } from '../../src/operator/doctor/reasons.ts';
+import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import { startSlackServer } from '../servers/slack/start-slack-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
+import { openCliHome, type CliHome } from '../support/run-cli.ts';
+import { openRunningBot } from '../support/running-bot.ts';
+
+type Report = Readonly<{
+  ok: boolean;
+  checks: readonly Readonly<{ name: string; said: string; findings: readonly Finding[] }>[];
+  fixed: readonly Finding[];
+}>;
+
+/** Ids that these tests provoked. */
+const provoked = new Set<string>();
+const telegram = '[telegram]\ntoken = "123456789:AAExampleExampleExampleExampleExample"\n';
+const owned = '[bot]\nowner = ["telegram:42"]\n';
+
+async function examine(
+  home: CliHome,
+  toml: string | undefined,
+  {
+    args = [],
+    env = {},
+  }: Readonly<{ args?: readonly string[]; env?: Readonly<Record<string, string>> }> = {},
+): Promise<Report & Readonly<{ found: readonly Finding[]; of(id: string): Finding }>> {
+  if (toml !== undefined) await home.write('config.toml', toml);
+  const ran = await home.run(['doctor', '--json', ...args], { env });
+  assert.equal(ran.stderr, '');
+  const report = JSON.parse(ran.stdout) as Report;
+  const found = report.checks.flatMap(({ findings }) => findings);
+  assert.equal(report.ok, ran.code === 0);
+  assert.equal(
+    report.ok,
+    found.every(({ level }) => level === 'note'),
+  );
+  const of = (id: string): Finding => {
+    const one = found.find((finding) => finding.id === id);
+    assert.ok(one !== undefined, `${id} is not among ${found.map(({ id: other }) => other).join(', ')}`);
+    provoked.add(id);
+    return one;
+  };
+  return { ...report, found, of };
+}
+
+test('L2 a machine in order has nothing but notes, and each check says what it saw', async (t) => {
+  const home = await openCliHome(t);
+  const fresh = await examine(home, undefined);
+  assert.equal(fresh.ok, true);
+  for (const id of ['CONFIG_MISSING', 'NO_CHANNEL', 'NO_MODEL', 'WEB_SEARCH_MISSING'])
+    assert.equal(fresh.of(id).level, 'note');
+  const good = await examine(home, `${owned}${telegram}`);
+  assert.deepEqual(
+    good.checks.map(({ name }) => name),
+    ['node', 'clock', 'config', 'start', 'disk', 'store', 'channels', 'access', 'sandbox', 'skills'],
+  );
+  assert.equal(good.ok, true);
+  const { stdout, code } = await home.run(['doctor']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^✓ node +24\..*$/m);
+  assert.match(stdout, /^✓ channels +telegram; owners: telegram:42$/m);
+  assert.match(stdout, /\n· NO_MODEL\n  no language model is connected\n  Why: .*\n  Fix: .*\n/);
+  assert.match(stdout, /\n0 errors, 0 warnings, 2 notes\.\n$/);
+});
+
+test('L2 what is wrong in the config has its place, and why and fix apart', async (t) => {
+  const home = await openCliHome(t);
+  const { checks, of } = await examine(home, '[telegram]\nmode = "pull"\ntokn = "x"\n');
+  assert.deepEqual(
+    checks.map(({ name }) => name),
+    ['node', 'clock', 'config'],
+  );
+  const first = of('CONFIG_INVALID');
+  assert.equal(first.line, 2);
+  assert.match(first.what, /^telegram\.mode is "pull"$/);
+  assert.match(first.fix, /^Write "polling" or "webhook"/);
+  const missing = await examine(home, '[telegram]\ntoken = "$TELEGRAM_BOT_TOKEN"\n');
+  assert.match(missing.of('CONFIG_INVALID').what, /telegram\.token/);
+});
+
+test('L2 tokens, models, programs, ports and folders are looked at as start does', async (t) => {
+  const home = await openCliHome(t);
+  const port = createServer().listen(0, '127.0.0.1');
+  t.after(() => port.close());
+  await new Promise((resolve) => port.once('listening', resolve));
+  await home.write('a-file', '');
+  const { of } = await examine(
+    home,
+    `[bot]\nowner = ["slack:U1"]\nworkspace = "./a-file"\n[slack]\nbot_token = "xapp-1"\napp_token = "xoxb-1"\n` +
+      `[models.default]\nmodel = "claude-sonnet-5-5"\n[mcp.notes]\ncommand = "no-such-program"\n` +
+      `[server]\nlisten = "127.0.0.1:${(port.address() as AddressInfo).port}"\n` +
+      `[capabilities.providers.NOTES]\ncommand = ["x"]\n`,
+  );
+  for (const id of [
+    'TOKENS_SWAPPED',
+    'MODEL_WITHOUT_KEY',
+    'PROGRAM_MISSING',
+    'WORKSPACE_UNUSABLE',
+    'PORT_UNUSABLE',
+    'PROVIDER_UNUSED',
+  ])
+    assert.ok(of(id).fix.length > 10);
+  const form = await examine(home, `${owned}[telegram]\ntoken = "canary"\n`);
+  assert.equal(form.of('TOKEN_FORM').line, 4);
+  assert.ok(!JSON.stringify(form).includes('canary'));
+  const refused = await examine(home, '[bot]\ndata_dir = "./a-file"\n');
+  assert.match(refused.of('START_REFUSED').what, /a-file is a file/);
+});
+
+test('L2 S4 --fix closes files to others and says so; what is not ours to decide it leaves', async (t) => {
+  const home = await openCliHome(t);
+  const file = await home.write('config.toml', `${owned}${telegram}`);
+  const env = await home.write('.env', 'TOKEN=secret-canary\n');
+  await mkdir(path.join(home.folder, 'data'), { mode: 0o755 });
+  await chmod(file, 0o666);
+  await chmod(env, 0o644);
+  const before = await examine(home, undefined);
+  for (const id of ['SECRETS_READABLE', 'CHANGEABLE_BY_OTHERS', 'DATA_READABLE']) before.of(id);
+  const readable = before.found.filter(({ id }) => id === 'SECRETS_READABLE').map((one) => one.path);
+  assert.deepEqual(readable, [file, env]);
+  const after = await examine(home, undefined, { args: ['--fix'] });
+  assert.deepEqual([...new Set(after.fixed.map(({ id }) => id))].sort(), [
+    'CHANGEABLE_BY_OTHERS',
+    'DATA_READABLE',
+    'SECRETS_READABLE',
+  ]);
+  assert.equal(after.ok, true, JSON.stringify(after.found));
+  const modes = await Promise.all(
+    [file, env, path.join(home.folder, 'data')].map(async (one) => (await stat(one)).mode),
+  );
+  assert.deepEqual(
+    modes.map((mode) => mode & 0o777),
+    [0o600, 0o600, 0o700],
+  );
+  const again = await home.run(['doctor', '--fix']);
+  assert.doesNotMatch(again.stdout, /^fixed/m);
+});
+
+test('L2 owners that no channel reaches, and a bot that nobody owns', async (t) => {
+  const home = await openCliHome(t);
+  const away = await examine(home, `[bot]\nname = "Bo"\nowner = ["slack:U1"]\n${telegram}`);
+  assert.equal(away.of('OWNER_UNREACHABLE').line, 3);
+  assert.equal((await examine(home, telegram)).of('NO_OWNER').level, 'warning');
+  // A claim is in the store alone.
+  const store = await openStore(`sqlite:${path.join(home.folder, 'data/skillet.db')}`);
+  await store.keyed('people').set('owner:telegram:7', true);
+  await store.close();
+  const claimed = await examine(home, telegram);
+  assert.equal(claimed.ok, true);
+  assert.match(claimed.checks.find(({ name }) => name === 'channels')?.said ?? '', /owners: telegram:7/);
+});
+
+test('L2 Q9 Q10 a store that is in use, newer, older, damaged; none of them is changed', async (t) => {
+  const home = await openCliHome(t);
+  const file = path.join(home.folder, 'data/skillet.db');
+  const toml = `${owned}${telegram}`;
+  await (await openStore(`sqlite:${file}`)).close();
+  assert.equal((await examine(home, toml)).ok, true);
+  const lock = lockOwner(file);
+  assert.match((await examine(home, toml)).of('STORE_LOCKED').what, new RegExp(`process ${process.pid}`));
+  lock.release();
+  const change = (sql: string): void => {
+    using db = new DatabaseSync(file);
+    db.exec(sql);
+  };
+  change('PRAGMA user_version = 2');
+  assert.equal((await examine(home, toml)).of('STORE_OLDER').level, 'note');
+  change('PRAGMA user_version = 999');
+  assert.match((await examine(home, toml)).of('STORE_UNUSABLE').what, /written by a newer Skillet/);
+  await writeFile(file, 'no database at all, but long enough for a header of a hundred bytes. '.repeat(20));
+  const text = await readFile(file);
+  assert.match((await examine(home, toml)).of('STORE_UNUSABLE').what, /not a database/);
+  assert.deepEqual(await readFile(file), text);
+});
+
+test('L2 Q9 a running bot is no finding: its store and ports are its own', async (t) => {
+  const home = await openCliHome(t);
+  const bot = await openRunningBot(t, home, owned);
+  const { ok, found } = await examine(home, undefined);
+  assert.equal(ok, true, JSON.stringify(found));
+  await bot.end();
+});
+
+test('L2 F5 skills that do not load, lack something or have a table for nobody', async (t) => {
+  const home = await openCliHome(t);
+  const write = async (name: string, text: string): Promise<void> => {
+    const folder = path.join(home.folder, 'workspace/skills', name);
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'SKILL.md'), text);
+  };
+  const skill = (name: string, more = ''): string =>
+    `---\nname: ${name}\ndescription: Does it.\n${more}---\nDo it.\n`;
+  const user = path.join(home.folder, 'mine');
+  await write('broken', '---\nname: broken\ndescription: [\n---\n');
+  await mkdir(path.join(user, 'lacking'), { recursive: true });
+  await writeFile(
+    path.join(user, 'lacking/SKILL.md'),
+    skill('lacking', 'packages: [no-such-package-here]\nenv: [LACKING_KEY]\n'),
+  );
+  const { found, of } = await examine(
+    home,
+    `${owned}${telegram}[skills]\nuser_dir = "./mine"\n[skills.reserch]\nenabled = false\n` +
+      `[skills.lacking]\nallow_users = []\nsensitive = true\nchat_types = ["private", "group"]\n`,
+  );
+  assert.match(of('SKILL_LACKS').what, /no-such-package-here|LACKING_KEY/);
+  assert.equal(found.filter(({ id }) => id === 'SKILL_LACKS').length, 2);
+  assert.match(of('SKILL_UNKNOWN').what, /did you mean \[skills\.research\]/);
+  assert.match(of('SENSITIVE_IN_GROUPS').what, /^lacking is sensitive/);
+  assert.match(of('NOBODY').what, /nobody may use lacking/);
+  const broken = found.find(({ path: file }) => file?.includes('broken'));
+  assert.equal(broken?.level, 'error');
+  assert.match(broken.fix, /skill validate/);
+});
+
+test('L2 too many skills for the menu and for the prompt', async (t) => {
+  const home = await openCliHome(t);
+  for (let each = 0; each < 120; each += 1) {
+    const folder = path.join(home.folder, `mine/skill-${each}`);
+    await mkdir(folder, { recursive: true });
+    const text = `---\nname: skill-${each}\ndescription: ${'Does many things. '.repeat(20)}\n---\nDo it.\n`;
+    await writeFile(path.join(folder, 'SKILL.md'), text);
+  }
+  const { of } = await examine(home, `${owned}${telegram}[skills]\nuser_dir = "./mine"\n`);
+  assert.match(of('MENU_FULL').what, /1\d\d commands/);
+  assert.match(of('CATALOGUE_SHORTENED').what, /descriptions are cut/);
+});
+
+test('L2 A9 doors that stand open are named with their lines', async (t) => {
+  const home = await openCliHome(t);
+  const { of } = await examine(
+    home,
+    `${owned}${telegram}[access]\ndm = "open"\n[access.telegram]\ngroups_mode = "open"\n[access.chats."slack:C1"]\nusers = ["slack:*"]\n`,
+  );
+  assert.equal(of('DM_OPEN').line, 6);
+  assert.equal(of('GROUPS_OPEN').line, 8);
+  assert.deepEqual([of('EVERYBODY').line, of('EVERYBODY').level], [10, 'note']);
+});
+
+test('L2 T9 a sandbox that is off, or the virtual one for want of bubblewrap', async (t) => {
+  const home = await openCliHome(t);
+  const off = await examine(home, `${owned}${telegram}[sandbox]\nmode = "off"\n`);
+  assert.equal(off.of('SANDBOX_OFF').level, 'warning');
+  const virtual = await examine(home, `${owned}${telegram}`, { env: { PATH: '/nowhere' } });
+  assert.match(virtual.of('SANDBOX_VIRTUAL').fix, /apt-get install bubblewrap/);
+  const asked = await examine(home, `${owned}${telegram}[sandbox]\nmode = "virtual"\n`);
+  assert.equal(asked.ok, true);
+});
+
+test('L2 an old Node, a clock that is behind, a disk that is full', async (t) => {
+  const home = await openCliHome(t);
+  const file = await home.write('config.toml', '');
+  const machine: Machine = { node: '22.1.0', now: Date.parse('2001-01-01'), free: () => 40_000_000 };
+  const bot = { dataDir: path.join(home.folder, 'none/data'), workspace: home.folder };
+  const checks = [
+    checkNode(machine),
+    checkClock(machine, [file]),
+    checkDisk(machine, { bot } as Parameters<typeof checkDisk>[1]),
+  ];
+  const found = checks.flatMap(({ findings }) => findings);
+  assert.deepEqual(
+    found.map(({ id, level }) => [id, level]),
+    [
+      ['NODE_OLD', 'error'],
+      ['CLOCK_WRONG', 'error'],
+      ['DISK_LOW', 'error'],
+    ],
+  );
+  for (const { id } of found) provoked.add(id);
+  assert.match(found[0]?.what ?? '', /Node 22\.1\.0, and Skillet needs 24/);
+});
+
+test('L2 --online asks Telegram: token, privacy mode, webhook, owners', async (t) => {
+  const home = await openCliHome(t);
+  const server = await startTelegramServer();
+  t.after(() => server.close());
+  const ann = server.person({ name: 'Ann' });
+  ann.says('hello');
+  const toml = (owner: number, token = server.token): string =>
+    `[bot]\nowner = ["telegram:${owner}"]\n[telegram]\ntoken = "${token}"\napi_root = "${server.url}"\n`;
+  const online = { args: ['--online'] };
+  const good = await examine(home, toml(ann.id), online);
+  assert.equal(good.ok, true);
+  assert.equal(good.of('TELEGRAM_PRIVACY').level, 'note');
+  assert.equal((await examine(home, toml(999), online)).of('OWNER_UNREACHABLE').level, 'warning');
+  const wrong = await examine(home, toml(ann.id, '123456789:AAwrongwrongwrongwrongwrongwrongwrong'), online);
+  assert.match(wrong.of('TELEGRAM_REFUSED').what, /401/);
+  assert.ok(!JSON.stringify(wrong).includes('AAwrong'));
+  await fetch(`${server.url}/bot${server.token}/setWebhook?url=https://elsewhere.example/hook`);
+  assert.match((await examine(home, toml(ann.id), online)).of('TELEGRAM_WEBHOOK').what, /elsewhere\.example/);
+  await server.close();
+  assert.equal((await examine(home, toml(ann.id), online)).of('TELEGRAM_UNREACHABLE').level, 'error');
+  assert.deepEqual(server.calls('getUpdates'), []);
+});
+
+test('L2 --online asks Slack: both tokens, scopes', async (t) => {
+  const home = await openCliHome(t);
+  const server = await startSlackServer({ scopes: ['chat:write', 'im:history'] });
+  t.after(() => server.close());
+  const toml = ({ bot, app }: Readonly<{ bot: string; app: string }>): string =>
+    `[bot]\nowner = ["slack:U1"]\n[slack]\nbot_token = "${bot}"\napp_token = "${app}"\napi_url = "${server.url}"\n`;
+  const online = { args: ['--online'] };
+  const scopes = (await examine(home, toml(server.tokens), online)).of('SLACK_SCOPES');
+  assert.match(scopes.what, /commands \(the slash command\)/);
+  assert.doesNotMatch(scopes.what, /chat:write|reactions:write|assistant:write/);
+  const wrong = await examine(home, toml({ ...server.tokens, app: 'xapp-wrong' }), online);
+  assert.match(
+    wrong.of('SLACK_REFUSED').what,
+    /^slack\.app_token: Slack refused apps\.connections\.open: invalid_auth/,
+  );
+  server.faults.next('auth.test', { kind: 'status', status: 502 });
+  assert.match((await examine(home, toml(server.tokens), online)).of('SLACK_UNREACHABLE').what, /HTTP 502/);
+});
+
+test('L2 --online asks the model for one word', async (t) => {
+  const home = await openCliHome(t);
+  const server = await startMessagesServer({ script: ['ok'], apiKey: 'sk-good' });
+  t.after(() => server.close());
+  const toml = (key: string): string =>
+    `${owned}[models.default]\nmodel = "claude-haiku-5-5"\nbase_url = "${server.url}"\napi_key = "${key}"\n`;
+  const good = await examine(home, toml('sk-good'), { args: ['--online'] });
+  assert.equal(good.ok, true, JSON.stringify(good.found));
+  assert.match(good.checks.at(-1)?.said ?? '', /^claude-haiku-5-5 answered in /);
+  assert.equal(server.requests.length, 1);
+  const bad = await examine(home, toml('sk-bad'), { args: ['--online'] });
+  assert.match(bad.of('MODEL_FAILED').what, /401/);
+});
+
+test('L2 every id of the doctor is provoked by a test here and explained in the manual', async () => {
+  const manual = await readFile(path.join(import.meta.dirname, '../../docs/operators.md'), 'utf8');
+  for (const id of Object.keys(reasons)) {
+    assert.ok(provoked.has(id), `nothing provokes ${id}`);
+    assert.ok(manual.includes(`\`${id}\``), `${id} is not in docs/operators.md`);
+  }
+});
