@@ -70,6 +70,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^@cfworker\/json-schema$/, /^src\/lib\/json\/json-schema-check\.ts$/],
   [/^jose$/, /^src\/capabilities\//],
   [/^commander$/, /^src\/cli\//],
+  [/^@clack\/prompts$/, /^src\/cli\/init\//],
   [/^pino$|^prom-client$/, /^src\/operator\//],
   [/^zod$/, /^src\//],
   [/^node:/, /^(src|providers\/check)\//],

@@ -2,10 +2,12 @@ import type { Command } from './command.ts';
 import { botCommands } from './commands/bot.ts';
 import { outsideCommands } from './commands/outside.ts';
 import { peopleCommands } from './commands/people.ts';
+import { setUpCommands } from './commands/set-up.ts';
 import { skillCommands } from './commands/skills.ts';
 
 /** First words of commands that have more than one. */
 export const groups: Readonly<Record<string, string>> = {
+  manifest: 'what a platform is told of the bot',
   config: 'look at the configuration',
   skill: 'look at skills, check and begin them',
   sandbox: 'where the scripts of skills run',
@@ -20,6 +22,7 @@ export const groups: Readonly<Record<string, string>> = {
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
+  ...setUpCommands,
   ...botCommands,
   ...skillCommands,
   ...outsideCommands,

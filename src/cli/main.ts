@@ -6,6 +6,8 @@ import { commands, groups } from './commands.ts';
 
 const help = `
 Examples:
+  skillet init                             set up a bot, step by step
+  skillet doctor --online                  say what is wrong and how to fix it
   skillet chat --once "roll 2d6"           ask once, without an account
   skillet start --config /etc/skillet.toml run the bot
   skillet skill list --json                every skill with its diagnostics
@@ -62,13 +64,18 @@ function addCommand(parent: Parser, word: string, command: Command): void {
   const parser = parent.command(word).description(about).exitOverride();
   parser.option('--config <file>', 'the configuration file');
   for (const [name, one] of Object.entries(args)) parser.addArgument(toArgument(name, one));
-  for (const [name, one] of Object.entries(options)) parser.addOption(toOption(name, one));
+  const made = Object.entries(options).map(([name, one]) => ({ name, option: toOption(name, one) }));
+  for (const { option } of made) parser.addOption(option);
   if (json) parser.option('--json', 'as data');
   if (examples.length > 0) parser.addHelpText('after', `\n${['Examples:', ...examples].join('\n  ')}`);
   const names = Object.keys(args);
   parser.action(async (...said: readonly unknown[]) => {
     const values = Object.fromEntries(names.map((name, at) => [name, said[at]]));
-    await run({ ...parser.opts<object>(), ...values } as never);
+    // The parser has names of its own for words with a hyphen.
+    const chosen = Object.fromEntries(
+      made.map(({ name, option }) => [name, parser.getOptionValue(option.attributeName()) as unknown]),
+    );
+    await run({ ...parser.opts<object>(), ...chosen, ...values } as never);
   });
 }
 

@@ -69,7 +69,7 @@ test('L2 a machine in order has nothing but notes, and each check says what it s
   assert.equal(code, 0);
   assert.match(stdout, /^✓ node +24\..*$/m);
   assert.match(stdout, /^✓ channels +telegram; owners: telegram:42$/m);
-  assert.match(stdout, /\n· NO_MODEL\n  no language model is connected\n  Why: .*\n  Fix: .*\n/);
+  assert.match(stdout, /\n· NO_MODEL\n {2}no language model is connected\n {2}Why: .*\n {2}Fix: .*\n/);
   assert.match(stdout, /\n0 errors, 0 warnings, 2 notes\.\n$/);
 });
 

@@ -26,17 +26,6 @@ export const botCommands = [
     run: async (given) => (await import('../chat.ts')).chat(given),
   }),
   command({
-    name: 'doctor',
-    about: 'look for what is wrong: each finding with why it matters and how to fix it',
-    options: {
-      online: flag('ask Telegram, Slack and the language model, too'),
-      fix: flag('put right what needs no decision, such as rights of files'),
-    },
-    json: true,
-    examples: ['skillet doctor --online --fix'],
-    run: async (given) => (await import('../doctor.ts')).doctor(given),
-  }),
-  command({
     name: 'config check',
     about: 'say what start would say',
     json: true,

@@ -1,0 +1,70 @@
+import type { Answers, Named } from './answers.ts';
+import type { Dialog } from './dialog.ts';
+import { listenFor, newCode, type Listening } from './listen-for.ts';
+import type { WizardFlags } from './wizard-flags.ts';
+
+const defaultWaitSeconds = 300;
+
+type Found = Pick<Answers, 'owners' | 'groups'>;
+
+/** Owners by a code that they send to the bot, groups by adding the bot to them; both may be given by id instead. */
+export async function findPeople(dialog: Dialog, flags: WizardFlags, answers: Answers): Promise<Found> {
+  const owners: readonly Named[] = (flags.owner ?? []).map((id) => ({ id }));
+  const groups: readonly Named[] = (flags.group ?? []).map((id) => ({ id }));
+  const hasChannel = answers.telegram !== undefined || answers.slack !== undefined;
+  if (!hasChannel || flags.offline === true) return { owners, groups };
+  const wants = {
+    owner: flags['find-owner'] === true || (dialog.asks && owners.length === 0),
+    group: flags['find-group'] === true || dialog.asks,
+  };
+  if (!wants.owner && !wants.group) return { owners, groups };
+  await using listening = await dialog.during('Connecting', () => listenFor(answers));
+  const waitMs = (flags.wait ?? defaultWaitSeconds) * 1_000;
+  const allOwners = wants.owner ? [...owners, await findOwner(dialog, answers, listening, waitMs)] : owners;
+  const found = wants.group ? await findGroups(dialog, flags, listening, { owners: allOwners, waitMs }) : [];
+  return { owners: allOwners, groups: [...groups, ...found] };
+}
+
+async function findOwner(
+  dialog: Dialog,
+  { telegram, slack }: Answers,
+  listening: Listening,
+  waitMs: number,
+): Promise<Named> {
+  const code = newCode();
+  const name = telegram?.username;
+  dialog.say(
+    [
+      'To become its owner, send the bot this code in a direct message:',
+      `  ${code}`,
+      ...(name === undefined
+        ? []
+        : [`On Telegram, open https://t.me/${name}?start=${code} and press Start.`]),
+      ...(slack === undefined ? [] : ['On Slack, look for the app under Apps and write to it.']),
+    ].join('\n'),
+  );
+  const owner = await dialog.during('Waiting for the code', () => listening.owner(code, waitMs));
+  dialog.say(`The owner is ${owner.name} (${owner.id}).`);
+  return owner;
+}
+
+async function findGroups(
+  dialog: Dialog,
+  flags: WizardFlags,
+  listening: Listening,
+  { owners, waitMs }: Readonly<{ owners: readonly Named[]; waitMs: number }>,
+): Promise<readonly Named[]> {
+  const found: Named[] = [];
+  const ids = owners.map(({ id }) => id);
+  const wantsMore = async (): Promise<boolean> =>
+    dialog.asks
+      ? dialog.confirm(found.length === 0 ? 'Use it in a group or channel?' : 'In another one, too?', false)
+      : flags['find-group'] === true && found.length === 0;
+  while (await wantsMore()) {
+    dialog.say('Add the bot to the group or channel now.');
+    const group = await dialog.during('Waiting to be added', () => listening.group(ids, waitMs));
+    found.push(group);
+    dialog.say(`Admitted: ${group.name ?? 'a group'} (${group.id}).`);
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import { print } from '../console.ts';
+import type { Answers } from './answers.ts';
+import { askSlack, askTelegram } from './ask-channels.ts';
+import { askModel } from './ask-model.ts';
+import { atTerminal, flagsOnly, type Dialog } from './dialog.ts';
+import { findPeople } from './find-people.ts';
+import type { WizardFlags } from './wizard-flags.ts';
+import { writeFiles } from './write-files.ts';
+
+/** Asks for what a bot needs, tries it, and writes config and `.env` at the end. */
+export async function init(flags: WizardFlags): Promise<void> {
+  const file = path.resolve(flags.config ?? (process.env['SKILLET_CONFIG'] || 'config.toml'));
+  const canAsk = process.stdin.isTTY && process.stdout.isTTY;
+  const dialog = flags.yes !== true && canAsk ? await atTerminal() : flagsOnly();
+  const replace = await mayWrite(file, flags, dialog);
+  const answers = await gather(dialog, flags);
+  const { written } = await writeFiles(file, answers, replace);
+  const option = file === path.resolve('config.toml') ? '' : ` --config ${file}`;
+  print(
+    [
+      `Written, readable by you alone: ${written.join(', ')}`,
+      `Look it over: skillet doctor --online${option}`,
+      `Start the bot: skillet start${option}`,
+    ].join('\n'),
+  );
+}
+
+async function gather(dialog: Dialog, flags: WizardFlags): Promise<Answers> {
+  const name =
+    flags.name ?? (dialog.asks ? await dialog.text('What is the bot called?', 'Skillet') : 'Skillet');
+  const model = await askModel(dialog, flags);
+  const telegram = await askTelegram(dialog, flags);
+  const slack = await askSlack(dialog, flags);
+  const answers: Answers = { name, model, telegram, slack, owners: [], groups: [] };
+  return { ...answers, ...(await findPeople(dialog, flags, answers)) };
+}
+
+/** Whether a file that is there is replaced. */
+async function mayWrite(file: string, { replace }: WizardFlags, dialog: Dialog): Promise<boolean> {
+  if (!existsSync(file)) return false;
+  if (replace === true) return true;
+  const question = `${file} is there already. Write a new one, and keep this one as ${path.basename(file)}.old?`;
+  if (dialog.asks && (await dialog.confirm(question, false))) return true;
+  throw new OperatorError(
+    `${file} is there already: edit it, or say --replace to write a new one. \`skillet doctor\` says what is wrong with it.`,
+  );
+}

@@ -1,0 +1,116 @@
+import { randomInt } from 'node:crypto';
+import { openChannels, type ChannelNeeds } from '../../bot/open-channels.ts';
+import { parseConfig } from '../../config/parse-config.ts';
+import { formatConfigProblem } from '../../config/config-problem.ts';
+import type { Channel, ChannelEvent } from '../../core/channel.ts';
+import { chatIdOf, type Conversation } from '../../core/conversation.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { quietLog } from '../skills-here.ts';
+import { secretsOf, type Answers, type Named } from './answers.ts';
+import { configText } from './config-text.ts';
+
+/** The real channels, before there is a bot: what arrives is taken, and nothing is stored. */
+export type Listening = AsyncDisposable &
+  Readonly<{
+    /** Who sends this code in a direct message. Rejects with OperatorError when the time is over. */
+    owner(code: string, withinMs: number): Promise<Named>;
+    /** The next group that one of these people adds the bot to. The same. */
+    group(owners: readonly string[], withinMs: number): Promise<Named>;
+  }>;
+
+type Wanted = (event: ChannelEvent, channel: Channel) => Promise<Named | undefined>;
+
+export async function listenFor(answers: Answers): Promise<Listening> {
+  const variables = Object.fromEntries(secretsOf(answers).map(({ variable, value }) => [variable, value]));
+  const parsed = parseConfig(configText(answers), { env: variables });
+  if (!parsed.ok) throw new OperatorError(parsed.problems.map(formatConfigProblem).join('\n'));
+  const channels = await openChannels(parsed.config, needs);
+  const waiting = new Set<(event: ChannelEvent, channel: Channel) => Promise<void>>();
+  const started: Channel[] = [];
+  const stop = async (): Promise<void> => void (await Promise.all(started.map((one) => one.stop())));
+  try {
+    for (const channel of channels) {
+      started.push(channel);
+      await channel.start(async (event) => {
+        for (const look of waiting) await look(event, channel);
+      });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function first(wanted: Wanted, what: string, withinMs: number): Promise<Named> {
+    const found = Promise.withResolvers<Named>();
+    const late = setTimeout(
+      () => found.reject(new OperatorError(`${what} within ${withinMs / 1_000} s.`)),
+      withinMs,
+    );
+    const look = async (event: ChannelEvent, channel: Channel): Promise<void> => {
+      const one = await wanted(event, channel);
+      if (one !== undefined) found.resolve(one);
+    };
+    waiting.add(look);
+    try {
+      return await found.promise;
+    } finally {
+      clearTimeout(late);
+      waiting.delete(look);
+    }
+  }
+
+  return {
+    owner: (code, withinMs) => first(saysCode(code), 'Nobody sent the code', withinMs),
+    group: (owners, withinMs) => first(addedBy(owners), 'No owner added the bot to a group', withinMs),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+
+/** 50 bits: nobody guesses it while it counts. */
+export function newCode(): string {
+  return Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('');
+}
+
+function saysCode(code: string): Wanted {
+  return async (event, channel) => {
+    if (event.type !== 'message') return undefined;
+    const { text, chatType, sender, conversation, id } = event.message;
+    if (chatType !== 'private' || sender.kind !== 'person') return undefined;
+    if (
+      !text
+        .toUpperCase()
+        .split(/[\s_]+/)
+        .includes(code)
+    )
+      return undefined;
+    await tell(channel, conversation, id);
+    return { id: sender.id, name: sender.name };
+  };
+}
+
+/** Without their answer the wizard knows the owner all the same. */
+async function tell(channel: Channel, conversation: Conversation, id: string): Promise<void> {
+  const markdown = 'That is the code. You are my owner now; the set-up continues in your terminal.';
+  await channel.send(conversation, { markdown }, `init:${id}`).catch(() => undefined);
+}
+
+function addedBy(owners: readonly string[]): Wanted {
+  return async (event, channel) => {
+    if (event.type !== 'joined' || event.by === undefined || !owners.includes(event.by.id)) return undefined;
+    const { name } = await channel.lookUpChat(event.conversation);
+    return { id: chatIdOf(event.conversation), name };
+  };
+}
+
+const needs: ChannelNeeds = {
+  hasAnswered: async () => false,
+  partners: { get: async () => undefined, set: async () => undefined },
+  skillNames: () => [],
+  isAtWork: async () => false,
+  lead: async () => new AbortController().signal,
+  log: quietLog,
+  clock: systemClock,
+};

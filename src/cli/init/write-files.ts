@@ -1,0 +1,53 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { envFileOf, readConfigFile } from '../../config/load-config.ts';
+import { formatConfigProblem } from '../../config/config-problem.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { secretsOf, type Answers, type Secret } from './answers.ts';
+import { configText } from './config-text.ts';
+
+/** Writes the config and, with secrets, `.env` beside it, both 0600. One that is there is kept as `.old` if `replace`. */
+export async function writeFiles(
+  file: string,
+  answers: Answers,
+  replace: boolean,
+): Promise<Readonly<{ written: readonly string[] }>> {
+  const secrets = secretsOf(answers).filter(({ isSet }) => !isSet);
+  const env = envFileOf(file);
+  mkdirSync(path.dirname(file), { recursive: true });
+  if (secrets.length > 0) writeEnv(env, secrets);
+  if (replace && existsSync(file)) renameSync(file, `${file}.old`);
+  writeFileSync(file, configText(answers), { flag: 'wx', mode: 0o600 });
+  const variables = Object.fromEntries(secretsOf(answers).map(({ variable, value }) => [variable, value]));
+  const parsed = await readConfigFile({ file, env: { ...process.env, ...variables } });
+  if (!parsed.ok)
+    throw new OperatorError(
+      `${file} is written, and has to be corrected:\n${parsed.problems.map(formatConfigProblem).join('\n')}`,
+    );
+  return { written: secrets.length > 0 ? [file, env] : [file] };
+}
+
+/** Other lines stay as they are. Written aside and moved, so that nobody reads half of it, or reads it before it is closed. */
+function writeEnv(file: string, secrets: readonly Secret[]): void {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const names = secrets.map(({ variable }) => variable);
+  const kept = before
+    .split('\n')
+    .filter((line) => !names.some((name) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`).test(line)))
+    .join('\n')
+    .trimEnd();
+  const lines = secrets.map(({ variable, value }) => `${variable}=${inEnv(value)}`);
+  const aside = `${file}.new`;
+  rmSync(aside, { force: true });
+  writeFileSync(aside, `${[...(kept === '' ? [] : [kept]), ...lines].join('\n')}\n`, {
+    flag: 'wx',
+    mode: 0o600,
+  });
+  chmodSync(aside, 0o600);
+  renameSync(aside, file);
+}
+
+/** Tokens need no quotes; what does is no token, and single quotes take it as it is. */
+function inEnv(value: string): string {
+  return /^[\w:./+=-]+$/.test(value) ? value : `'${value}'`;
+}

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const place = new URL('../../app-manifest.yaml', import.meta.url);
+
+/** The manifest of the Slack app, and the page that makes one of it. */
+export function slackManifest(): Readonly<{ path: string; text: string; link: string }> {
+  const text = readFileSync(place, 'utf8');
+  // Comments would only make the address longer.
+  const bare = text
+    .split('\n')
+    .map((line) => line.replace(/(^|\s+)#.*$/, ''))
+    .filter((line) => line.trim() !== '')
+    .join('\n');
+  const link = `https://api.slack.com/apps?new_app=1&manifest_yaml=${encodeURIComponent(bare)}`;
+  return { path: fileURLToPath(place), text, link };
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import { startSlackServer } from '../servers/slack/start-slack-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
+import { childEnv } from '../support/child-env.ts';
+import { cliPath } from '../support/cli-path.ts';
+import { openCliHome, type CliHome } from '../support/run-cli.ts';
+import { noTerminal, openTerminal } from '../support/shell-at-terminal.ts';
+
+/** The wizard in a process of its own, whose words can be waited for. */
+function startInit(t: TestContext, home: CliHome, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [cliPath, 'init', ...args], {
+    cwd: home.folder,
+    env: { ...childEnv(home.folder), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = once(child, 'close').then(([code]) => code as number);
+  return {
+    async until(pattern: RegExp): Promise<string> {
+      for (;;) {
+        const found = pattern.exec(said);
+        if (found !== null) return found[1] ?? found[0];
+        const gone = ended.then(() => 'gone' as const);
+        const next = Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), gone]);
+        if ((await next) === 'gone' && !pattern.test(said))
+          throw new Error(`it ended before ${pattern}: ${said}`);
+      }
+    },
+    ended,
+    said: () => said,
+  };
+}
+
+const file = (home: CliHome, name: string): Promise<string> => readFile(path.join(home.folder, name), 'utf8');
+
+test('L1 A10 H13 init by flags: tokens tried, the owner found by a code, a group by adding the bot', async (t) => {
+  const home = await openCliHome(t);
+  const telegram = await startTelegramServer({ privacy: false });
+  t.after(() => telegram.close());
+  const model = await startMessagesServer({ script: () => 'ok', apiKey: 'sk-canary-1' });
+  t.after(() => model.close());
+  await home.write('.env', '# mine\nOTHER=1\nMODEL_API_KEY=old\n');
+  const [ann, eve] = [telegram.person({ name: 'Ann Lee' }), telegram.person({ name: 'Eve' })];
+  const init = startInit(
+    t,
+    home,
+    [
+      ...['--base-url', model.url, '--model', 'claude-haiku-5-5', '--api-key', 'sk-canary-1'],
+      ...['--telegram-token', '$BOT_TOKEN', '--telegram-api-root', telegram.url],
+      ...['--find-owner', '--find-group'],
+    ],
+    { BOT_TOKEN: telegram.token },
+  );
+  const code = await init.until(/^ {2}([A-Z0-9]{10})$/m);
+  eve.says('is this the code: AAAAAAAAAA');
+  const group = telegram.group({ title: 'Friends' });
+  group.setBot('left');
+  ann.says(`/start ${code}`);
+  assert.match((await ann.dm.nextMessage()).text, /You are my owner now/);
+  await init.until(/Add the bot to the group/);
+  group.setBot('member', { id: eve.id, first_name: 'Eve' });
+  group.setBot('left', { id: ann.id, first_name: 'Ann' });
+  group.setBot('member', { id: ann.id, first_name: 'Ann' });
+  assert.equal(await init.ended, 0, init.said());
+  assert.doesNotMatch(init.said(), /sk-canary|AAtest/);
+  const config = await file(home, 'config.toml');
+  assert.match(config, new RegExp(`owner = \\[\\n {2}"telegram:${ann.id}", # Ann Lee\\n\\]`));
+  assert.match(config, new RegExp(`groups = \\[\\n {2}"telegram:${group.id}", # Friends\\n\\]`));
+  assert.match(config, /# @test_bot\ntoken = "\$BOT_TOKEN"/);
+  assert.doesNotMatch(config, /sk-canary|AAtest/);
+  assert.equal(await file(home, '.env'), '# mine\nOTHER=1\nMODEL_API_KEY=sk-canary-1\n');
+  for (const name of ['config.toml', '.env'])
+    assert.equal((await stat(path.join(home.folder, name))).mode & 0o777, 0o600, name);
+  const doctor = await home.run(['doctor', '--online'], { env: { BOT_TOKEN: telegram.token } });
+  assert.equal(doctor.code, 0, doctor.stdout);
+  // What was said to the wizard is not said to the bot again.
+  assert.equal(telegram.queue.waiting().length, 0);
+});
+
+test('L1 init for Slack: the owner by a code over Socket Mode', async (t) => {
+  const home = await openCliHome(t);
+  const slack = await startSlackServer();
+  t.after(() => slack.close());
+  const anna = slack.workspace.addUser('anna');
+  const init = startInit(t, home, [
+    ...['--slack-bot-token', slack.tokens.bot, '--slack-app-token', slack.tokens.app],
+    ...['--slack-api-url', slack.url, '--find-owner'],
+  ]);
+  const code = await init.until(/^ {2}([A-Z0-9]{10})$/m);
+  slack.people.dm(anna, code.toLowerCase());
+  assert.equal(await init.ended, 0, init.said());
+  assert.match(
+    await file(home, 'config.toml'),
+    new RegExp(`owner = \\[\\n {2}"slack:${anna.id}", # anna\\n\\]`),
+  );
+  assert.match(await file(home, '.env'), /^SLACK_BOT_TOKEN=xoxb-.*\nSLACK_APP_TOKEN=xapp-.*\n$/);
+  const doctor = await home.run(['doctor', '--online']);
+  assert.equal(doctor.code, 0, doctor.stdout);
+});
+
+test('L1 init writes nothing if a token is refused, a code never comes, or a config is there', async (t) => {
+  const home = await openCliHome(t);
+  const telegram = await startTelegramServer();
+  t.after(() => telegram.close());
+  const root = ['--telegram-api-root', telegram.url];
+  const wrong = '123456789:AAwrongwrongwrongwrongwrongwrongwrong';
+  const refused = await home.run(['init', '--yes', '--telegram-token', wrong, ...root]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /Telegram refused getMe: 401 Unauthorized\. --offline skips this check/);
+  const good = ['init', '--yes', '--telegram-token', telegram.token, ...root];
+  const late = await home.run([...good, '--find-owner', '--wait', '1']);
+  assert.match(late.stderr, /^Nobody sent the code within 1 s\.\n$/);
+  const unset = await home.run(['init', '--yes', '--telegram-token', '$NO_SUCH']);
+  assert.match(unset.stderr, /The environment has no NO_SUCH/);
+  await assert.rejects(file(home, 'config.toml'), /ENOENT/);
+  await assert.rejects(file(home, '.env'), /ENOENT/);
+  assert.equal((await home.run([...good, '--owner', 'telegram:7'])).code, 0);
+  const before = await file(home, 'config.toml');
+  const again = await home.run([...good, '--owner', 'telegram:8']);
+  assert.match(again.stderr, /config\.toml is there already: .*--replace/);
+  assert.equal(await file(home, 'config.toml'), before);
+  assert.equal((await home.run([...good, '--owner', 'telegram:8', '--replace'])).code, 0);
+  assert.equal(await file(home, 'config.toml.old'), before);
+  assert.match(await file(home, 'config.toml'), /"telegram:8"/);
+  assert.equal((await home.run(['init', '--owner', 'Ann'])).code, 2);
+});
+
+test('L1 init without an account: what no flag says is left out, and chat answers', async (t) => {
+  const home = await openCliHome(t);
+  const { code, stdout } = await home.run(['init', '--name', 'Bo "the bot"', '--config', 'deep/config.toml']);
+  assert.equal(code, 0);
+  assert.match(stdout, /skillet start --config .*deep\/config\.toml/);
+  await assert.rejects(file(home, 'deep/.env'), /ENOENT/);
+  const checked = await home.run(['config', 'check', '--config', 'deep/config.toml']);
+  assert.equal(checked.code, 0, checked.stdout);
+  const chat = await home.run(['chat', '--config', 'deep/config.toml', '--once', '/start']);
+  assert.match(chat.stdout, /I am Bo "the bot"/);
+});
+
+test(
+  'L1 init at a terminal asks step by step, and asks again what was refused',
+  { skip: noTerminal },
+  async (t) => {
+    const home = await openCliHome(t);
+    const telegram = await startTelegramServer({ privacy: false });
+    t.after(() => telegram.close());
+    const ann = telegram.person({ name: 'Ann' });
+    const terminal = await openTerminal(t, home, ['init', '--telegram-api-root', telegram.url], {
+      TELEGRAM_BOT_TOKEN: '123456789:AAwrongwrongwrongwrongwrongwrongwrong',
+    });
+    await terminal.until(/What is the bot called/);
+    terminal.type('\r');
+    await terminal.until(/Which language model/);
+    terminal.type('\u001b[B\u001b[B\r');
+    await terminal.until(/Connect Telegram/);
+    terminal.type('\r');
+    await terminal.until(/TELEGRAM_BOT_TOKEN is in the environment/);
+    terminal.type('\r');
+    await terminal.until(/401 Unauthorized/);
+    await terminal.until(/Bot token/);
+    terminal.type(`${telegram.token}\r`);
+    await terminal.until(/Telegram knows the bot: @test_bot/);
+    await terminal.until(/Connect Slack/);
+    terminal.type('\r');
+    await terminal.until(/become its owner/);
+    const code = /[A-Z0-9]{10}/.exec(await terminal.until(/[A-Z0-9]{10}/))?.[0] ?? '';
+    await terminal.until(/t\.me\/test_bot\?start=/);
+    ann.says(code);
+    await terminal.until(/The owner is Ann/);
+    await terminal.until(/Use it in a group/);
+    terminal.type('\r');
+    assert.equal(await terminal.ended, 0);
+    assert.doesNotMatch(terminal.seen(), /AAtest/);
+    assert.match(await file(home, 'config.toml'), /# Ann\n/);
+    assert.match(await file(home, '.env'), new RegExp(`TELEGRAM_BOT_TOKEN=${telegram.token}\n`));
+  },
+);
+
+test('H4 L1 the manifest of the Slack app, and the page that makes one of it', async (t) => {
+  const { run } = await openCliHome(t);
+  const { stdout } = await run(['manifest', 'slack']);
+  const own = await readFile(path.join(import.meta.dirname, '../../app-manifest.yaml'), 'utf8');
+  assert.equal(stdout, own);
+  const { stdout: link } = await run(['manifest', 'slack', '--link']);
+  const asked = new URL(link.trim()).searchParams.get('manifest_yaml') ?? '';
+  assert.match(asked, /^ {6}- im:history$/m);
+  assert.doesNotMatch(asked, /#/);
+});
