@@ -154,9 +154,9 @@ test(
     const telegram = await startTelegramServer({ privacy: false });
     t.after(() => telegram.close());
     const ann = telegram.person({ name: 'Ann' });
-    const terminal = await openTerminal(t, home, ['init', '--telegram-api-root', telegram.url], {
-      TELEGRAM_BOT_TOKEN: '123456789:AAwrongwrongwrongwrongwrongwrongwrong',
-    });
+    const wrong = '123456789:AAwrongwrongwrongwrongwrongwrongwrong';
+    const args = ['init', '--telegram-api-root', telegram.url];
+    const terminal = await openTerminal(t, home, args, { TELEGRAM_BOT_TOKEN: wrong }, 120);
     await terminal.until(/What is the bot called/);
     terminal.type('\r');
     await terminal.until(/Which language model/);

@@ -35,14 +35,16 @@ export type Terminal = Readonly<{
   seen(): string;
 }>;
 
-/** The command line at a terminal of its own. */
+/** The command line at a terminal of its own, which has no width unless one is given. */
 export async function openTerminal(
   t: TestContext,
   { folder }: CliHome,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  columns?: number,
 ): Promise<Terminal> {
-  const words = [process.execPath, cliPath, ...args].map((word) => `'${word}'`).join(' ');
+  const size = columns === undefined ? '' : `stty cols ${columns} rows 50; `;
+  const words = `${size}${[process.execPath, cliPath, ...args].map((word) => `'${word}'`).join(' ')}`;
   const child = spawn('script', ['--quiet', '--return', '--command', words, '/dev/null'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, TERM: 'dumb', ...env },
