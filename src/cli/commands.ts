@@ -1,4 +1,7 @@
-import type { Command } from './command.ts';
+import { argument, command, type Command } from './command.ts';
+import { print } from './console.ts';
+import { OperatorError } from '../core/errors.ts';
+import { accessCommands } from './commands/access.ts';
 import { botCommands } from './commands/bot.ts';
 import { outsideCommands } from './commands/outside.ts';
 import { peopleCommands } from './commands/people.ts';
@@ -17,6 +20,7 @@ export const groups: Readonly<Record<string, string>> = {
   outbox: 'failed deliveries',
   policy: 'standing approvals, given by "Always"',
   mcp: 'servers of further tools',
+  access: 'who may do what, and why',
   audit: 'the record of what was done',
 };
 
@@ -27,4 +31,18 @@ export const commands: readonly Command[] = [
   ...skillCommands,
   ...outsideCommands,
   ...peopleCommands,
+  ...accessCommands,
+  command({
+    name: 'completion',
+    about: 'print what makes a shell complete commands: bash, zsh or fish',
+    args: { shell: argument('bash, zsh or fish') },
+    examples: ['skillet completion bash > ~/.local/share/bash-completion/completions/skillet'],
+    needs: 'nothing',
+    async run({ shell }) {
+      const { completionScript, shells } = await import('./completion.ts');
+      const known = shells.find((one) => one === shell);
+      if (known === undefined) throw new OperatorError(`Write one of these: ${shells.join(', ')}.`);
+      print(completionScript(known, { commands, groups }));
+    },
+  }),
 ];

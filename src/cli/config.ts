@@ -1,5 +1,12 @@
 import { unusedTables } from '../conversations/host-diagnostics.ts';
+import { existsSync } from 'node:fs';
+import { accessTestsOf, readAccessTests } from '../config/access-tests.ts';
 import type { Config } from '../config/complete-config.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Skill } from '../core/skill.ts';
+import { runAccessTests } from '../operator/access/run-access-tests.ts';
+import { quietLog } from './skills-here.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { maskedConfig, showConfig } from '../config/secrets-of-config.ts';
 import { loadSkills } from '../skills/load-skills.ts';
@@ -43,9 +50,36 @@ export async function checkConfig({ config: flag, json }: Shared): Promise<void>
 async function lookForProblems(config: Config) {
   const ofMachine = await startChecks(config);
   const { roots, plugins, diagnostics } = await tryParts(config);
+  const expectations = config.path === undefined ? undefined : accessTestsOf(config.path);
+  const isTested = expectations !== undefined && existsSync(expectations);
   const named = Object.keys(config.skills.byName).length > 0;
-  const slips = named ? unusedTables((await loadSkills(roots)).skills, config) : [];
-  return { plugins, diagnostics: [...ofMachine, ...diagnostics], slips };
+  const skills = named || isTested ? (await loadSkills(roots)).skills : [];
+  const slips = named ? unusedTables(skills, config) : [];
+  const unmet = isTested ? await unmetExpectations(config, expectations, skills) : [];
+  return { plugins, diagnostics: [...ofMachine, ...diagnostics, ...unmet], slips };
+}
+
+/** Of `access.tests.toml` (L14). */
+async function unmetExpectations(
+  config: Config,
+  place: string,
+  skills: readonly Skill[],
+): Promise<readonly Diagnostic[]> {
+  const failed = (message: string): Diagnostic => ({
+    level: 'error',
+    code: 'ACCESS_TEST_FAILED',
+    message,
+    path: place,
+  });
+  try {
+    const results = await runAccessTests(config, { tests: readAccessTests(place), skills, log: quietLog });
+    return results
+      .filter(({ passed }) => !passed)
+      .map(({ what, expected, ruling }) => failed(`${what}: expected ${expected}, but ${ruling.reason}`));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [failed(error.message)];
+  }
 }
 
 /** Secrets masked (G5). */

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { nearest } from '../lib/text/text.ts';
 import { locateKeys, type Place } from './locate-keys.ts';
 import { isSecretKey } from './secrets-of-config.ts';
-import { formatKeyPath, type FromEnvironment, type KeyPath } from './section.ts';
+import { formatKeyPath, valueAt, type FromEnvironment, type KeyPath } from './section.ts';
 
 const fixes: readonly (readonly [RegExp, string])[] = [
   [/excessively nested/, 'lists and tables are nested too deeply: write fewer brackets'],
@@ -142,6 +142,17 @@ export function placeInFile(file: string | undefined): (path: KeyPath) => Place 
   } catch {
     // Edited since: no line.
     return () => undefined;
+  }
+}
+
+/** Whether a key is written in a config file as it is saved now; false if it can't be read. */
+export function writtenInFile(file: string | undefined): (path: KeyPath) => boolean {
+  try {
+    const data = file === undefined ? {} : parse(readFileSync(file, 'utf8'));
+    return (path) => valueAt(data, path) !== undefined;
+  } catch {
+    // As above.
+    return () => false;
   }
 }
 

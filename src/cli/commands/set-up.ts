@@ -38,7 +38,7 @@ export const setUpCommands = [
       }),
     },
     examples: [
-      'skillet init',
+      'skillet init --config /srv/bot/config.toml',
       "skillet init --yes --api-key '$ANTHROPIC_API_KEY' --telegram-token '$TELEGRAM_BOT_TOKEN' --find-owner",
     ],
     run: async (given) => (await import('../init/init.ts')).init(given),

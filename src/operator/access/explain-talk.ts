@@ -1,0 +1,101 @@
+import { listsId } from '../../access/chat-migrations.ts';
+import type { Decision, MessageDenial, Speaker } from '../../access/decide-message.ts';
+import type { KeyPath } from '../../config/section.ts';
+import type { AccessLevel, AccessSettings } from '../../core/access-settings.ts';
+import { chatIdOf } from '../../core/conversation.ts';
+import type { Rule, Ruling } from './ruling.ts';
+
+/** Whether somebody may talk, as `decision` says, with the rule behind it. `stored`: from the bot's store, not the config. */
+export function explainTalk(
+  decision: Decision<MessageDenial>,
+  speaker: Speaker,
+  {
+    settings,
+    stored,
+    ruleAt,
+  }: Readonly<{
+    settings: AccessSettings;
+    stored: Readonly<{ owner: boolean; paired: boolean; group: boolean }>;
+    ruleAt(key: KeyPath): Rule;
+  }>,
+): Ruling {
+  const { sender, conversation, chatType } = speaker;
+  const chat = chatIdOf(conversation);
+  const at = (key: keyof AccessLevel, written: string): Rule =>
+    ruleAt([...levelOf(settings, chat, key), written]);
+  if (!decision.allowed) {
+    const { code, reason } = decision;
+    const isGroup = chatType !== 'private';
+    const { rule, change } = denial(code, { sender: sender.id, chat, isGroup });
+    return { allowed: false, code, reason, rule, change };
+  }
+  const { reason, rule } = admission();
+  const where =
+    chatType === 'private'
+      ? ''
+      : `, and ${stored.group ? 'an owner allowed the group' : 'the group is admitted'}`;
+  return { allowed: true, reason: `${reason}${where}`, rule };
+
+  function admission(): Readonly<{ reason: string; rule: Rule }> {
+    const { id } = sender;
+    if (listsId(settings.owners, id)) return { reason: `${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
+    if (stored.owner) return { reason: `${id} is the owner by claim`, rule: { name: 'the store' } };
+    const groupUsers = effective(settings, chat, 'groupUsers');
+    if (chatType !== 'private' && groupUsers !== undefined)
+      return { reason: `${id} is among those who may talk in groups`, rule: at('groupUsers', 'group_users') };
+    const users = effective(settings, chat, 'users') ?? [];
+    if (listsId(users, id)) return { reason: `${id} is listed`, rule: at('users', 'users') };
+    if (users.includes(`${conversation.channel}:*`))
+      return { reason: 'everybody of the workspace is listed', rule: at('users', 'users') };
+    if (stored.paired) return { reason: `${id} is paired`, rule: { name: 'the store' } };
+    return { reason: 'everybody may write directly', rule: at('dm', 'dm') };
+  }
+
+  function denial(
+    code: MessageDenial,
+    of: Readonly<{ sender: string; chat: string; isGroup: boolean }>,
+  ): Readonly<{ rule: Rule; change: string }> {
+    const open = of.isGroup && effective(settings, of.chat, 'groupUsers') !== undefined;
+    const list = open ? at('groupUsers', 'group_users') : at('users', 'users');
+    switch (code) {
+      case 'STRANGER':
+        return {
+          rule: list,
+          change: `they write to the bot and you approve their code, or list "${of.sender}" there`,
+        };
+      case 'NOT_ALLOWED':
+      case 'BOT':
+        return { rule: list, change: `list "${of.sender}" there` };
+      case 'CHAT_NOT_ALLOWED':
+        return {
+          rule: at('groups', 'groups'),
+          change: `list "${of.chat}" there, or an owner presses Allow when the bot asks`,
+        };
+      case 'OUTSIDER':
+        return {
+          rule: ruleAt(['slack', 'allow_external']),
+          change: 'write allow_external = true under [slack]',
+        };
+      case 'NOT_ADDRESSED':
+        return { rule: at('mention', 'mention'), change: 'mention the bot, or write mention = "always"' };
+    }
+  }
+}
+
+/** The level that decides a key: the chat's, else the channel's, else the general one. */
+function levelOf(settings: AccessSettings, chat: string, key: keyof AccessLevel): readonly string[] {
+  const channel = chat.slice(0, chat.indexOf(':'));
+  const entry = [...settings.chats].find(([id, level]) => listsId([id], chat) && level[key] !== undefined);
+  if (entry !== undefined) return ['access', 'chats', entry[0]];
+  return settings.channels.get(channel)?.[key] === undefined ? ['access'] : ['access', channel];
+}
+
+function effective<Key extends keyof AccessLevel>(
+  settings: AccessSettings,
+  chat: string,
+  key: Key,
+): AccessLevel[Key] {
+  const [, at, id = ''] = levelOf(settings, chat, key);
+  if (at === undefined) return settings.general[key];
+  return (at === 'chats' ? settings.chats.get(id) : settings.channels.get(at))?.[key];
+}

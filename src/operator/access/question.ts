@@ -1,0 +1,54 @@
+import type { Speaker } from '../../access/decide-message.ts';
+import type { SkillUse } from '../../access/decide-skill.ts';
+import type { SeenChatType } from '../../core/conversation.ts';
+import { OperatorError } from '../../core/errors.ts';
+
+/** Who asks for what, and where. Ids are qualified. */
+export type AccessQuestion = Readonly<{
+  who: string;
+  /** Absent: their direct message. */
+  where?: string;
+  /** Absent: as the id tells. */
+  chatType?: SeenChatType;
+  /** People of other workspaces read along. */
+  external?: boolean;
+  /** Without a mention. */
+  unaddressed?: boolean;
+  skill?: string;
+}>;
+
+/** The message that would be judged, and the use of a skill. Throws OperatorError for ids of two channels. */
+export function toMessage(question: AccessQuestion): Readonly<{ speaker: Speaker; use: SkillUse }> {
+  const { who, where = who, external = false, unaddressed = false } = question;
+  const [channel = '', person] = split(who);
+  const [of, chat = ''] = where.includes(':') ? split(where) : [channel, where];
+  if (of !== channel)
+    throw new OperatorError(
+      `${who} and ${where} are of two channels: write both ids of one, such as telegram:42.`,
+    );
+  const chatType = question.chatType ?? typeOf(channel, chat, chat === person);
+  const conversation = { channel, chat };
+  const isGuest = channel === 'slack' && external;
+  return {
+    speaker: {
+      conversation,
+      chatType,
+      addressed: !unaddressed,
+      sender: { id: who, kind: isGuest ? 'guest' : 'person' },
+    },
+    use: { chatType, chatIds: [`${channel}:${chat}`], external, sender: who, by: 'person' },
+  };
+}
+
+function split(id: string): readonly [string, string] {
+  const colon = id.indexOf(':');
+  return [id.slice(0, colon), id.slice(colon + 1)];
+}
+
+/** Only Slack tells it no better than this: public channels and private ones have ids of one form. */
+function typeOf(channel: string, chat: string, isOwn: boolean): SeenChatType {
+  if (isOwn) return 'private';
+  if (channel === 'slack')
+    return chat.startsWith('D') ? 'private' : chat.startsWith('G') ? 'group' : 'channel';
+  return channel === 'telegram' ? (chat.startsWith('-') ? 'group' : 'private') : 'group';
+}

@@ -1,0 +1,30 @@
+import { placeInFile, writtenInFile } from '../../config/config-problem.ts';
+import { formatKeyPath, type KeyPath } from '../../config/section.ts';
+
+/** A decision, the rule behind it, and what would change it. */
+export type Ruling = Readonly<{
+  allowed: boolean;
+  /** Of a denial. */
+  code?: string;
+  reason: string;
+  rule?: Rule;
+  change?: string;
+}>;
+
+export type Rule = Readonly<{
+  /** `access.users`, or what else decided. */
+  name: string;
+  path?: string;
+  /** Absent: it is at its default. */
+  line?: number;
+}>;
+
+/** Where a key stands in the config, or that it is at its default. */
+export function createRuleAt(file: string | undefined): (key: KeyPath) => Rule {
+  const placeOf = placeInFile(file);
+  const isWritten = writtenInFile(file);
+  return (key) => {
+    const name = formatKeyPath(key);
+    return isWritten(key) ? { name, path: file, line: placeOf(key)?.line } : { name: `${name} (default)` };
+  };
+}
