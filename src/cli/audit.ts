@@ -1,7 +1,9 @@
+import type { AuditFilter } from '../audit/match-lines.ts';
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
-import { print, printJson } from './console.ts';
+import { print, printJson, untilInterrupted, waited } from './console.ts';
+import { OperatorError } from '../core/errors.ts';
 import { oneLine } from '../lib/text/text.ts';
 
 /** Not for people, or shown differently. */
@@ -13,11 +15,50 @@ const leftOut: ReadonlySet<string> = new Set([
 
 const longest = 120;
 
-/** Oldest first (L6). */
-export async function auditTail({ config, lines, json }: Shared & { lines: number }): Promise<void> {
-  const newest = await askBot(config, 'audit tail', lines);
-  if (json === true) return newest.length === 0 ? undefined : print(newest.join('\n'));
-  print(auditTable(newest) || 'Nothing was recorded.');
+type Tail = Shared &
+  Omit<AuditFilter, 'since'> &
+  Readonly<{ lines: number; since?: string; follow?: boolean }>;
+
+const followMs = 1_000;
+
+/** Oldest first (L6). `follow`: until Ctrl-C, what is recorded from now on, too. */
+export async function auditTail({ config, json, follow, lines, ...filter }: Tail): Promise<void> {
+  const { person, skill, kind } = filter;
+  const since = filter.since === undefined ? undefined : sinceWhen(filter.since, Date.now());
+  const asked = JSON.parse(JSON.stringify({ lines, person, skill, kind, since })) as { lines: number };
+  const show = (newest: readonly string[]): void => {
+    if (newest.length > 0) print(json === true ? newest.join('\n') : auditTable(newest));
+  };
+  const first = await askBot(config, 'audit tail', asked);
+  if (first.length === 0 && json !== true && follow !== true) return print('Nothing was recorded.');
+  show(first);
+  if (follow !== true) return;
+  using interrupted = untilInterrupted(new OperatorError('stopped'));
+  let seen = new Set(first);
+  while (await waited(followMs, interrupted.signal)) {
+    const newest = await askBot(config, 'audit tail', { ...asked, lines: Math.max(lines, mostAtOnce) });
+    show(newest.filter((line) => !seen.has(line) && !isOlder(line, first)));
+    seen = new Set([...newest, ...first]);
+  }
+}
+
+/** What one look may bring. */
+const mostAtOnce = 1_000;
+
+/** A longer look also brings lines from before the first one. */
+function isOlder(line: string, [oldest]: readonly string[]): boolean {
+  if (oldest === undefined) return false;
+  const at = (text: string): string => String((JSON.parse(text) as Line)['at']);
+  return at(line) < at(oldest);
+}
+
+/** `2h`, `30m`, `7d` ago, or a day or time in ISO form. */
+export function sinceWhen(text: string, now: number): string {
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+  const at = unit === undefined ? Date.parse(text) : now - Number(count) * (units[unit] ?? 0);
+  if (Number.isNaN(at)) throw new OperatorError('--since: write 30m, 2h, 7d, or a day such as 2026-11-24.');
+  return new Date(at).toISOString();
 }
 
 /** Exit 1 if anything was changed or removed (L6). */

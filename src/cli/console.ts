@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 export function print(text: string): void {
@@ -42,6 +43,14 @@ export function untilInterrupted(why: Error): Disposable & Readonly<{ signal: Ab
     signal: interrupted.signal,
     [Symbol.dispose]: () => void process.off('SIGINT', stop).off('SIGTERM', stop),
   };
+}
+
+/** False if it was aborted meanwhile. Keeps the process alive. */
+export function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+  return setTimeout(ms, true, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    return false;
+  });
 }
 
 /** `unasked`: nobody is at the terminal. */

@@ -4,6 +4,7 @@ import type { Pairing, PairingRequest } from '../access/pairing.ts';
 import type { AccessContext } from '../access/decide-skill.ts';
 import type { Users } from '../access/users.ts';
 import type { Approvals } from '../approvals/approvals.ts';
+import { matchLines } from '../audit/match-lines.ts';
 import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
@@ -20,6 +21,7 @@ import { explainAccess, writer, type AccessInForce } from './explain-access.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import { listWork } from './list-work.ts';
+import { statusOf, tasksOf } from './status-of.ts';
 
 /** What operations act on. */
 export type OperateDeps = Readonly<{
@@ -76,6 +78,18 @@ const text = z.string().min(1).max(10_000);
 const installed = z.object({ source: text, commit: text.optional(), skills: z.array(text).readonly() });
 const account = z.object({ sender: text, capability: text, ref: text });
 const approvalAnswer = z.object({ id: text, answer: z.enum(['approve', 'deny']), by: text });
+/** Newest lines that a filter looks through. */
+const mostSearched = 20_000;
+const auditLines = z.union([
+  z.int().positive(),
+  z.object({
+    lines: z.int().positive(),
+    person: text.optional(),
+    skill: text.optional(),
+    since: z.iso.datetime().optional(),
+    kind: text.optional(),
+  }),
+]);
 const shownTools = z.object({
   server: text,
   /** `hash` is that of the definition that was shown. */
@@ -181,7 +195,13 @@ export const operations = {
     return { revoked: true };
   }),
 
-  'audit tail': reads(z.int().positive(), (lines, { audit }) => audit.tail(lines)),
+  status: reads(none, (_, { store, running }) => statusOf(store, running?.readiness)),
+  tasks: reads(none, (_, { store }) => tasksOf(store)),
+  'audit tail': reads(auditLines, async (asked, { audit }) => {
+    const { lines, ...filter } = typeof asked === 'number' ? { lines: asked } : asked;
+    const isFiltered = Object.keys(filter).length > 0;
+    return matchLines(await audit.tail(isFiltered ? mostSearched : lines), filter).slice(-lines);
+  }),
   'audit verify': reads(none, (_, { audit }) => audit.verify()),
   /** For the audit: the command line changed the folder already. */
   'skills installed': changes(installed, (of, { audit }) =>

@@ -63,12 +63,12 @@ test('L1 A10 H13 init by flags: tokens tried, the owner found by a code, a group
   const code = await init.until(/^ {2}([A-Z0-9]{10})$/m);
   eve.says('is this the code: AAAAAAAAAA');
   const group = telegram.group({ title: 'Friends' });
-  group.setBot('left');
+  group.setBot('absent');
   ann.says(`/start ${code}`);
   assert.match((await ann.dm.nextMessage()).text, /You are my owner now/);
   await init.until(/Add the bot to the group/);
   group.setBot('member', { id: eve.id, first_name: 'Eve' });
-  group.setBot('left', { id: ann.id, first_name: 'Ann' });
+  group.setBot('absent', { id: ann.id, first_name: 'Ann' });
   group.setBot('member', { id: ann.id, first_name: 'Ann' });
   assert.equal(await init.ended, 0, init.said());
   assert.doesNotMatch(init.said(), /sk-canary|AAtest/);

@@ -23,7 +23,10 @@ test('L1 Q10 Q9 L9 backup copies the store of a running bot and of one that rest
   await ann.dm.nextMessage();
   const first = await home.runAlone(['backup', 'one.db']);
   assert.equal(first.code, 0, first.stderr);
-  assert.match(first.stdout, /one\.db is written \(\d+ KB\)\. To restore it, stop the bot, remove/);
+  assert.match(
+    first.stdout,
+    /one\.db is written \(\d+ KB\)\. To restore it, stop the bot and run `skillet restore /,
+  );
   assert.match(first.stderr, /100 %\n$/);
   const again = await home.run(['backup', 'one.db']);
   assert.equal(again.code, 1);

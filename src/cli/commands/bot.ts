@@ -53,6 +53,21 @@ export const botCommands = [
     run: async (given) => (await import('../dashboard.ts')).dashboard(given),
   }),
   command({
+    name: 'status',
+    about: 'one screen: is it running, channels, model, store, what waits, what failed, tokens today',
+    options: { watch: flag('again every two seconds, until Ctrl-C') },
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../status.ts')).status(given),
+  }),
+  command({
+    name: 'tasks',
+    about: 'runs in the background, of every chat',
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../status.ts')).listTasks(given),
+  }),
+  command({
     name: 'stats',
     about: 'tokens and money by day, skill, person and model',
     options: {
@@ -66,7 +81,18 @@ export const botCommands = [
     name: 'audit tail',
     about:
       'the newest lines: who had what done, who approved it, what was refused; --json prints them as recorded',
-    options: { lines: option<number>('count', 'how many', { short: 'n', read: count, preset: 20 }) },
+    options: {
+      lines: option<number>('count', 'how many', { short: 'n', read: count, preset: 20 }),
+      follow: flag('go on with what is recorded from now on, until Ctrl-C'),
+      person: option('id', 'only what this person did, asked for or approved, such as telegram:42'),
+      skill: option('name', 'only of this skill'),
+      kind: option('event', 'only such events, such as tool_call or pairing'),
+      since: option('when', 'only newer ones: 30m, 2h, 7d, or a day such as 2026-11-24'),
+    },
+    examples: [
+      'skillet audit tail --follow --person telegram:42',
+      'skillet audit tail --since 2h --kind pairing',
+    ],
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../audit.ts')).auditTail(given),
@@ -87,6 +113,14 @@ export const botCommands = [
     json: true,
     run: backup,
   }),
+  command({
+    name: 'restore',
+    about: 'put a backup in the place of the store, while no bot runs; the store is kept beside it',
+    args: { file: argument('a file that backup wrote') },
+    options: { yes: flag('without being asked') },
+    examples: ['skillet restore /backups/monday.db'],
+    run: async (given) => (await import('../restore.ts')).restore(given),
+  }),
 ];
 
 /** Progress goes to standard error (Q10, L9). */
@@ -105,6 +139,6 @@ async function backup(given: Readonly<{ file: string; config?: string; json?: bo
   const { size: bytes } = statSync(file);
   if (given.json === true) return printJson({ file, bytes });
   print(
-    `${file} is written (${Math.ceil(bytes / 1024)} KB). To restore it, stop the bot, remove the store's file with its -wal and -shm, and put the copy in its place.`,
+    `${file} is written (${Math.ceil(bytes / 1024)} KB). To restore it, stop the bot and run \`skillet restore ${file}\`.`,
   );
 }

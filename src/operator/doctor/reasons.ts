@@ -71,11 +71,11 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     fix: 'Swap the two values in the config or in .env.',
   },
   SECRETS_READABLE: {
-    why: 'Whoever reads a token can act as your bot.',
+    why: 'Anybody who reads a token can act as your bot.',
     fix: 'Run `skillet doctor --fix`, or chmod 600 that file.',
   },
   CHANGEABLE_BY_OTHERS: {
-    why: 'Whoever changes the config or a skill decides what the bot runs.',
+    why: 'Anybody who changes the config or a skill decides what the bot runs.',
     fix: 'Run `skillet doctor --fix`, or chmod go-w what the message names.',
   },
   DATA_READABLE: {
@@ -83,7 +83,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     fix: 'Run `skillet doctor --fix`, or chmod 700 that folder. `start` closes it, too.',
   },
   MODEL_WITHOUT_KEY: {
-    why: 'Whoever writes to the bot gets an apology instead of an answer.',
+    why: 'People who write to the bot get an apology instead of an answer.',
     fix: 'Write ANTHROPIC_API_KEY into .env, or api_key or base_url into the config.',
   },
   PROGRAM_MISSING: {
@@ -211,7 +211,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     fix: 'Add the scopes under OAuth & Permissions, then install the app again. `skillet manifest slack` has them all.',
   },
   MODEL_FAILED: {
-    why: 'Whoever writes to the bot gets an apology instead of an answer.',
+    why: 'People who write to the bot get an apology instead of an answer.',
     fix: 'Check api_key, model and base_url of that model.',
   },
 };

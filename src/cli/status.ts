@@ -1,0 +1,112 @@
+import { costOf } from '../limits/budgets.ts';
+import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Status, TaskRow } from '../operator/status-of.ts';
+import { printable } from '../lib/text/text.ts';
+import { askBot } from './ask-bot.ts';
+import type { Shared } from './command.ts';
+import { inMinutes, print, printJson, untilInterrupted, waited } from './console.ts';
+import { openOperatorConfig } from './open-config.ts';
+
+const watchMs = 2_000;
+
+/** Exit 1 if no bot runs, or it is not ready (L12). */
+export async function status(given: Shared & Readonly<{ watch?: boolean }>): Promise<void> {
+  const { config: flag, json, watch } = given;
+  const config = await openOperatorConfig(flag);
+  using interrupted = untilInterrupted(new OperatorError('stopped'));
+  do {
+    const now = await askBot(flag, 'status');
+    process.exitCode = now.process?.readiness.ready === true ? 0 : 1;
+    if (json === true) printJson(now);
+    else print(`${watch === true && process.stdout.isTTY ? clearScreen : ''}${statusScreen(now, config)}`);
+  } while (watch === true && (await waited(watchMs, interrupted.signal)));
+}
+
+const clearScreen = '\u001b[2J\u001b[H';
+
+export async function listTasks({ config, json }: Shared): Promise<void> {
+  const tasks = await askBot(config, 'tasks');
+  if (json === true) return printJson(tasks);
+  print(tasks.map(taskLine).join('\n') || 'Nothing runs in the background.');
+}
+
+const states: Readonly<Record<TaskRow['state'], string>> = {
+  waiting: 'waits',
+  running: 'runs',
+  asking: 'waits for a yes',
+};
+
+function taskLine({ id, skill, sender, chat, state, since }: TaskRow): string {
+  const where = chat === sender ? '' : ` in ${printable(chat)}`;
+  return `${id}  ${printable(skill)}  for ${printable(sender)}${where}  ${states[state]} since ${inMinutes(since)}`;
+}
+
+export function statusScreen(now: Status, config: Config): string {
+  const { version, process: running, backlog, failedDeliveries, tasks, approvals } = now;
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      'bot',
+      running === undefined
+        ? `Skillet ${version} is not running`
+        : `Skillet ${version}, process ${running.pid}, up ${duration(running.upSeconds)}, ${running.readiness.ready ? 'ready' : 'not ready'}`,
+    ],
+    ...(running === undefined ? [] : ofProcess(running.readiness)),
+    ['waiting', `${backlog.inboxWaiting} messages, ${backlog.outboxWaiting} parts of answers`],
+    [
+      'failed',
+      `${backlog.inboxDead} messages (skillet inbox list), ${failedDeliveries} deliveries (skillet outbox list)`,
+    ],
+    ['runs', `${tasks.length} in the background, ${approvals} approvals wait`],
+    ['today', usedToday(now, config)],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, said]) => `${name.padEnd(width)}  ${printable(said)}`).join('\n');
+}
+
+type Running = NonNullable<Status['process']>;
+
+function ofProcess({
+  channels,
+  store,
+  data,
+  model,
+}: Running['readiness']): readonly (readonly [string, string])[] {
+  return [
+    ...Object.entries(channels).map(([name, { state, lastEventSeconds }]): readonly [string, string] => [
+      name,
+      `${state}, ${lastEventSeconds === null ? 'no event yet' : `last event ${duration(lastEventSeconds)} ago`}`,
+    ]),
+    ['store', store.ok ? 'works' : `does not work since ${duration(store.sinceSeconds)}: ${store.reason}`],
+    ...(data.ok ? [] : [['data', data.reason] as const]),
+    [
+      'model',
+      model === null
+        ? 'not asked yet'
+        : `${model.alias}: ${model.outcome}, ${duration(model.ageSeconds)} ago`,
+    ],
+  ];
+}
+
+/** Dollars only of models with prices. */
+function usedToday({ today }: Status, config: Config): string {
+  const tokens = today.reduce(
+    (sum, { tokens: { input, output, cacheRead, cacheWrite } }) =>
+      sum + input + output + cacheRead + cacheWrite,
+    0,
+  );
+  const costs = today.flatMap(({ model, tokens: of }) => costOf(config, model, of) ?? []);
+  const usd = costs.reduce((sum, one) => sum + one, 0);
+  const money = costs.length === 0 ? '' : `, ${usd.toFixed(2)} dollars`;
+  return `${tokens.toLocaleString('en')} tokens${money}`;
+}
+
+/** `2 d 3 h`, `5 min`, `12 s` */
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  const hours = Math.floor(seconds / 3_600);
+  return hours < 24
+    ? `${hours} h ${Math.floor((seconds % 3_600) / 60)} min`
+    : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

@@ -1,0 +1,86 @@
+import { skilletVersion } from '../core/version.ts';
+import { shownIdLength } from '../core/message.ts';
+import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import { journalOf } from '../runs/tasks.ts';
+import type { PendingRequest } from '../store/pending-requests.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { Backlog, Store, UsageRow } from '../store/store.ts';
+import type { Readiness } from './health/open-metrics.ts';
+
+/** One screen of how a bot is (L12). */
+export type Status = Readonly<{
+  version: string;
+  /** Absent: no bot runs here. */
+  process?: Readonly<{ pid: number; upSeconds: number; readiness: Readiness }>;
+  backlog: Backlog;
+  failedDeliveries: number;
+  tasks: readonly TaskRow[];
+  /** Questions about calls that wait for a yes. */
+  approvals: number;
+  today: readonly UsageRow[];
+}>;
+
+/** A run beside a conversation. */
+export type TaskRow = Readonly<{
+  id: string;
+  skill: string;
+  sender: string;
+  chat: string;
+  state: 'waiting' | 'running' | 'asking';
+  /** Milliseconds since 1970. */
+  since: number;
+}>;
+
+type Reads = Pick<Store, 'inbox' | 'outbox' | 'asks' | 'backlog' | 'usage'>;
+
+export async function statusOf(store: Reads, readiness: (() => Readiness) | undefined): Promise<Status> {
+  const items = await store.inbox.list('waiting');
+  const asks = await openAsks(items, store);
+  const pid = process.pid;
+  return {
+    version: skilletVersion(),
+    process:
+      readiness === undefined
+        ? undefined
+        : { pid, upSeconds: Math.round(process.uptime()), readiness: readiness() },
+    backlog: await store.backlog(),
+    failedDeliveries: (await store.outbox.givenUp()).length,
+    tasks: rowsOf(items, asks),
+    approvals: asks.filter(({ kind }) => kind === 'approval').length,
+    today: await store.usage({ day: new Date().toISOString().slice(0, 10) }),
+  };
+}
+
+export async function tasksOf(store: Pick<Store, 'inbox' | 'asks'>): Promise<readonly TaskRow[]> {
+  const items = await store.inbox.list('waiting');
+  return rowsOf(items, await openAsks(items, store));
+}
+
+/** What asks belongs to an item that waits. */
+async function openAsks(
+  items: readonly ListedItem[],
+  { asks }: Pick<Store, 'asks'>,
+): Promise<readonly PendingRequest[]> {
+  const places = new Map(
+    items.flatMap(({ message }) =>
+      message === undefined ? [] : [[conversationKey(message.conversation), message.conversation] as const],
+    ),
+  );
+  return (await Promise.all([...places.values()].map(asks.open))).flat();
+}
+
+function rowsOf(items: readonly ListedItem[], asks: readonly PendingRequest[]): readonly TaskRow[] {
+  return items.flatMap(({ message, takenAt, acceptedAt }) => {
+    const { task, sender, conversation } = message ?? {};
+    if (task?.kind !== 'run' || sender === undefined || conversation === undefined) return [];
+    const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journalOf(task));
+    return {
+      id: task.id.slice(0, shownIdLength),
+      skill: task.skill,
+      sender: sender.id,
+      chat: chatIdOf(conversation),
+      state: ask !== undefined ? 'asking' : takenAt === undefined ? 'waiting' : 'running',
+      since: ask?.askedAt ?? acceptedAt,
+    };
+  });
+}

@@ -1,0 +1,47 @@
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../core/errors.ts';
+import { makeFolders } from '../make-folders.ts';
+import { lockOwner } from './lock-owner.ts';
+import { schema, versionOf } from './schema.ts';
+
+/**
+ * Puts a whole backup in a store's place, in one step, and keeps what was there under another name. Throws OperatorError,
+ * changing nothing, for a damaged or foreign file and while somebody owns the store.
+ */
+export function restoreFile(from: string, to: string): Readonly<{ kept: string | undefined }> {
+  checkBackup(from);
+  makeFolders(path.dirname(to), 0o700);
+  const lock = lockOwner(to);
+  const aside = `${to}.restoring`;
+  try {
+    rmSync(aside, { force: true });
+    copyFileSync(from, aside);
+    chmodSync(aside, 0o600);
+    const kept = existsSync(to) ? `${to}.before-${new Date().toISOString().replaceAll(':', '')}` : undefined;
+    // The journal belongs to the old file: both keep each other's name.
+    if (kept !== undefined)
+      for (const end of ['-wal', '-shm', '']) if (existsSync(to + end)) renameSync(to + end, kept + end);
+    renameSync(aside, to);
+    return { kept };
+  } finally {
+    rmSync(aside, { force: true });
+    lock.release();
+  }
+}
+
+function checkBackup(file: string): void {
+  if (!existsSync(file)) throw new OperatorError(`There is no ${file}.`);
+  try {
+    using db = new DatabaseSync(file, { readOnly: true });
+    if (versionOf(db, schema, file) === 0) throw new OperatorError(`${file} is no backup of a store.`);
+    const [first] = db.prepare('PRAGMA integrity_check').all();
+    const said = String(first?.['integrity_check']);
+    if (said !== 'ok') throw new OperatorError(`${file} is damaged: ${said}.`);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${file} can't be restored: ${reason}.`, { cause: error });
+  }
+}

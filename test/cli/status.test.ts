@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { sinceWhen } from '../../src/cli/audit.ts';
+import { duration } from '../../src/cli/status.ts';
+import type { Status } from '../../src/operator/status-of.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
+import { childEnv } from '../support/child-env.ts';
+import { cliPath } from '../support/cli-path.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { openCliHome, type CliHome } from '../support/run-cli.ts';
+import { openRunningBot } from '../support/running-bot.ts';
+
+const storeUrl = ({ folder }: CliHome): string => `sqlite:${path.join(folder, 'data/skillet.db')}`;
+
+test('L12 status of a bot that runs, and of one that does not', async (t) => {
+  const home = await openCliHome(t);
+  const bot = await openRunningBot(t, home, '[bot]\nowner = ["telegram:42"]\n');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('/whoami');
+  await ann.dm.nextMessage();
+  const running = await home.run(['status', '--json']);
+  const now = JSON.parse(running.stdout) as Status;
+  assert.equal(running.code, 0);
+  assert.equal(now.process?.readiness.ready, true);
+  assert.equal(now.process.readiness.channels['telegram']?.state, 'started');
+  assert.notEqual(now.process.readiness.channels['telegram'].lastEventSeconds, null);
+  const screen = await home.run(['status']);
+  assert.match(screen.stdout, /^bot +Skillet [\d.]+, process \d+, up .*, ready\n/);
+  assert.match(screen.stdout, /^telegram +started, last event \d+ s ago$/m);
+  assert.match(screen.stdout, /^failed +0 messages/m);
+  await bot.end();
+  const stopped = await home.run(['status']);
+  assert.equal(stopped.code, 1);
+  assert.match(stopped.stdout, /^bot +Skillet [\d.]+ is not running\n/);
+  assert.doesNotMatch(stopped.stdout, /telegram/);
+});
+
+test('L12 U9 tasks are listed for every chat, with who waits for what', async (t) => {
+  const home = await openCliHome(t);
+  await home.write('config.toml', '');
+  assert.equal((await home.run(['tasks'])).stdout, 'Nothing runs in the background.\n');
+  const store = await openStore(storeUrl(home));
+  const conversation = { channel: 'telegram', chat: '-100' };
+  const message = makeMessage({
+    id: 'task:abcdef123',
+    conversation,
+    chatType: 'group',
+    sender: { id: 'telegram:42', name: 'Ann', kind: 'person' },
+    task: {
+      kind: 'run',
+      id: 'abcdef123',
+      skill: 'dice',
+      tool: 'use_skill',
+      input: {},
+      by: 'person',
+      parent: 'p',
+      toolUseId: 't',
+    },
+  });
+  await store.commit({ work: [{ lane: 'telegram:-100~1', message }] });
+  await store.close();
+  const { stdout } = await home.run(['tasks']);
+  assert.match(stdout, /^abcdef {2}dice {2}for telegram:42 in telegram:-100 {2}waits since .* UTC\n$/);
+  const status = JSON.parse((await home.run(['status', '--json'])).stdout) as Status;
+  assert.equal(status.tasks.length, 1);
+});
+
+test('L12 how long ago, in short', () => {
+  assert.deepEqual([5, 300, 7_500, 200_000].map(duration), ['5 s', '5 min', '2 h 5 min', '2 d 7 h']);
+});
+
+test('L15 audit tail filters by person, kind and time', async (t) => {
+  const home = await openCliHome(t);
+  await home.write('config.toml', '[bot]\nowner = ["telegram:1"]\n');
+  const store = await openStore(storeUrl(home));
+  for (const sender of ['telegram:7', 'telegram:8'])
+    await store.keyed('people').set(`paired:${sender}`, { sender, name: 'Eve', since: 1 });
+  await store.close();
+  for (const sender of ['telegram:7', 'telegram:8'])
+    assert.equal((await home.run(['pair', 'revoke', sender])).code, 0);
+  const lines = async (...args: readonly string[]): Promise<readonly string[]> =>
+    (await home.run(['audit', 'tail', ...args])).stdout.trim().split('\n');
+  assert.equal((await lines()).length, 2);
+  const [only, ...others] = await lines('--person', 'telegram:8', '--kind', 'pairing', '--since', '1h');
+  assert.deepEqual(others, []);
+  assert.match(only ?? '', /pairing {2}telegram:8 {2}revoked$/);
+  assert.deepEqual(await lines('--kind', 'backup'), ['Nothing was recorded.']);
+  assert.deepEqual(await lines('--since', '2999-01-01'), ['Nothing was recorded.']);
+  assert.match((await home.run(['audit', 'tail', '--since', 'soon'])).stderr, /write 30m, 2h, 7d/);
+  const noon = Date.parse('2026-11-24T12:00Z');
+  assert.equal(sinceWhen('2h', noon), '2026-11-24T10:00:00.000Z');
+});
+
+test('L15 audit tail --follow shows what is recorded from now on, each line once, until Ctrl-C', async (t) => {
+  const home = await openCliHome(t);
+  const bot = await openRunningBot(t, home, '[bot]\nowner = ["telegram:1"]\n');
+  const child = spawn(process.execPath, [cliPath, 'audit', 'tail', '--follow'], {
+    cwd: home.folder,
+    env: childEnv(home.folder),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const until = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(said)) await once(child.stdout, 'data');
+  };
+  const eve = bot.telegram.person({ name: 'Eve', id: 7 });
+  const revoke = async (): Promise<void> => {
+    eve.says('hello');
+    const code = /[A-Z0-9]{8}/.exec((await eve.dm.nextMessage(/pairing code/)).text)?.[0] ?? '';
+    assert.equal((await home.run(['pair', 'approve', code])).code, 0);
+    assert.equal((await home.run(['pair', 'revoke', 'telegram:7'])).code, 0);
+  };
+  await revoke();
+  await until(/pairing +telegram:7 {2}revoked/);
+  const ended = once(child, 'exit');
+  child.kill('SIGINT');
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(said.match(/approved/g)?.length, 1);
+  await bot.end();
+});
+
+test('L16 Q10 restore puts a backup in the place of the store, and keeps what was there', async (t) => {
+  const home = await openCliHome(t);
+  await home.write('config.toml', '');
+  const paired = async (name: string): Promise<void> => {
+    const store = await openStore(storeUrl(home));
+    await store.keyed('people').set(`paired:${name}`, { sender: name, name, since: 1 });
+    await store.close();
+  };
+  await paired('telegram:1');
+  assert.equal((await home.run(['backup', 'one.db'])).code, 0);
+  await paired('telegram:2');
+  const unasked = await home.run(['restore', 'one.db']);
+  assert.equal(unasked.code, 2);
+  assert.match(unasked.stderr, /say --yes/);
+  const file = path.join(home.folder, 'data/skillet.db');
+  const lock = lockOwner(file);
+  assert.match((await home.run(['restore', 'one.db', '--yes'])).stderr, /in use by process/);
+  lock.release();
+  const before = await readFile(file);
+  for (const [name, text] of [
+    ['text.db', 'nothing like a database, but long enough to look at. '.repeat(30)],
+    ['empty.db', ''],
+  ] as const) {
+    await home.write(name, text);
+    assert.equal((await home.run(['restore', name, '--yes'])).code, 1, name);
+  }
+  assert.match((await home.run(['restore', 'none.db', '--yes'])).stderr, /There is no .*none\.db/);
+  assert.deepEqual(await readFile(file), before);
+  const done = await home.run(['restore', 'one.db', '--yes']);
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /skillet\.db is restored\. What was there is .*skillet\.db\.before-/);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const { stdout } = await home.run(['pair', 'list', '--json']);
+  assert.deepEqual(
+    (JSON.parse(stdout) as { paired: readonly { sender: string }[] }).paired.map(({ sender }) => sender),
+    ['telegram:1'],
+  );
+  const kept = (await readdir(path.dirname(file))).filter((name) => name.includes('.before-'));
+  assert.ok(kept.some((name) => name.endsWith('Z')));
+  await writeFile(path.join(home.folder, 'config.toml'), '[store]\nurl = "postgres://u@127.0.0.1:1/db"\n');
+  assert.match((await home.run(['restore', 'one.db', '--yes'])).stderr, /pg_restore/);
+});
