@@ -29,11 +29,11 @@ export async function auditTail({ config, json, follow, lines, ...filter }: Tail
   const show = (newest: readonly string[]): void => {
     if (newest.length > 0) print(json === true ? newest.join('\n') : auditTable(newest));
   };
+  using interrupted = follow === true ? untilInterrupted(new OperatorError('stopped')) : undefined;
   const first = await askBot(config, 'audit tail', asked);
   if (first.length === 0 && json !== true && follow !== true) return print('Nothing was recorded.');
   show(first);
-  if (follow !== true) return;
-  using interrupted = untilInterrupted(new OperatorError('stopped'));
+  if (interrupted === undefined) return;
   let seen = new Set(first);
   while (await waited(followMs, interrupted.signal)) {
     const newest = await askBot(config, 'audit tail', { ...asked, lines: Math.max(lines, mostAtOnce) });

@@ -66,7 +66,7 @@ const record: z.ZodType<KeptFile> = z.object({
 });
 
 const dayMs = 86_400_000;
-/** Bytes. */
+/** Bytes: the store needs room, too. */
 export const leftForOthers = 500_000_000;
 
 export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {

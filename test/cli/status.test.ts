@@ -99,6 +99,9 @@ test('L15 audit tail filters by person, kind and time', async (t) => {
 test('L15 audit tail --follow shows what is recorded from now on, each line once, until Ctrl-C', async (t) => {
   const home = await openCliHome(t);
   const bot = await openRunningBot(t, home, '[bot]\nowner = ["telegram:1"]\n');
+  const bob = bot.telegram.person({ name: 'Bob', id: 8 });
+  bob.says('hello');
+  await bob.dm.nextMessage(/pairing code/);
   const child = spawn(process.execPath, [cliPath, 'audit', 'tail', '--follow'], {
     cwd: home.folder,
     env: childEnv(home.folder),
@@ -117,6 +120,7 @@ test('L15 audit tail --follow shows what is recorded from now on, each line once
     assert.equal((await home.run(['pair', 'approve', code])).code, 0);
     assert.equal((await home.run(['pair', 'revoke', 'telegram:7'])).code, 0);
   };
+  await until(/message_refused +telegram:8/);
   await revoke();
   await until(/pairing +telegram:7 {2}revoked/);
   const ended = once(child, 'exit');

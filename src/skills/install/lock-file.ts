@@ -164,7 +164,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
   }
 }
