@@ -7,7 +7,7 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers';
 
 // A clone has the sources, a package what `build-package.ts` made of them.
-const isClone = existsSync(new URL('../src/cli/main.ts', import.meta.url));
+const isClone = existsSync(new URL('../src', import.meta.url));
 const needed = 24;
 const major = Number(process.versions.node.split('.')[0]);
 if (major < needed) {

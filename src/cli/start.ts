@@ -1,5 +1,5 @@
 import { giveMemoryBack, memoryHere } from '../operator/health/give-memory-back.ts';
-import type { ServiceManager } from '../operator/health/service-manager.ts';
+import type { ServiceManager } from '../operator/health/notify-systemd.ts';
 import { startWatchdog } from '../operator/health/watchdog.ts';
 import { hasChannels, openChannels } from '../bot/open-channels.ts';
 import { openBot, type OpenBot } from '../bot/open-bot.ts';
@@ -62,7 +62,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
 /** Loaded only if systemd started the bot. */
 async function serviceManager(log: Log): Promise<ServiceManager | undefined> {
   if (process.env['NOTIFY_SOCKET'] === undefined) return undefined;
-  const { findServiceManager } = await import('../operator/health/service-manager.ts');
+  const { findServiceManager } = await import('../operator/health/notify-systemd.ts');
   return findServiceManager(process.env, log);
 }
 

@@ -57,6 +57,7 @@ test('B3 the help loads no more than what declares the commands', async () => {
     'core/errors.ts',
     'core/version.ts',
     'lib/files/changeable-by-others.js',
+    'lib/files/installation.js',
     'lib/text/text.ts',
   ]);
   assert.deepEqual(packages, ['commander']);

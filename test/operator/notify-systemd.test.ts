@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
-import { findServiceManager } from '../../src/operator/health/service-manager.ts';
+import { findServiceManager } from '../../src/operator/health/notify-systemd.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { startRunningBot } from '../support/running-bot.ts';
