@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { installation } from '../lib/files/installation.js';
 
-const place = new URL('../../app-manifest.yaml', import.meta.url);
+const place = path.join(installation, 'app-manifest.yaml');
 
 /** The manifest of the Slack app, and the page that makes one of it. */
 export function slackManifest(): Readonly<{ path: string; text: string; link: string }> {
@@ -13,5 +14,5 @@ export function slackManifest(): Readonly<{ path: string; text: string; link: st
     .filter((line) => line.trim() !== '')
     .join('\n');
   const link = `https://api.slack.com/apps?new_app=1&manifest_yaml=${encodeURIComponent(bare)}`;
-  return { path: fileURLToPath(place), text, link };
+  return { path: place, text, link };
 }

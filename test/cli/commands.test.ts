@@ -23,7 +23,7 @@ test('L1 every command says what it, its arguments and its options are about', a
       assert.ok(one.about !== '' && help.includes(one.about), `${name} ${word}`);
       assert.ok(!(word in args && word in options), `${name} ${word}`);
     }
-    for (const example of examples) assert.ok(example.startsWith(`skillet ${name} `), example);
+    for (const example of examples) assert.ok(`${example} `.startsWith(`skillet ${name} `), example);
   }
 });
 

@@ -2,6 +2,7 @@ import { readFileSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../config/complete-config.ts';
 import { systemZone } from '../../core/local-time.ts';
+import { installation } from '../../lib/files/installation.js';
 import { byteSize } from '../../lib/text/text.ts';
 import { leftForOthers } from '../../runs/received-files.ts';
 import { check, type Check, type Found } from './finding.ts';
@@ -27,7 +28,7 @@ export function thisMachine(): Machine {
   };
 }
 
-const manifest = new URL('../../../package.json', import.meta.url);
+const manifest = path.join(installation, 'package.json');
 
 export function checkNode({ node }: Machine): Check {
   const { engines } = JSON.parse(readFileSync(manifest, 'utf8')) as { engines: { node: string } };
@@ -38,7 +39,7 @@ export function checkNode({ node }: Machine): Check {
 }
 
 /** A file from the future tells that the clock is behind. */
-export function checkClock({ now }: Machine, files: readonly (string | URL)[]): Check {
+export function checkClock({ now }: Machine, files: readonly string[]): Check {
   const newest = Math.max(
     ...[manifest, ...files].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
   );
