@@ -156,7 +156,7 @@ function openTerminal({ who, once, log, writeBy }: Options, host: Host): Termina
       }),
     idle: host.idle,
     spent: () => host.spent().catch(() => undefined),
-    ...(file === undefined ? {} : { history: openHistory(file) }),
+    history: file === undefined ? undefined : openHistory(file),
     clock: systemClock,
     log,
   });

@@ -60,8 +60,8 @@ export function withPeople(config: Config, membersOf: MembersOf): Config {
   const people = (list: readonly string[]) => list.flatMap((entry) => membersOf(entry) ?? []);
   const level = <Level extends Pick<AccessLevel, 'users' | 'groupUsers'>>(of: Level): Level => ({
     ...of,
-    ...(of.users && { users: people(of.users) }),
-    ...(of.groupUsers && { groupUsers: people(of.groupUsers) }),
+    users: of.users && people(of.users),
+    groupUsers: of.groupUsers && people(of.groupUsers),
   });
   const { access, skills, policy, plugins, mcp } = config;
   return {

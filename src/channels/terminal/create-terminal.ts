@@ -46,7 +46,7 @@ export type TerminalOptions = Readonly<{
   /** The whole input is one message. */
   whole?: boolean;
   /** On a terminal. */
-  history?: History;
+  history?: History | undefined;
   spent?(): Promise<Spent | undefined>;
   /** Ctrl-C; false if nothing ran. */
   onInterrupt?(): Promise<boolean>;
