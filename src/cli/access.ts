@@ -76,7 +76,7 @@ function defaultFile({ path: config }: Config): string {
 }
 
 function paragraph(said: string, ruling: Ruling): string {
-  return [`${said.charAt(0).toUpperCase()}${said.slice(1)}.`, ...detail(ruling)].join('\n');
+  return [`${said}.`, ...detail(ruling)].join('\n');
 }
 
 function detail({ code, reason, rule, change }: Ruling): readonly string[] {

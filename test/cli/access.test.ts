@@ -120,7 +120,7 @@ test('L13 people that the store knows count, whether a bot runs or not', async (
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^Telegram:7 may talk to the bot in a direct message\.\n {2}Because: telegram:7 is paired\n {2}Rule: the store\n/,
+    /^telegram:7 may talk to the bot in a direct message\.\n {2}Because: telegram:7 is paired\n {2}Rule: the store\n/,
   );
   assert.match(
     stdout,
