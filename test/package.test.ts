@@ -145,13 +145,15 @@ test('L11 on an older Node the program says what to do', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-old-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   await cp(path.join(root, 'bin/skillet.js'), path.join(folder, 'bin/skillet.mjs'));
-  const asClone = spawnSync(old, [path.join(root, 'bin/skillet.js'), '--version'], { encoding: 'utf8' });
+  // What tests add to NODE_OPTIONS an old Node can't read.
+  const plain = { encoding: 'utf8', env: {} } as const;
+  const asClone = spawnSync(old, [path.join(root, 'bin/skillet.js'), '--version'], plain);
   assert.equal(asClone.status, 2);
   assert.match(
     asClone.stderr,
     /^Skillet needs Node 24 or newer; this is \d+\.\d+\.\d+\.\nIn a clone, `npm install`/,
   );
-  const packed = spawnSync(old, [path.join(folder, 'bin/skillet.mjs'), '--version'], { encoding: 'utf8' });
+  const packed = spawnSync(old, [path.join(folder, 'bin/skillet.mjs'), '--version'], plain);
   assert.equal(packed.status, 2);
   assert.match(packed.stderr, /needs Node 24[^]*`npx -p node@24 skillet COMMAND`, in the folder/);
 });
