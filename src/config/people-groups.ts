@@ -58,20 +58,21 @@ export function slackUserGroups(config: Config): readonly string[] {
  */
 export function withPeople(config: Config, membersOf: MembersOf): Config {
   const people = (list: readonly string[]) => list.flatMap((entry) => membersOf(entry) ?? []);
-  const level = <Level extends Pick<AccessLevel, 'users' | 'groupUsers'>>(of: Level): Level => ({
-    ...of,
-    users: of.users && people(of.users),
-    groupUsers: of.groupUsers && people(of.groupUsers),
-  });
+  const level = <Level extends Pick<AccessLevel, 'users' | 'groupUsers'>>(of: Level): Level =>
+    present({
+      ...of,
+      users: of.users && people(of.users),
+      groupUsers: of.groupUsers && people(of.groupUsers),
+    });
   const { access, skills, policy, plugins, mcp } = config;
   return {
     ...config,
-    access: {
+    access: present({
       ...level(access),
       telegram: access.telegram && level(access.telegram),
       slack: access.slack && level(access.slack),
       chats: mapValues(access.chats, level),
-    },
+    }),
     skills: {
       ...skills,
       byName: mapValues(skills.byName, (skill) =>
@@ -92,6 +93,11 @@ export function withPeople(config: Config, membersOf: MembersOf): Config {
     plugins: plugins.map((one) => (one.users === undefined ? one : { ...one, users: people(one.users) })),
     mcp: mapValues(mcp, (one) => (one.users === undefined ? one : { ...one, users: people(one.users) })),
   };
+}
+
+/** What is absent stays absent. */
+function present<Table extends object>(table: Table): Table {
+  return Object.fromEntries(Object.entries(table).filter(([, value]) => value !== undefined)) as Table;
 }
 
 function mapValues<Value>(

@@ -86,10 +86,10 @@ export const recordMutations = [
   ...changesOf('operator/check-start.ts', 'cli/config-check.test.ts', [
     [
       'secrets that others may read are not told',
-      '(mode & (uid === us ? 0o044 : 0o004)) === 0',
-      'mode !== 0',
+      '(stats.mode & (stats.uid === us ? 0o044 : 0o004)) !== 0',
+      'stats.mode === 0',
     ],
-    ['secrets that the group may read are not told', 'uid === us ? 0o044 : 0o004', '0o004'],
+    ['secrets that the group may read are not told', 'stats.uid === us ? 0o044 : 0o004', '0o004'],
   ]),
   ...changesOf('cli/open-config.ts', 'cli/operator-without-secrets.test.ts', [
     ['another store is opened where its address is missing', 'mayLack: isSecretKey', 'mayLack: () => true'],

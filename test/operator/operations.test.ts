@@ -92,7 +92,7 @@ test('Q9 the control socket refuses an unknown operation, wrong input and anothe
   await assert.rejects(ask('toString'), /no operation `toString`/);
   await assert.rejects(ask('inbox list', 'all'), /`inbox list` can't be done with this input.*"dead"/s);
   await assert.rejects(ask('backup', 'here.db'), /absolute path/);
-  await assert.rejects(ask('audit tail', '20'), /expected number/);
+  await assert.rejects(ask('audit tail', '20'), /`audit tail` can't be done with this input/);
   await assert.rejects(ask('pair list', 'all'), /`pair list` can't be done with this input/);
   for (const line of [
     { operation: 'pair list', argument: '' },
