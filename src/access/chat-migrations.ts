@@ -5,7 +5,7 @@ import type { Signals } from '../store/signals.ts';
 
 /** Chats with a new id keep rules and memory (A6). Qualified ids. */
 export type ChatMigrations = Readonly<{
-  /** False if known. */
+  /** False if this move was known. */
   remember(from: string, to: string): Promise<boolean>;
   /** Nearest first. */
   formerIds(conversation: Conversation): Promise<readonly string[]>;

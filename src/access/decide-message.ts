@@ -88,6 +88,6 @@ function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
   return { allowed: false, code, reason };
 }
 
-/** `reason`: operator; `hint`: person. */
+/** `reason` is for the operator, `hint` for the person. */
 export type Decision<Code extends string = string> =
   Readonly<{ allowed: true }> | Readonly<{ allowed: false; code: Code; reason: string; hint?: string }>;

@@ -46,7 +46,7 @@ function decideHere(
   };
   const kept = whyNoAccess(name, place, use);
   if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
-  // `undefined` must not pass.
+  // Not `rules.enabled` alone: rules that lost the field must not pass.
   if (rules.enabled !== true) {
     return deny('SKILL_DISABLED', 'skills are switched off: set [skills] enabled = true');
   }
@@ -54,7 +54,7 @@ function decideHere(
     const why = settings.enabled === false ? 'switched off' : 'off until switched on';
     return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);
   }
-  // `undefined` must not pass.
+  // Not `!access.approved`: what lost the field must not pass.
   if (access.approved !== true) {
     return deny('SKILL_DISABLED', `the bot wrote ${name}: run skillet skill enable ${name} to approve it`);
   }
@@ -106,9 +106,9 @@ type Use = Readonly<{
 
 type AccessRules = Readonly<{
   chatTypes: readonly SeenChatType[];
-  /** Not with other workspaces. */
+  /** Not where people of other workspaces read along. */
   sensitive: boolean;
-  /** Absent: all. Empty: none. */
+  /** Absent: every chat of these types. Empty: none. */
   chats?: readonly string[] | undefined;
   /** Absent: all. Empty: none. */
   users?: readonly string[] | undefined;
@@ -120,7 +120,7 @@ export function whyNoAccess(name: string, rules: AccessRules, use: Use): string 
     const those = rules.chatTypes.join(', ') || 'no';
     return `${name} is for ${those} chats; this one is ${use.chatType}`;
   }
-  // `undefined` must not pass.
+  // Not `use.external` alone: a use that lost the field must not pass.
   if (rules.sensitive && use.external !== false)
     return `${name} is sensitive and this chat is shared with others`;
   const { chats, users } = rules;

@@ -26,7 +26,7 @@ export type PairingRequest = Readonly<{
 }>;
 
 export type Pairing = Readonly<{
-  /** Hourly; undefined: say nothing. */
+  /** A code, once an hour; undefined if nothing is to be answered. */
   request(message: Message): Promise<PairingRequest | undefined>;
   /** Hourly for a sender, 30 times for all. */
   mayAnswer(sender: string): Promise<boolean>;
@@ -34,7 +34,7 @@ export type Pairing = Readonly<{
   /** Undefined: no valid code. `by`: an owner. */
   approve(code: string, by?: string): Promise<PairingRequest | undefined>;
   deny(code: string, by?: string): Promise<PairingRequest | undefined>;
-  /** False if not paired. */
+  /** False if they were not paired. */
   revoke(sender: string): Promise<boolean>;
   /** False if they had not asked. */
   forget(sender: string): Promise<boolean>;
@@ -176,9 +176,9 @@ export function claimedToken({ command, text }: Pick<Message, 'command' | 'text'
 
 /** Their text never reaches a model (A10). */
 export type Strangers = Readonly<{
-  /** True: it claimed ownership. */
+  /** True if the message claimed ownership. */
   claims(message: Message): Promise<boolean>;
-  /** If due. */
+  /** Answers if an answer is due. */
   meet(message: Message, code: MessageDenial): Promise<void>;
 }>;
 

@@ -19,7 +19,7 @@ export async function taintAround(transcripts: Reads, id: string): Promise<Taint
   return joinTaint(own, await outer);
 }
 
-/** Ends with `/new`. */
+/** The journal of what was started in a conversation; `/new` ends it. */
 export function startedIn(id: string): string {
   return `${conversationOf(id)}#marks`;
 }

@@ -39,7 +39,7 @@ export function createUsers(options: {
   /** `auto`, or one for all. */
   language?: () => string;
   migrations: ChatMigrations;
-  /** Reachable now. */
+  /** Whether an owner can be told things now. */
   isHere?: (owner: string) => boolean;
 }): Users {
   const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;

@@ -5,7 +5,7 @@ import type { Model } from '../core/model.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Users } from './users.ts';
 
-/** Still admitted (S11). */
+/** Whether the person that something is done for may still use the bot (S11). */
 export type StillAdmitted = (requester: Requester) => Promise<Decision<'TOOL_POLICY_DENIED'>>;
 
 export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted {

@@ -93,10 +93,10 @@ export type LoopEnd = Readonly<
   | { status: 'ok'; code?: undefined; passing?: undefined }
   /** An answer resumes it (U14). `text`: the question. */
   | { status: 'needs_input'; code?: undefined; passing?: undefined }
-  /** No code: length limit. */
+  /** Without a code: cut at the length limit. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
-  /** `passing`: may work later. */
+  /** `passing`: the same turn may work later. */
   | { status: 'error'; code: 'MODEL_ERROR'; passing: boolean }
 >;
 

@@ -71,6 +71,7 @@ function beginningOfTurn(entries: readonly Entry[], start: number): number {
   return index;
 }
 
+/** The earliest that fits, else the latest possible. */
 function cutInside(entries: readonly Entry[], turn: number, fits: (index: number) => boolean): number {
   const places = indexes(turn + 1, latestCut(entries, turn)).filter(
     (index) => isBetweenSteps(entries, index) && isBetweenPairs(entries, index),

@@ -49,7 +49,7 @@ export type LoopWatcher = Readonly<{
   onText?(text: string): void;
   /** `final`: no tool calls follow. */
   onWritten?(final: boolean): void;
-  /** From 1. */
+  /** The number of the model call, from 1. */
   onIteration?(iteration: number): void;
   onCompaction?(compaction: Compaction): void;
 }>;

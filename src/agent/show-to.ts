@@ -62,7 +62,7 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   return about === undefined && isInvocation(item);
 }
 
-/** Lists differ by person. */
+/** Lists of skills differ by person; unknown names get near ones. */
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
   if (builtInTool(name)?.needs !== 'skills') return false;
@@ -70,7 +70,7 @@ function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }
   return typeof skill !== 'string' || !viewer.skill(skill);
 }
 
-/** They name the skill. */
+/** Words that start a hidden skill are hidden, too. */
 function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const [first] = turn;
   const answers = turn.filter((entry) => entry.kind === 'assistant');

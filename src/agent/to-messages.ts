@@ -156,7 +156,7 @@ export function isShown(entries: readonly Entry[]): (index: number) => boolean {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return () => true;
   const first = Math.max(0, at - summary.kept);
-  // Damaged entries shift nothing.
+  // From the end, so that damaged entries shift nothing.
   const whole = at - Math.max(0, summary.kept - (summary.folded ?? 0));
   const words = requestsAmong(entries, first, whole);
   return (index) =>

@@ -7,7 +7,7 @@ import type { PendingRequest, JsonValue } from '../store/pending-requests.ts';
 
 const wholeFile = 'what-is-asked.txt';
 
-/** Characters shown. */
+/** Characters of a field that are shown whole, and of a longer one. */
 const shortField = { whole: 400, beginning: 200 };
 
 /** On every platform. */
@@ -24,7 +24,7 @@ export type ApprovalRequest = Readonly<{
   files?: string;
   /** For "Always"; absent if not offered. */
   standing?: StandingRule;
-  /** If not obvious. */
+  /** Why it is asked, if that is not obvious. */
   because?: string;
   requester: Requester;
   transcript: string;

@@ -56,7 +56,7 @@ export type Approvals = Readonly<{
   attend(): Promise<void>;
 }>;
 
-/** Then denied (T8). */
+/** Then it counts as denied (T8). */
 const answerWithinMs = 5 * 60_000;
 /** In case a signal is lost. */
 const lookEveryMs = 5_000;
@@ -114,7 +114,7 @@ export function createApprovals(
       toolUseId,
       payload: {
         tool,
-        // Gets its buttons removed.
+        // Its buttons go when it is settled.
         message: outbox.at(-1)?.key ?? '',
         skill,
         language: requester.language,
@@ -124,7 +124,7 @@ export function createApprovals(
       askedAt: now,
       expiresAt: now + answerWithinMs,
     });
-    // Stopped or asked meanwhile?
+    // It may have been stopped or asked meanwhile.
     if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
   }
 
@@ -154,7 +154,7 @@ export function createApprovals(
     }
   }
 
-  /** Expires it if due. */
+  /** Expired if its time is over. */
   async function look(id: string): Promise<PendingRequest | undefined> {
     const ask = await store.asks.find(id);
     if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
@@ -274,7 +274,7 @@ const storedRule = z.object({
   sender: z.string(),
 });
 
-/** Stable; no look-alike characters. */
+/** The same for the same call, without characters that look alike. */
 function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: ApprovalRequest): string {
   const place = chatIdOf(requester.conversation);
   const of = edition === undefined ? [] : [edition];

@@ -25,7 +25,7 @@ type JudgedLoop = Readonly<{
   transcript: string;
   /** Checked again after an answer (D7). */
   mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
-  /** Pauses time limits. */
+  /** Without counting against a time limit. */
   waiting<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Continues alone after 10 s (U9). Absent: waits. */
   later?(call: JudgedCall): Promise<Envelope>;
@@ -81,7 +81,7 @@ export function createJudgeCalls(options: {
     return taintOf(transcripts, roomOf(transcript));
   }
 
-  /** Before the call. */
+  /** Noted before the call: what the conversation and its folder may hold from then on. */
   async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
     const found = await markInFolder(tool, transcript);
     const begun = joinTaint(marks, found);

@@ -13,7 +13,7 @@ export type StandingRule = Readonly<{
   skill?: string;
   /** Hash of its files. */
   files?: string;
-  /** Threads share it. */
+  /** A thread belongs to its chat. */
   chat: string;
   sender: string;
 }>;

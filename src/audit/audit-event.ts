@@ -11,7 +11,7 @@ export type AuditEvent = Readonly<
   | (AuditPlace &
       Omit<AuditedCall, 'id' | 'input' | 'requester'> & {
         call: string;
-        /** Absent: main agent. */
+        /** The run that called, and its skill; absent for the main agent. */
         skill?: string;
         run?: string;
         /** Hex SHA-256 of the JSON, unless `[audit] arguments` keeps the redacted JSON. */
@@ -45,7 +45,7 @@ export type AuditEvent = Readonly<
       sender: string;
       by: string;
     }
-  /** Without the value. */
+  /** Of a tool, in a chat; the value is nobody's business here. */
   | {
       event: 'setting_changed';
       verdict: 'set' | 'unset';
@@ -71,7 +71,7 @@ export type AuditEvent = Readonly<
       outcome: string;
     })
   | { event: 'capability_revoked'; sender: string; capability: string }
-  /** `/retry`. */
+  /** A question was answered once more (`/retry`). */
   | (AuditPlace & { event: 'asked_again' })
   /** Hourly per sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
@@ -129,7 +129,7 @@ export function auditOfCall(
   };
 }
 
-/** Undefined if equal. */
+/** How the definitions in force differ from those before; undefined if they do not. */
 export function skillChanges(before: readonly Skill[], now: readonly Skill[]): AuditEvent | undefined {
   const then = new Map(before.map((skill) => [skill.name, JSON.stringify(skill)]));
   const names = new Set(now.map(({ name }) => name));

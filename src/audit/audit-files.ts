@@ -5,7 +5,7 @@ import path from 'node:path';
 
 type AuditKey = Readonly<{
   key: Buffer;
-  /** Differs by key. */
+  /** Names the chain in the store: of another key there is another head. */
   chain: string;
 }>;
 
@@ -39,7 +39,7 @@ export async function openAuditKey(dataDir: string): Promise<AuditKey> {
   return { key, chain: createHash('sha256').update(key).digest('hex').slice(0, 16) };
 }
 
-/** Oldest first. */
+/** Files of the audit, oldest first. */
 export async function auditFiles(dataDir: string): Promise<readonly string[]> {
   const folder = auditFolder(dataDir);
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

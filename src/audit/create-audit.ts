@@ -20,7 +20,7 @@ export type Audit = Readonly<{
   tail(lines: number): Promise<readonly string[]>;
   /** Makes their lines anonymous (Q12). */
   forget(ids: readonly string[]): Promise<void>;
-  /** After all writes. */
+  /** Resolves when nothing is left to be written. */
   settled(): Promise<void>;
 }>;
 
@@ -83,7 +83,7 @@ export function createAudit(options: {
     return { ...from, head, day };
   }
 
-  /** Under lost keys. */
+  /** How many lines this data directory had under keys that it has no more. */
   async function linesOfOtherKeys(name: string): Promise<number> {
     let lines = 0;
     for await (const [key, value] of stored.iterator()) {
@@ -150,7 +150,7 @@ export function createAudit(options: {
   };
 }
 
-/** `day`: the newest file's. */
+/** Where the chain stands; `day` is that of the newest file. */
 type Chain = Readonly<{ key: Buffer; name: string; head: Head; day: string }>;
 
 async function write(file: string, text: string): Promise<void> {
@@ -168,9 +168,9 @@ async function write(file: string, text: string): Promise<void> {
  * (Q12).
  */
 type AuditNames = Readonly<{
-  /** Keeps each name. */
+  /** The event with names for ids; each is kept, so that it can be read again. */
   hide(key: Buffer, event: AuditEvent): Promise<AuditEvent>;
-  /** Known ids only. */
+  /** A line with the ids that are still known. */
   reveal(line: string): Promise<string>;
   forget(key: Buffer, ids: readonly string[]): Promise<void>;
 }>;

@@ -7,7 +7,7 @@ import type { AuditEvent } from './audit-event.ts';
 
 const mostProblems = 20;
 
-/** The last line. */
+/** The end of the chain: number and seal of its last line. */
 export type Head = Readonly<{ seq: number; mac: string }>;
 
 export const beginning: Head = { seq: 0, mac: '' };
@@ -57,7 +57,7 @@ function unseal(key: Buffer, before: Head, line: string): Unsealed {
   return { ok: true, head };
 }
 
-/** Unchecked; undefined if malformed. */
+/** Number and seal that a line claims to have; undefined if it is no line of an audit. */
 export function readLine(line: string): (Head & Readonly<{ body: string }>) | undefined {
   const [, open, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/s.exec(line) ?? [];
   if (open === undefined || mac?.length !== macLength) return undefined;
@@ -66,7 +66,7 @@ export function readLine(line: string): (Head & Readonly<{ body: string }>) | un
     const parsed = numbered.safeParse(JSON.parse(body));
     return parsed.success ? { seq: parsed.data.seq, mac, body } : undefined;
   } catch {
-    // Not ours.
+    // What does not parse was written by nobody here.
     return undefined;
   }
 }
@@ -98,7 +98,7 @@ export async function verifyAudit(options: {
   files: readonly string[];
   key: Buffer;
   kept: Head | undefined;
-  /** Under lost keys. */
+  /** Lines that were sealed with a key that is gone. */
   lost: number;
 }): Promise<AuditReport> {
   const { files, key, kept, lost } = options;

@@ -72,7 +72,7 @@ function describeWrittenSkill(skill: {
   sender: string;
   /** Set by the operator, so the skill gets it without asking (U3). */
   given: readonly string[];
-  /** Never enabled before. */
+  /** Nothing of this name was ever enabled. */
   isNew: boolean;
 }): Words {
   const { name, directory, hash, sender, given, isNew } = skill;

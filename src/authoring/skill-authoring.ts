@@ -35,7 +35,7 @@ export function createSkillAuthoring(options: {
   library: Pick<SkillLibrary, 'rescan'>;
   users: Pick<Users, 'isOwner'>;
   replies: Replies;
-  /** Not built in. */
+  /** Names of tools that are not built in. */
   otherTools(): readonly string[];
   clock: Clock;
   log: Log;

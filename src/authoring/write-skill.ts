@@ -29,7 +29,7 @@ export function createWriteSkill(options: {
   rescan(): Promise<Registry>;
   mayApprove(sender: string): Promise<boolean>;
   ask: AskAboutSkill;
-  /** Not built in. */
+  /** Names of tools that are not built in. */
   otherTools(): readonly string[];
   clock: Clock;
   log: Log;

@@ -45,7 +45,7 @@ type TerminalRules = Readonly<{
   /** An owner at a terminal may be away. */
   isHere?(owner: string): boolean;
   canAsk?(conversation: Conversation): boolean;
-  /** (Q3) */
+  /** Failed tries before a message is dead-lettered (Q3). */
   mostTries?(key: string): number;
   onDead(key: string): void;
   /** The model failed for good. */
@@ -56,11 +56,11 @@ export type Bot = Readonly<{
   start(): Promise<void>;
   /** Finishes or checkpoints, flushes (Q7). */
   stop(): Promise<void>;
-  /** False if nothing ran. */
+  /** False if nothing ran in this queue. */
   cancel(queue: string): Promise<boolean>;
   /** Nothing waits or runs, everything was sent. */
   idle(): Promise<void>;
-  /** (X7) */
+  /** Waits a moment for tools of servers that were never seen (X7). */
   toolsSeen(): Promise<void>;
   /** Today. No model: empty. */
   spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
@@ -68,6 +68,6 @@ export type Bot = Readonly<{
   users: Users;
   pairing: Pairing;
   redact(text: string): string;
-  /** (G3) */
+  /** Takes a saved config, or reports what is wrong with it (G3). */
   reconfigure(outcome: ParsedConfig): void;
 }>;

@@ -27,7 +27,7 @@ export type Features = Readonly<{
   files: ReturnType<typeof createKeptFiles> & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
 }>;
 
-/** (X1-X7) */
+/** Tools of the web, of plugins and of MCP servers, with their settings (X1-X7). */
 type Toolbox = Readonly<{
   web: () => readonly Tool[];
   outside: OutsideTools;

@@ -191,7 +191,7 @@ export async function openBot(options: {
   };
 }
 
-/** (Q9) */
+/** Processes that share a store share a workspace (Q9). */
 async function joinWorkspace(
   config: Config,
   store: Store,

@@ -33,7 +33,7 @@ function cleanModel(model: Model, clean: Clean): Model {
   };
 }
 
-/** (S2) */
+/** What is stored has no secrets (S2). */
 export function cleanStore(store: Store, clean: Clean): Store {
   const redact = (text: string): string => clean().text(text);
   return aroundStore(store, {
@@ -118,7 +118,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
   };
 }
 
-/** Forms are clean already. */
+/** What a form shows is clean already. */
 function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
   if (event.type === 'home') {
     const { showHome } = event;

@@ -16,7 +16,7 @@ const leaseMs = 10_000;
 
 const holdEveryMs = 2_000;
 
-/** For other processes' sign-ins. */
+/** How often to look for what another process began or left. */
 const lookEveryMs = 15_000;
 
 /** A hanging provider delays no others. */
@@ -25,7 +25,7 @@ const most = 8;
 /** Sends the code, polls a device flow, or shows the identity. A temporary provider failure leaves the flow unchanged. */
 export type AdvanceFlow = (flow: OpenFlow, signal: AbortSignal) => Promise<Outcome<'waiting' | 'linked'>>;
 
-/** These end the flow. */
+/** After these the flow is over. */
 const final: ReadonlySet<CapabilityCode> = new Set([
   'capability_auth_flow_invalid',
   'capability_auth_flow_expired',
@@ -39,7 +39,7 @@ export function createAdvanceFlow(options: {
   records: Pick<CapabilityRecords, 'change'>;
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
-  /** Once a flow. */
+  /** Has the person confirm the linked identity; once for a flow. */
   askToConfirm(flow: OpenFlow, account: LinkedAccount): Promise<void>;
   tellFailure(flow: OpenFlow, why: CapabilityFailure, over: boolean): Promise<void>;
   clock: Pick<Clock, 'now'>;

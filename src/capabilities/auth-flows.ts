@@ -46,6 +46,7 @@ export function createAuthFlows(options: {
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
   advance: AdvanceFlow;
+  /** Sends the link to the person, once for a key. */
   sendLink(flow: OpenFlow, key: string): Promise<void>;
   poke(): void;
   clock: Pick<Clock, 'now'>;
@@ -210,7 +211,7 @@ export function openFlow(key: CapabilityKey, flow: KeptFlow): OpenFlow | undefin
   return { ...flow, content: key.open(flow.sealed, `flow ${flow.id}`) as FlowContent };
 }
 
-/** Milliseconds. */
+/** Milliseconds between two polls of a device flow. */
 export function pollMs({ poll_interval_seconds: seconds = 5 }: FlowContent['begun']): number {
   return seconds * 1_000;
 }

@@ -68,7 +68,7 @@ export type BridgeParams = Readonly<{
   invoke: Signed<{
     operation: string;
     input_data: JsonObject;
-    /** Null without `requires_auth`. */
+    /** Null for an operation without `requires_auth`. */
     account_ref: string | null;
     /** Equal for repeated mutating calls (C8); else null. */
     idempotency_key: string | null;
@@ -96,7 +96,7 @@ export const bridgeResults = {
       .max(4_000)
       .regex(/^[!#-;=?-~]+$/),
     flow_type: z.enum(['authorization_code', 'device_code']).default('authorization_code'),
-    /** For device flows. */
+    /** What the person types at `auth_url` (device flow). */
     user_code: line(100).optional(),
     poll_interval_seconds: z.number().min(1).max(300).optional(),
     /** ISO 8601; the host's limit is 30 minutes. */
@@ -126,7 +126,7 @@ export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly
 /** A code of C7 and a sentence for the model, without secrets. */
 const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
 
-/** Nesting. */
+/** Levels that an answer may be nested. */
 export const answerLevels = 64;
 
 /** Standard output: one JSON object with either `result` or `error` (C2). */

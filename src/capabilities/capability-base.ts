@@ -14,7 +14,7 @@ import type { CapabilityRecords, KeptAccount } from '../store/capability-records
 
 type CapabilityBase = Readonly<{
   records: CapabilityRecords;
-  /** Opens when first needed. */
+  /** Opens the key file when it is first needed. */
   key: () => Promise<CapabilityKey>;
   /** Current config. */
   providers: () => ConfiguredProviders;
@@ -133,7 +133,7 @@ export function createCapabilityOperations(
 type Account = Readonly<{ sender: string; capability: string; ref: string; linkedAt: number }>;
 
 export type Accounts = Readonly<{
-  /** Oldest first. */
+  /** Oldest first; of one person, of one capability, where they are named. */
   list(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly Account[]>;
   toKeep(
     of: Readonly<{ sender: string; capability: string; at: number }>,

@@ -6,7 +6,7 @@ export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;
   /** By namespace. */
   all: readonly BridgeProvider[];
-  /** For the operator. */
+  /** Faults of the config, for the operator. */
   problems: readonly string[];
 }>;
 

@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 const plainName = /^[A-Za-z][\w .-]{0,39}$/;
 
 export type ConfirmAccounts = Readonly<{
+  /** Shows a linked identity with buttons, once for a flow. */
   ask(flow: OpenFlow, account: LinkedAccount): Promise<void>;
   /** Returns the notice for a refused answer; undefined if it counted; `unknown` if it is no such button. */
   answer(

@@ -10,7 +10,7 @@ export type CheckedOperation = Omit<CapabilityOperation, 'output_schema'> &
 export type Capability = Omit<CapabilityDefinition, 'operations'> &
   Readonly<{ operations: ReadonlyMap<string, CheckedOperation> }>;
 
-/** By id. */
+/** What a provider offers, by id. */
 export type Definitions = (
   provider: BridgeProvider,
   signal: AbortSignal,
@@ -55,6 +55,7 @@ export function createDefinitions(options: {
   };
 }
 
+/** Each capability once, in the provider's namespace, with usable schemas. */
 export function checkDefinitions(
   namespace: string,
   definitions: readonly CapabilityDefinition[],

@@ -7,13 +7,13 @@ type BridgeProcess =
   /** `held`: it ended, but a child kept its output open. */
   | Readonly<{ ended: 'absent' | 'signal' | 'timeout' | 'held' | 'too much'; complaint: string }>;
 
-/** Bytes. */
+/** Bytes of an answer; a process that writes more is ended. */
 export const answerLimit = 2 * 1024 * 1024;
 /** Characters at the end of stderr. */
 const complaintLimit = 2_000;
 const drainMs = 500;
 
-/** No secrets. */
+/** The bot's own variables for programs that an operator named: no secrets. */
 const passed = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'];
 
 export function programEnvironment(

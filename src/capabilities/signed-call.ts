@@ -116,7 +116,7 @@ export type CallIdentity = Readonly<{
   method: Exclude<BridgeMethod, 'definitions'>;
   /** `telegram:42`. */
   user: string;
-  /** `telegram:-100…`. */
+  /** Qualified chat id: `telegram:-100…`. */
   chat: string;
   chatType: SeenChatType;
   thread?: string;

@@ -173,6 +173,7 @@ function tooMany(urls: readonly string[]): AuthAnswer {
     : { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
 }
 
+/** Of query and fragment; undefined if it is no address. */
 function parametersOf(url: string): URLSearchParams | undefined {
   if (!URL.canParse(url)) return undefined;
   const { search, hash } = new URL(url);
@@ -185,7 +186,7 @@ function isCallback(url: string): boolean {
   return (given.has('state') && ['code', 'error'].some((name) => given.has(name))) || given.has('code');
 }
 
-/** `code: 4/0AX…`. */
+/** Codes that are called so: `code: 4/0AX…`. */
 function codeWords(text: string): readonly string[] {
   const named = [...text.matchAll(/(?:^|[\s?&])code\s*(?:is\s*)?[:=]\s*([^\s&]+)/gi)].map(([, code = '']) =>
     tidy(code),

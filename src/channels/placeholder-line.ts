@@ -18,7 +18,7 @@ type LineCalls = Readonly<{
 export type PlaceholderLine = Readonly<{
   /** The newest counts. */
   write(wish: Wish): void;
-  /** The message stays. */
+  /** Resolves when no call is under way. The message stays. */
   end(): Promise<void>;
 }>;
 

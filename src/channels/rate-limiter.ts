@@ -9,9 +9,9 @@ export type RateLimitRule = Readonly<{
   of: (key: string) => string | undefined;
 }>;
 
-/** (H8) Keys are chats. */
+/** Answers go before status and previews (H8). Keys are chats. */
 export type RateLimiter = Readonly<{
-  /** For answers. */
+  /** For answers: resolves when every rule allows one more, and counts it. */
   wait(key: string): Promise<void>;
   /** For status and previews: counted if it may go at once. A quarter of each limit is left to answers. */
   take(key: string): boolean;
@@ -22,7 +22,7 @@ export type RateLimiter = Readonly<{
 /** `count` at once, then one every `ms`. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
-/** (H8, Q9) */
+/** Counts for all processes that send under one name (H8, Q9). */
 type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
 /** Returns the wait in ms. Never rejects. */
@@ -204,7 +204,7 @@ type Counter = Readonly<{
 }>;
 
 function createCounter({ kind, count, ms }: RateLimitRule): Counter {
-  // Of each place.
+  // When each place is free again.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
     while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();

@@ -20,7 +20,7 @@ export type Config = DeepReadonly<
   Omit<Settings, 'models' | 'store'> & {
     models: { fallback?: string; aliases: Record<string, ModelSettings> };
     store: { url: string };
-    /** Absent without a file. */
+    /** Absolute path of the file; absent where there is none. */
     path?: string;
     /** By place in the file. */
     fromEnvironment: FromEnvironment[];

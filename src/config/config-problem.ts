@@ -42,7 +42,7 @@ export type ConfigProblem = Readonly<{
   /** From 1. */
   line?: number;
   column?: number;
-  /** `telegram.mode`. */
+  /** As an operator writes it: `telegram.mode`. */
   key?: string;
   /** Shortened; of a secret only its kind. */
   found?: string;
@@ -87,7 +87,7 @@ export function foundAt(
 
 type Where = Readonly<{ file?: string | undefined; place: Place | undefined; path: KeyPath }>;
 
-/** `KEY is FOUND: WRITE.` */
+/** A problem about one key: `KEY is FOUND: WRITE.` */
 export function keyProblem({ file, place, path }: Where, found: string, write: string): ConfigProblem {
   const key = formatKeyPath(path);
   return { file, ...place, key, found, message: `${key} is ${found}: ${write}.` };
@@ -140,7 +140,7 @@ export function placeInFile(file: string | undefined): (path: KeyPath) => Place 
     parse(text);
     return locateKeys(text);
   } catch {
-    // Edited since: no line.
+    // It was edited since: then a message does without its line.
     return () => undefined;
   }
 }

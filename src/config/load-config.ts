@@ -130,7 +130,7 @@ export function watchConfig(
 
   // Only polling sees replaced files, switched symlinks, bind mounts and network disks.
   watchFile(file, { interval: pollMs, persistent: false }, onStat);
-  // Changes since loading.
+  // What was saved between loading and now.
   void check();
   return {
     current: () => current,

@@ -25,7 +25,7 @@ const alias = section({
   price_cache_write: price,
 });
 type Alias = z.output<typeof alias>;
-/** As written. */
+/** `[models]` as the file says it. */
 export type WrittenModels = { fallback?: string; aliases: Record<string, Alias> };
 
 /** Aliases (M1), and `fallback` for when the first fails (M4). */

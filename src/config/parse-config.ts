@@ -74,7 +74,7 @@ function parseToml(
   }
 }
 
-/** Nesting; what follows recurses. */
+/** Levels of tables and lists; everything below may recurse. */
 const deepest = 50;
 
 function isDeeperThan(levels: number, value: unknown): boolean {
@@ -190,7 +190,7 @@ function substituteVariables(
       return found || value;
     }
     if (Array.isArray(value)) return value.map((item, index) => visit(item, [...path, index]));
-    // Dates are no tables.
+    // Dates are objects too, and no tables.
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     const items = Object.entries(value).map(([key, item]) => [key, visit(item, [...path, key])] as const);
     return Object.fromEntries(items.filter(([, item]) => item !== undefined));

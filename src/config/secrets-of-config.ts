@@ -28,7 +28,7 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
   return secrets;
 }
 
-/** Not from the environment. */
+/** Those of them that the file itself holds, and not the environment. */
 export function literalSecrets(config: Config): readonly Secret[] {
   const written = writtenConfig(config);
   const given = config.fromEnvironment.map(({ path }) => String(valueAt(written, path)));

@@ -6,7 +6,7 @@ export const listenAddress = z.string().refine(isListenAddress, {
   error: 'write host and port, such as "127.0.0.1:8443"',
 });
 
-/** Absolute. */
+/** An absolute http or https address. */
 export const httpUrl = z.string().refine((text) => /^https?:\/\/[^/\s]/.test(text) && URL.canParse(text), {
   error: 'write a whole address, such as "https://example.com/path"',
 });
@@ -101,7 +101,7 @@ function isListenAddress(text: string): boolean {
   return port !== undefined && Number(port) <= 65_535;
 }
 
-/** Keys and list positions. */
+/** Where a value stands in the file: keys and list positions from the top. */
 export type KeyPath = readonly (string | number)[];
 
 export type FromEnvironment = Readonly<{ path: KeyPath; name: string }>;
@@ -116,6 +116,7 @@ export function formatKeyPath(path: KeyPath): string {
     .join('');
 }
 
+/** The value at a path; undefined if the path leads nowhere. */
 export function valueAt(data: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>(
     (value, part) =>

@@ -15,7 +15,7 @@ type AddressReading = Readonly<{ ok: true; address: SourceAddress } | { ok: fals
 /** On GitHub. */
 export const repositoryName = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9_][\w.-]*$/;
 
-/** Shown, stored and compared. */
+/** An address as it is shown, kept and compared. */
 export function addressText(address: SourceAddress): string {
   return address.kind === 'git' ? address.url : address.path;
 }

@@ -9,7 +9,7 @@ const action = z.enum(['allow', 'confirm', 'deny']);
 const plainData: z.ZodType<unknown, unknown> = z.json();
 const ownTable = z.record(z.string(), plainData);
 
-/** By risk (T8). */
+/** `[policy]`: what happens to a call of each risk before it runs (T8). */
 export const policySection = section({
   safe: action.default('allow'),
   moderate: action.default('allow'),
@@ -132,7 +132,7 @@ export const webFetchSettings = z.object({
     }),
 });
 
-/** All optional, without defaults. */
+/** The same keys as the file has them: none has to be there, and what is left out stays left out. */
 function keysOf(settings: z.ZodObject): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = { ...settings.shape };
   return Object.fromEntries(Object.entries(shape).map(([key, field]) => [key, withoutDefault(field)]));

@@ -37,6 +37,7 @@ export type Commands = Readonly<{
   resolve(message: Message): Promise<Resolved | undefined>;
   /** In private (I3, A11). */
   unknown(message: Message): Promise<string | undefined>;
+  /** The answer to a skill called where it may not be used (A11). */
   elsewhere(
     message: Message,
     asked: Extract<Resolved, { kind: 'elsewhere' }>,

@@ -30,7 +30,7 @@ const runsPerTurn = 4;
 const died = 'the process ended while this was answered';
 const diedAlone = 'the process ended under this again and again: it is answered alone';
 const aloneWaitMs = 1_000;
-/** Milliseconds, by failed tries. */
+/** Waits before the next try, in milliseconds, by failed tries. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
 /** Ordered in a queue; up to `concurrency` queues in parallel (Q3). `handle` may repeat (Q5). */
@@ -39,7 +39,7 @@ export function createInboxWorker(
     handle: Handle;
     /** A try that journalled anything since `at` is not counted (Q3). */
     progressed(item: InboxItem, at: number): Promise<boolean>;
-    /** Repeated after a crash. */
+    /** Tells the person that the item is dead-lettered; called again after a crash. */
     onDead(item: InboxItem, error: unknown): Promise<void>;
     channels: readonly string[];
     concurrency: number;

@@ -21,6 +21,7 @@ export type TurnInput = Readonly<{
   progress(text: string): void;
 }>;
 
+/** A turn with what is looked up once for it. */
 export type OpenTurn = TurnInput &
   Readonly<{
     requester: Requester;
@@ -30,11 +31,11 @@ export type OpenTurn = TurnInput &
     ownCall: string;
     byPerson: boolean;
     byModel: SkillUse;
-    /** At the beginning. */
+    /** All skills when the turn began. */
     registry: Registry;
     /** Visible to the model then. */
     seen: readonly Skill[];
-    /** Visible now. */
+    /** Those that it may use now. */
     visible(): readonly Skill[];
     chat: string;
     here: AgentHere;

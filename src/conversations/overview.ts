@@ -18,7 +18,7 @@ import type { ListedItem } from '../store/inbox.ts';
 export type Overview = Readonly<{
   /** By name, here (A2, I4). */
   usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
-  /** `notices`: for owners. */
+  /** A sentence each. `notices` are for owners. */
   status(
     reader: Message['sender'],
     /** Its model may be set. */

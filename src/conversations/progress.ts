@@ -12,11 +12,11 @@ export type Work = Readonly<{
   conversation: Conversation;
   /** Outbox key of the first part, which replaces the line (Q6). */
   part: string;
-  /** Answered message's `platformId`. */
+  /** `platformId` of the message that is answered. */
   replyTo?: string;
   /** `platformId` of the message in work. */
   asked?: string;
-  /** After a crash. */
+  /** A process ended during this work before. */
   resumed: boolean;
   /** They may have been removed (A9). */
   mayRead(): Promise<boolean>;

@@ -25,7 +25,7 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 
-/** Per message. */
+/** Limits of one message: files, bytes each and together, quoted pictures. */
 const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
 const longestMs = 60_000;
 /** The API takes 5 MB of base64 a picture, 32 MB in all (AN). */
@@ -222,7 +222,7 @@ async function textOf(
 const overTogether = (say: Say): string =>
   say`the files of a message may have ${say.bytes(most.bytes)} in total`;
 
-/** In the model's order. */
+/** In the order in which a model is shown them. */
 function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
   const { attachments, replyTo, shared = [], sender } = message;
   const refused = (say: Say): string => say`only the first ${most.files} files of a message are downloaded`;

@@ -25,7 +25,7 @@ export type AccessLevel = Readonly<{
   mention?: 'required' | 'always';
 }>;
 
-/** A9. */
+/** Who may talk to the bot (A9). */
 export type AccessSettings = Readonly<{
   /** Qualified. */
   owners: readonly string[];
@@ -33,6 +33,6 @@ export type AccessSettings = Readonly<{
   channels: ReadonlyMap<string, AccessLevel>;
   /** As in `[access.chats."ID"]`. */
   chats: ReadonlyMap<string, AccessLevel>;
-  /** Of other Slack workspaces. */
+  /** Members of other Slack workspaces may talk. */
   allowExternal: boolean;
 }>;

@@ -208,5 +208,5 @@ export function builtInNames(isSuch: (row: BuiltInTool) => boolean = () => true)
   return Object.entries(table).flatMap(([name, row]) => (isSuch(row) ? [name] : []));
 }
 
-/** Reserved (X7). */
+/** No other tools begin with it (X7). */
 export const serverToolPrefix = 'mcp_';

@@ -7,6 +7,7 @@ import type { SettingField, SettingValue } from './setting-field.ts';
 /** `action`: at most 64 bytes (Telegram). */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
 
+/** The host keeps its bytes under `id` until sent. */
 export type PartFile = Readonly<{
   id: string;
   /** No path. */
@@ -14,6 +15,7 @@ export type PartFile = Readonly<{
   mime: string;
   /** At least one byte. */
   size: number;
+  /** For what is said if it can't be sent (H14). */
   language?: string;
 }>;
 
@@ -31,6 +33,7 @@ export type Part = Readonly<{
 
 export type OutgoingFile = PartFile & Readonly<{ path: string }>;
 
+/** Its files' bytes are at `path`. */
 export type OutgoingPart = Omit<Part, 'file' | 'more'> &
   Readonly<{ file?: OutgoingFile; more?: readonly OutgoingFile[] }>;
 
@@ -104,7 +107,7 @@ export type ChannelEvent =
       openThread?: OpenThread;
     }>
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
-  /** At most four prompts. */
+  /** `suggest` shows at most four prompts. */
   | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
   /** By key, during the event. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
@@ -172,7 +175,7 @@ export type Channel = Readonly<{
   lookUpChat(
     conversation: Conversation,
   ): Promise<Readonly<{ chatType: SeenChatType; external: boolean; name?: string }>>;
-  /** With `args`: a skill. */
+  /** A built-in command, or with `args` a skill. */
   command: WriteCommand;
   /** Carries at most a skill's name (A11). */
   directLink(skill?: string): string | undefined;
@@ -199,11 +202,12 @@ export type HomeSection = Readonly<{ markdown: string; buttons?: readonly Button
 
 export type Home = readonly HomeSection[];
 
-/** `conversation`: their direct message. */
+/** `conversation` is their direct message with the bot. */
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
 export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
 
+/** As soon as the platform lets it. Never throws. */
 type ShowHome = (home: Home) => void;
 
 export type Form = Readonly<{
@@ -218,7 +222,7 @@ export type Form = Readonly<{
 /** `value`: never of a secret. */
 export type FormField = Readonly<{ field: SettingField; value?: SettingValue; hint: string }>;
 
-/** Rejects if too late. */
+/** To the person whose act allows it. Rejects if it is too late. */
 export type OpenForm = (form: Form) => Promise<void>;
 
 export type Filled = Act &

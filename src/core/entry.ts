@@ -50,7 +50,7 @@ export type Entry =
       toolUseId: string;
       content: string;
       isError: boolean;
-      /** U8. */
+      /** Instructions of a skill (U8). */
       follows?: ActiveSkill;
       artifacts?: readonly DeliveredFile[];
       marks?: Taint;

@@ -1,6 +1,6 @@
 import type { Words } from './texts/say.ts';
 
-/** Q6, H8. */
+/** By what may be done about it (Q6, H8). */
 export class SendError extends Error {
   override readonly name = 'SendError';
   /** `retry`: not taken. `unknown`: perhaps taken. `refused`: never will be. */
@@ -25,6 +25,7 @@ export class SendError extends Error {
 
 export class FetchFileError extends Error {
   override readonly name = 'FetchFileError';
+  /** Without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
   readonly sentence: Words;
   readonly passing: boolean;
 

@@ -16,6 +16,7 @@ export type Sender = Readonly<{
   name: string;
   /** `guest`: of another Slack workspace (A9). `chat`: an anonymous admin or channel. */
   kind: 'person' | 'chat' | 'bot' | 'guest';
+  /** BCP 47 tag, if known (H14). */
   language?: string;
   timezone?: string;
   /** Only in earlier messages (H10). */
@@ -87,6 +88,7 @@ export type Message = Readonly<{
   sender: Sender;
   /** Plain, without the bot's mention. */
   text: string;
+  /** The channel's word; nobody else guesses. */
   addressed: boolean;
   command?: Command;
   attachments: readonly Attachment[];
@@ -99,7 +101,7 @@ export type Message = Readonly<{
   ephemeral?: true;
   /** An edit of what was being answered (H11). Not from channels. */
   edits?: string;
-  /** Not from channels. */
+  /** The bot's own work. No channel sets it. */
   task?: Task;
   platformId?: string;
   /** Milliseconds since 1970, the platform's clock. */

@@ -8,6 +8,7 @@ export type ShownFile = Readonly<{
   mime: string;
   name: string;
   size: number;
+  /** It is forgotten with them (Q12). */
   sender?: string;
 }>;
 

@@ -3,6 +3,7 @@ import { withoutEnd } from '../lib/text/text.ts';
 
 type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
 
+/** In lower case, once for each snapshot. */
 export type SearchMemory = WeakMap<Searched, Lowered>;
 type Lowered = Readonly<{
   name: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** X3. */
+/** How people enter a setting (X3). */
 export const settingKinds = [
   'string',
   'number',
@@ -49,6 +49,7 @@ const settingMeta = z.object({
 });
 type SettingMeta = z.output<typeof settingMeta>;
 
+/** Every platform's form accepts so many characters. */
 const longestText = 3_000;
 
 const choices = z.array(z.string().min(1).max(75)).min(1).max(100);

@@ -83,9 +83,9 @@ export type SkillResult = Readonly<{
   durationMs: number;
   tokens: Tokens;
   artifacts: readonly DeliveredFile[];
-  /** With `needs_input` (U14). */
+  /** With `needs_input`, by which the run continues (U14). */
   resume?: string;
-  /** S7. */
+  /** What makes its words private (S7). */
   marks?: Taint;
   truncated: boolean;
 }>;

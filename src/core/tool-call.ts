@@ -13,11 +13,12 @@ export type ToolOutcome = Readonly<{
   isError: boolean;
   /** Stored with this skill's instructions (T6). */
   follows?: ActiveSkill;
+  /** Done once this outcome is stored. */
   settles?: string;
   /** A person answers first; ignore `content` (U14). */
   asks?: string;
   artifacts?: readonly DeliveredFile[];
-  /** Private (S7). */
+  /** `content` is private: stored with it (S7). */
   marks?: Taint;
 }>;
 
@@ -47,6 +48,6 @@ export type AuditedCall = Readonly<{
   durationMs: number;
 }>;
 
-/** M7. */
+/** For a call whose outcome was lost (M7). */
 export const interrupted =
   'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';

@@ -10,7 +10,7 @@ type CheckedSetting = Readonly<{ ok: true; value: SettingValue }> | Readonly<{ o
 /** No key: all together. Never holds a value. */
 export type SettingProblem = Readonly<{ key?: string; problem: string }>;
 
-/** X3. */
+/** What people can set of a tool (X3). */
 export type ToolSettings = Readonly<{
   fields: readonly SettingField[];
   check(key: string, value: unknown): CheckedSetting;

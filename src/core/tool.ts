@@ -11,7 +11,7 @@ import { escapeLabels } from '../lib/text/escape-labels.ts';
 /** The risk follows from these (T7). */
 export type Traits = Readonly<{
   sideEffects: boolean;
-  /** Safe to repeat. */
+  /** Running it twice is running it once. */
   idempotent: boolean;
   requiresNetwork: boolean;
   requiresFilesystem: boolean;
@@ -37,6 +37,7 @@ export type Requester = Readonly<{
   name?: string;
   /** May they still talk (S11)? */
   kind: Sender['kind'];
+  /** As of the sender (H14). */
   language?: string;
   timezone?: string;
   /** In groups, files reply to this message. */
@@ -57,9 +58,11 @@ export type CallAssessment = Readonly<
     }
 >;
 
+/** A file for the person (T12). */
 export type Artifact = Readonly<{
   /** Cut to its last segment. */
   name: string;
+  /** Absent: told by its first bytes and its name. */
   mime?: string;
   /** Text becomes UTF-8. */
   data: string | Uint8Array | AsyncIterable<Uint8Array>;
@@ -68,7 +71,7 @@ export type Artifact = Readonly<{
 
 export type DeliveredFile = Readonly<{ name: string; mime: string; size: number }>;
 
-/** `problem`: for the model. */
+/** `problem` says for the model why it can't be sent. */
 export type DeliveredArtifacts = Readonly<
   ({ ok: true } & DeliveredFile) | { ok: false; code: ErrorCode; problem: string }
 >;
@@ -81,7 +84,7 @@ export type DeliverArtifacts = (
 
 export type ToolContext = Readonly<{
   requester: Requester;
-  /** Unique within its transcript. */
+  /** The model's id of this call: unique within its transcript. */
   toolUseId: string;
   /** Its inbox item, with runs behind `!`: prefix of keys. */
   turn: string;
@@ -90,8 +93,9 @@ export type ToolContext = Readonly<{
   agreed?: unknown;
   /** Of this chat (X3), unchecked; `run` of `defineTool` gets them checked, with defaults. */
   settings: SettingValues;
+  /** A few words that a person may see (U13). */
   progress(text: string): void;
-  /** Finishes this inbox item. */
+  /** The outcome stands for this inbox item's: done once stored. */
   settle(item: string): void;
   /** The loop ends here until a person answers (U14). */
   awaitAnswer(question: string): void;
@@ -124,11 +128,12 @@ export type Tool = Readonly<{
   risk?: Risk;
   /** Labels its output itself; others' labels are escaped (M11). */
   labelsOutput?: boolean;
-  /** Characters; 30,000 (M3). */
+  /** Characters for the model; default 30,000 (M3). */
   outputLimit?: number;
   /** The only address it contacts, if nothing else leaves (S7). */
   goesTo?(input: unknown): string | undefined;
   settings?: ToolSettings;
+  /** For the model; undefined if valid (T1). */
   check(input: unknown): string | undefined;
   /** Default: as declared. */
   terms?(
@@ -212,7 +217,7 @@ export type OutsideAccess = Readonly<{
 /** Judged when offered and at each call. */
 export type OutsideTool = Readonly<{
   tool: Tool;
-  /** `plugin weather`, `mcp files`. */
+  /** Who brings it, for people: `plugin weather`, `mcp files`. */
   from: string;
   /** Runs always get it (X1). */
   main: boolean;
@@ -222,6 +227,7 @@ export type OutsideTool = Readonly<{
 /** Read for each turn, run and call. Stable order, never waits. */
 export type OutsideSource = () => readonly OutsideTool[];
 
+/** For a model: names, types and sizes on one line (T12). */
 export function describeDelivered(files: readonly DeliveredFile[]): string {
   if (files.length === 0) return '';
   const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);

@@ -27,7 +27,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves early on abort. */
+/** Resolves early if the signal is aborted. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal).catch((reason: unknown) => {
     if (!signal.aborted) throw reason;

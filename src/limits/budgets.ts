@@ -28,7 +28,7 @@ export type Spent = Readonly<{ tokens: number; usd: number }>;
 type Limits = Config['limits']['chat'];
 type Scope = Readonly<{
   key: string;
-  /** Begins a sentence. */
+  /** Whose it is, at the beginning of a sentence. */
   whose: string;
   limits: Limits;
   sum: SumKey;
@@ -92,7 +92,7 @@ export function createBudgets(options: {
     ];
   }
 
-  /** The first one exceeded. */
+  /** The first day's budget that is used up. */
   async function spentUp(
     scopes: readonly Scope[],
     mayBeStale: boolean,
@@ -187,7 +187,7 @@ function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
   return input + output + cacheRead + cacheWrite;
 }
 
-/** Hashed: nothing to forget. */
+/** Keys of what was counted tell nothing of people, so that there is nothing to forget. */
 function hashed(key: string): string {
   return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
 }

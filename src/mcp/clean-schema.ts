@@ -35,6 +35,7 @@ function cleanNode(node: unknown, depth: number): unknown {
   return defined({ ...Object.fromEntries(kept), description });
 }
 
+/** The description of an object, with the properties whose names the API refuses. */
 function withUnnamed({ properties, required }: Schema, description: unknown): unknown {
   const odd = Object.keys(asObject(properties) ?? {}).filter((name) => !isName(name));
   if (odd.length === 0) return description;
@@ -102,7 +103,7 @@ function requiredOf({ required }: Schema): readonly string[] {
   return Array.isArray(required) ? (required as string[]) : [];
 }
 
-/** Dangling references are removed. */
+/** The same schema with references to nothing taken out, which loosens only what referred. */
 function withoutLooseEnds(node: unknown, root: Schema): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutLooseEnds(item, root));
   const object = asObject(node);
@@ -193,7 +194,7 @@ function nonEmpty(list: readonly unknown[]): readonly unknown[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** Compiled, never run here. */
+/** Compiled at most, and never run here. */
 function isPattern(value: string): boolean {
   if (!isPlain(value, textLimit)) return false;
   try {

@@ -31,7 +31,7 @@ export type Connection = Readonly<{
   ): Promise<Called>;
   /** Pings; closes if nothing comes back. */
   check(): void;
-  /** Resolves with a reason. */
+  /** Resolves with a reason when there is no connection any more. */
   closed: Promise<string>;
   close(): Promise<void>;
 }>;
@@ -52,7 +52,7 @@ export type ConnectOnce = (
 
 const mostPages = 50;
 const pingMs = 10_000;
-/** Characters. */
+/** Characters of a complaint: what is read of it, and what is told. */
 const complaintLimit = { read: 20_000, told: 2_000 };
 /** Callers keep time limits; this turns the SDK's off. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
@@ -199,7 +199,7 @@ function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, {
   return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
 }
 
-/** Mostly an unknown session. */
+/** A session that is not known any more, most of all. */
 function isTurnedAway(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }

@@ -24,7 +24,7 @@ export type ConfiguredServers = Readonly<{
   start(): Promise<void>;
   /** Resolves when each new server listed its tools or failed; 10 s at most. */
   seen(): Promise<void>;
-  /** Applies a changed config. */
+  /** Does what a changed config asks for: other servers come and go, rules hold at once. */
   follow(): void;
   states(): Readonly<Record<string, LinkState>>;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ const seenMs = 10_000;
 
 /** Loads the SDK only for the first configured server (B3, B4). */
 export function createConfiguredServers(options: {
-  /** Current `[mcp]`. */
+  /** `[mcp]`, as it is now. */
   settings: () => Readonly<Record<string, McpSettings>>;
   agreements: Agreements;
   /** Called with tools that are off after a listing. */

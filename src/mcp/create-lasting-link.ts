@@ -13,7 +13,7 @@ type LinkCalled =
 
 export type ServerLink = Readonly<{
   state(): LinkState;
-  /** After the first try. */
+  /** Resolves when the first try has come to something. */
   tried: Promise<void>;
   /** Rejects only if aborted. `mayCall` is asked after connecting, when the tool may have changed. */
   call(

@@ -2,7 +2,7 @@ import { monotonicClock } from '../lib/async/deadline.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
 
-/** Messages a minute. */
+/** What a server may send within a minute: more than any use of it needs, and little enough to be read beside other work. */
 const mostMessages = 6_000;
 
 const mostBytes = 64 * 1024 * 1024;
@@ -71,7 +71,7 @@ function limit(
   });
 }
 
-/** At least one. */
+/** About as many as end in it, and one at least. */
 function eventsIn(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   let events = 1;

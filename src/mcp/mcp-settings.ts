@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/complete-config.ts';
 
-/** `[mcp.NAME]`. */
+/** `[mcp.NAME]`: a server as the operator wants it. */
 export type McpSettings = Config['mcp'][string];
 
-/** Tools a server. */
+/** Tools of one server that are taken. */
 export const mostTools = 256;
 
 /** Without secrets. If it changes, the operator agrees to the tools again (X7). */

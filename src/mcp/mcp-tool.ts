@@ -9,13 +9,13 @@ import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** The Messages API's limit. */
+/** Characters of a name that the Messages API takes. */
 const limit = 64;
 
 /** Its description is foreign and labelled (X7, M11). Input is checked only as far as is safe; the server does the rest. */
 export function mcpTool(options: {
   server: string;
-  /** See `identityOf`. */
+  /** Which server that is: see `identityOf`. */
   identity: string;
   definition: McpDefinition;
   trusted: boolean;

@@ -20,7 +20,7 @@ type ServerProcess = Readonly<{
 
 /** Bytes; more ends the server. */
 const messageLimit = 10 * 1024 * 1024;
-/** Bytes kept, characters shown. */
+/** Bytes of standard error that are kept, and characters of them that are shown. */
 const complaintLimit = 16_384;
 const shownLimit = 2_000;
 /** Before SIGTERM, and again before SIGKILL. */
@@ -65,7 +65,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       try {
         transport.onmessage?.(deserializeMessage(line));
       } catch (error) {
-        // Some servers print greetings.
+        // A line that is no message: some servers print greetings.
         transport.onerror?.(error as Error);
       }
     }
@@ -110,7 +110,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       });
       child.stdout.on('data', take);
       child.stderr.on('data', complain);
-      // Its end reports it.
+      // It is gone then, which is told by its end.
       for (const stream of [child.stdin, child.stdout, child.stderr])
         stream.on('error', (error) => transport.onerror?.(error));
       await begun.promise;

@@ -26,10 +26,10 @@ type ReadDefinition =
   /** One line; may be empty. */
   | Readonly<{ ok: false; name: string; problem: string }>;
 
-/** Characters. */
+/** Characters of a description, and of a schema as JSON, that a model gets. */
 const descriptionLimit = 1_500;
 const schemaLimit = 30_000;
-/** Levels. */
+/** Levels of a description; deeper ones could not be walked through. */
 export const nestingLimit = 64;
 export const tooDeep = 'nested too deep';
 
@@ -81,7 +81,7 @@ function refused(raw: unknown, problem: string): ReadDefinition {
   return { ok: false, name: name.success ? oneLine(name.data.name, 100) : '', problem };
 }
 
-/** Independent of key order. */
+/** The order of keys says nothing. */
 function hashOf(value: unknown): string {
   const text = JSON.stringify(value, (_, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

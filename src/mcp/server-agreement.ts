@@ -75,7 +75,7 @@ type Listing = Parameters<typeof takeListing>[1];
 
 /** Stored; shared by all processes (X7, Q9). */
 export type Agreements = Readonly<{
-  /** By server. */
+  /** By the server's name in config. */
   all(): Promise<ReadonlyMap<string, ServerAgreement>>;
   /** `tell` runs before the store changes: told twice rather than never. */
   take(

@@ -40,7 +40,7 @@ type Finding = Readonly<{
   message: string;
 }>;
 
-/** (G2) */
+/** What `start` refuses or warns of (G2). */
 export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {
   return checkStart(config, { env: process.env, isRunning: await isServed(config.bot.dataDir) });
 }

@@ -9,7 +9,7 @@ type LogOptions = Readonly<{
   write(line: string): void;
 }>;
 
-/** (L5) */
+/** JSON lines, or readable ones for a terminal (L5). */
 export function createLog({ level, format, redact, write }: LogOptions): Log {
   const out = {
     write: (line: string) => write(redact(format === 'json' ? line : pretty(line))),

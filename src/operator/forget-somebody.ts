@@ -18,13 +18,13 @@ type ForgottenPerson = Readonly<{
   forgotten: string;
   /** Paired, an owner by claim, or pending. */
   known: boolean;
-  /** Rows; `files`: folders, too. */
+  /** Rows; `files`: folders and outgoing files. */
   removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
-  /** They may still talk. */
+  /** The config still lets them talk. */
   inConfig: boolean;
 }>;
 
-/** (Q12) */
+/** `skillet forget`: deletes what is stored about a person (Q12). */
 export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
 
 const lookEveryMs = 50;

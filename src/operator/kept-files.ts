@@ -94,7 +94,7 @@ function ifAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** Hourly (Q12). */
+/** At the start, then hourly until the signal aborts (Q12). */
 export async function startRetention(options: {
   store: Pick<Store, 'prune' | 'inbox'>;
   files: Pick<KeptFiles, 'tidy'>;

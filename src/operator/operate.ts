@@ -38,7 +38,7 @@ import {
   type RunningParts,
 } from './operations.ts';
 
-/** For running answers. */
+/** For answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
 
 type Host = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }>;

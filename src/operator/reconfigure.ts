@@ -12,7 +12,7 @@ import type { Replies } from '../replies/replies.ts';
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
 
-/** (G3) */
+/** Applies a saved config, or reports its problems (G3). */
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
@@ -59,7 +59,7 @@ function configNotice(problems: readonly ConfigProblem[], at: number): { key: st
   };
 }
 
-/** (G3) */
+/** Keys read only at start (G3). */
 function needRestart(
   changed: readonly string[],
   before: Pick<Config, 'plugins'>,

@@ -1,7 +1,7 @@
 import type { Sandbox, SandboxRequest } from '../sandbox/sandbox.ts';
 import type { ToolSandbox } from './tool-context.ts';
 
-/** Characters of each stream. */
+/** Characters of each stream that a tool gets. */
 const outputCap = 200_000;
 const usualSeconds = 60;
 const longestSeconds = 600;

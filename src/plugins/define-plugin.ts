@@ -24,7 +24,7 @@ export type CapabilityProvider = Readonly<{
   timeoutSeconds?: number;
 }>;
 
-/** Options of `definePlugin`. */
+/** What an author writes: see `definePlugin`. */
 export type PluginOptions<Config extends z.ZodType = z.ZodType> = Readonly<{
   /** For messages and the log: lower-case letters, digits, single `-` and `_`, at most 64. Unique in a bot. */
   name: string;
@@ -46,7 +46,7 @@ export type Plugin = Readonly<{
   config?: z.ZodType;
   /** Unique namespaces. */
   capabilities: readonly Required<CapabilityProvider>[];
-  /** `context.config` is checked. */
+  /** With a config that `config` has checked. */
   makeTools(context: PluginContext<unknown>): Promise<readonly Tool[]>;
 }>;
 

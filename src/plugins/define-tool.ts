@@ -20,7 +20,7 @@ export type ToolData = string | number | boolean | object | null | undefined | v
 /** Files for the person, and optional data for the model. */
 export type WithArtifacts<Data = ToolData> = Readonly<{ artifacts: readonly Artifact[]; data?: Data }>;
 
-/** Options of `defineTool`. */
+/** What an author writes: see `defineTool`. */
 export type ToolOptions<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType<ToolData, ToolData>,
@@ -80,12 +80,12 @@ export type OpenCall = (
     context: Omit<ToolContext, 'settings' | 'signal' | 'progress'>;
     /** Aborts at the time limit of calls. */
     over: AbortSignal;
-    /** Frees the call's resources. */
+    /** Gives back what was taken for the call. */
     close(): Promise<void>;
   }>
 >;
 
-/** What `defineTool` returns. */
+/** A tool of a plugin: what `defineTool` gives. */
 export type Tool = Readonly<{
   kind: 'skillet tool';
   name: string;

@@ -16,7 +16,7 @@ export type LoadedPlugin = Readonly<{
   /** Absolute. */
   file: string;
   tools: readonly Tool[];
-  /** Absolute folder. */
+  /** Absolute path of its folder of skills. */
   skills?: string;
   /** Unique namespaces. */
   providers: readonly BridgeProvider[];
@@ -131,7 +131,7 @@ function isFolder(at: string): boolean {
   try {
     return statSync(at).isDirectory();
   } catch {
-    // Nothing was readable.
+    // Whatever the reason is: nothing could be read in it.
     return false;
   }
 }

@@ -36,7 +36,7 @@ import {
 } from '../tools/built-in/run-folders.ts';
 import { writeIn } from '../tools/built-in/file-tools.ts';
 
-/** Bytes. */
+/** Bytes of a file that is read or written. */
 const largest = 20_000_000;
 
 /** Unless the run's own limit is shorter. */

@@ -15,9 +15,10 @@ import type { LoadedPlugin } from './load-plugin.ts';
 import { namedLog } from './tool-context.ts';
 import { builtInNames } from '../core/built-in-tools.ts';
 
+/** The plugins of a config, loaded once (X1). */
 export type Plugins = Readonly<{
   loaded: readonly Readonly<{ name: string; tools: readonly string[] }>[];
-  /** Absolute. */
+  /** Folders of the skills that they bring, absolute. */
   skillFolders: readonly string[];
   /** Plugins that were not loaded (X6), invalid tool settings (X3). */
   diagnostics: readonly Diagnostic[];

@@ -106,7 +106,7 @@ function fileOf({ title, type = '', language = '', content }: z.output<typeof ma
   return { name: /\.\w{1,5}$/.test(name) ? name : `${name}.${ending}`, data: content };
 }
 
-/** Other keys: plain data. */
+/** Anything with other keys is plain data. */
 const withArtifacts = z.strictObject({ artifacts: z.array(z.unknown()), data: z.unknown().optional() });
 
 const artifact = z.looseObject({

@@ -18,7 +18,7 @@ export type LogLine = {
  * model can act on: let it pass.
  */
 export type Workspace = Readonly<{
-  /** At most 20 MB. */
+  /** Bytes of a file: 20 MB at most. */
   read(path: string): Promise<Uint8Array>;
   /** UTF-8, at most 200 kB. */
   readText(path: string): Promise<string>;
@@ -42,7 +42,7 @@ export type CommandOutcome = SandboxOutcome;
 export type ToolSandbox = Readonly<{
   /** `bubblewrap`, `virtual` (bash and common tools), `docker` or `off`. */
   mode: string;
-  /** As commands see them. */
+  /** The folders as commands see them. */
   folders: Readonly<{ scratch: string; chat: string }>;
   /**
    * Runs text in a shell, or a program with arguments, in the scratch folder. Always resolves, even if it could not

@@ -10,7 +10,7 @@ import { byteSize, oneLine, withoutEnd } from '../lib/text/text.ts';
 import { partKey, type Replies } from './replies.ts';
 import type { Store } from '../store/store.ts';
 
-/** Bytes. */
+/** Bytes of one file, on any platform. */
 const largestOutgoing = 100_000_000;
 
 /**
@@ -113,7 +113,7 @@ function albumsOf<One extends Readonly<{ file: PartFile }>>(
   return albums;
 }
 
-/** Finds secrets across pieces. */
+/** Secrets are found wherever the pieces are cut. */
 async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): AsyncGenerator<Uint8Array> {
   const pieces = typeof data === 'string' || data instanceof Uint8Array ? [Buffer.from(data)] : data;
   for await (const piece of pieces) yield parts.push(Buffer.from(piece));
@@ -139,6 +139,7 @@ function shorten(name: string): string {
   const ending = Buffer.byteLength(ext) <= longestEnding ? ext : '';
   const points = [...name.slice(0, name.length - ending.length)];
   const room = longestName - Buffer.byteLength(ending);
+  // A code point has at most four bytes.
   points.splice(room);
   while (Buffer.byteLength(points.join('')) > room) points.pop();
   return points.join('') + ending;
@@ -159,7 +160,7 @@ export type OutgoingFiles = Readonly<{
   ): Promise<Kept | 'too large' | 'full'>;
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
-  /** Removes old unsent files. */
+  /** Removes what was kept before and never sent. */
   tidy(before: number): Promise<void>;
 }>;
 

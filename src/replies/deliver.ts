@@ -18,7 +18,7 @@ import type { Serving } from '../store/store.ts';
 type Delivery = Readonly<{
   start(): void;
   idle(): Promise<void>;
-  /** Waits `graceMs` at most. */
+  /** Starts no more sends; resolves when those under way end, after `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 }>;
 
@@ -37,7 +37,7 @@ type DeliveryDeps = Readonly<{
 const mostFileTries = 6;
 /** Another process may have the bytes. */
 const mostSearches = 6;
-/** About a day. */
+/** About a day, with the longest wait. */
 const mostTries = 300;
 const longestWaitMs = 5 * 60_000;
 /** The platform sets the pace. */
@@ -120,7 +120,7 @@ async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): P
     (receipt) => ({ receipt }),
     (error: unknown) => ({ error }),
   );
-  // Nothing was sent.
+  // The queue was lost, or the store is away: nothing was sent.
   if (refusals.length > 0) throw refusals[0];
   if ('receipt' in outcome) return sent(row, outcome.receipt, deps);
   const why = whyNotSent(part, outcome.error, row.tries);
@@ -178,7 +178,7 @@ async function replace(
   }
 }
 
-/** Repeats failed lookups. */
+/** Whether the platform has the part. Repeated while the look itself fails. */
 async function lookUp(
   { channel, row: { key }, place, lost, stopping }: Sending,
   { clock, log }: DeliveryDeps,

@@ -131,10 +131,10 @@ export type SkillNeed = Readonly<{
   skill: string;
   packages: readonly string[];
   programs: readonly string[];
-  /** Disabled without these. */
+  /** Without these packages and programs it is off. */
   missing: readonly string[];
   command?: string;
-  /** PyPI packages. */
+  /** Imports of these PyPI packages fail. */
   python: readonly string[];
   /** Unset in `[skills.NAME]`. */
   env: readonly string[];

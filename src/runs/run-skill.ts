@@ -45,7 +45,7 @@ export type RunPlace = Readonly<{
   id: string;
   transcript: string;
   deadline: Deadline;
-  /** Outermost first (U7). */
+  /** Skills around this run, the outermost first (U7). */
   chain: readonly string[];
 }>;
 

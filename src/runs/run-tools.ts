@@ -70,7 +70,7 @@ export function commandTools({
     /** The operator's override for `env` in bash (U3). */
     envInBash: boolean | undefined;
     mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
-    /** For capabilities (C4). */
+    /** `skillet-cap`, where the skill has capabilities (C4). */
     cap?: CapOf;
   }>): readonly Tool[] {
   const { skill, sandbox, folders, scripts } = ground;

@@ -72,7 +72,7 @@ export function heardWords(messages: readonly Message[], received: ReceivedOf): 
   });
 }
 
-/** The person's own first. */
+/** Files that a model is shown, the person's own first. */
 export function filesShown(
   { attachments, replyTo, shared = [] }: Message,
   background: readonly Message[],

@@ -45,6 +45,7 @@ export type SkillSupply = Readonly<{
   packages: ScriptPackages;
 }>;
 
+/** Tools made once for the whole bot. */
 export type ToolSupply = Readonly<{
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;

@@ -21,6 +21,7 @@ export type EgressProxyOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | '
 
 const folder = '/run/skillet';
 const port = 3128;
+/** Refused hosts to remember, and characters of each. */
 const mostRefused = 5;
 const longestRefused = 200;
 

@@ -21,7 +21,7 @@ export function pausing(serve: ServeCap | undefined, deadline: Deadline): Readon
   return { cap: (words, input, signal) => deadline.pause(() => serve(words, input, signal)) };
 }
 
-/** Paths are the host's. */
+/** One command to run. Paths of folders are the host's. */
 export type SandboxRequest = Readonly<{
   /** Never a shell string (R5). */
   argv: readonly [program: string, ...rest: string[]];
@@ -58,7 +58,7 @@ export type SandboxLimits = Readonly<{
   /** Resident memory of all its processes, the runtime included. */
   memoryMb: number;
   cpuSeconds: number;
-  /** Includes threads. */
+  /** Processes and threads at the same time. */
   processes: number;
   /** For scratch, and for the conversation's folder, which may keep what it held before. */
   diskMb: number;
@@ -94,6 +94,7 @@ export type Sandbox = Readonly<{
   reachesNetwork: boolean;
   /** Debian packages of a container image. */
   installed?: ReadonlySet<string>;
+  /** Which limits the kernel itself enforces here, and which are watched: one line for operators (T9). */
   limits?: string;
   /** A folder's path inside; `{baseDir}` is the skill's (I5). */
   seen(folder: SandboxFolder, host: string): string;

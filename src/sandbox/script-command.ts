@@ -32,7 +32,7 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
-/** PEP 723 */
+/** Begins a Python script's own list of dependencies (PEP 723). */
 const listsPackages = /^# \/\/\/ script[ \t]*$/m;
 
 /**
@@ -74,7 +74,7 @@ function named(file: string, text: string): readonly string[] {
   return ending === undefined ? [] : [ending];
 }
 
-/** `--help` only fetches. */
+/** `--help` fetches a tool, and does nothing. */
 function byTool(options: readonly string[]): ScriptCommand {
   return {
     program: 'uvx',

@@ -22,7 +22,7 @@ export type AgentHere = Readonly<{
   persona: string;
 }>;
 
-/** Set by owners. */
+/** The main agent's model and persona in a chat, which owners set by commands. */
 export type ChatAgent = Readonly<{
   of(conversation: Conversation): Promise<AgentHere>;
   /** `/model`, `/model NAME`. */
@@ -114,7 +114,7 @@ export function goneWords({ gone }: AgentHere, say: ReturnType<typeof sayIn>): r
 
 const schema = z.object({ model: z.string().optional(), persona: z.string().optional() });
 
-/** Its id and alias. */
+/** A model as people read it: its id, and the alias that is set to it. */
 export function nameModel(models: Config['models'], alias: string): string {
   const id = resolveModel(models, alias)?.model ?? alias;
   return alias.endsWith(id) ? inlineCode(alias) : `${inlineCode(id)} (${alias})`;

@@ -28,7 +28,7 @@ export type ChatSettings = Readonly<{
   secrets(): readonly Secret[];
   /** Registers a secret before it is used. */
   know(tool: string, key: string, value: SettingValue): void;
-  /** Before anything is said. */
+  /** Call it before anything is said. */
   load(): Promise<void>;
 }>;
 

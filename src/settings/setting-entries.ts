@@ -18,7 +18,7 @@ export type SettingEntries = Readonly<{
    * nothing.
    */
   meant(message: Message): Promise<SettingEntry | 'again' | undefined>;
-  /** `over`: no more values. */
+  /** `over`: no further value is expected. */
   took(message: Message, over: boolean): Promise<void>;
   end(from: From): Promise<void>;
   /** Before messages arrive. */
@@ -28,7 +28,7 @@ export type SettingEntries = Readonly<{
 export const settingEntries = 'setting-entries';
 
 export const entryMs = 10 * 60_000;
-/** Longer than delivery takes. */
+/** Longer than a message that was sent in time takes to arrive. */
 const keptMs = 24 * 3_600_000;
 
 /** Keys are in memory: most messages cost no read. */
@@ -102,7 +102,7 @@ const storedEntry = z.object({
 });
 type Stored = z.output<typeof storedEntry>;
 
-/** For deletion (Q12). */
+/** Whether a key of the namespace belongs to this person (Q12). */
 export function isEntryOf(key: string, sender: string): boolean {
   return key.endsWith(` ${sender}`);
 }

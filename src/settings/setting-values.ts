@@ -7,7 +7,7 @@ import type { LayeredSettings } from './settings-in-force.ts';
 /** It holds a secret (S2). */
 export type HoldsSecret = (value: unknown) => boolean;
 
-/** Set, else default. */
+/** The value that holds: what is set, else the default. */
 export function valueOf(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
   return (values[field.key] ?? field.default) as SettingValue | undefined;
 }
@@ -17,7 +17,7 @@ const booleanWords: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'off', 'no'].map((word) => [word, false] as const),
 ]);
 
-/** The tool's check decides. */
+/** What a person typed as a value; the tool's check judges it. */
 export function readSetting(field: SettingField, typed: string, say: Say): SettingValue {
   const text = typed.trim();
   const word = text.toLowerCase();
@@ -72,7 +72,7 @@ export function showSetting(field: SettingField, value: unknown, say: Say): stri
   return text === '' ? say`empty` : inlineCode(labels.get(text) ?? text);
 }
 
-/** Translated. */
+/** A problem as a tool's check words it in English, in the reader's language. */
 export function sayProblem(field: SettingField | undefined, problem: string, say: Say): string {
   return field !== undefined && problem === whatToEnter(field, sayIn(undefined))
     ? whatToEnter(field, say)

@@ -197,7 +197,7 @@ export function fieldView(
   };
 }
 
-/** `on (this chat)`. */
+/** A value and who set it: `on (this chat)`. */
 function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): string {
   const value = valueOf(field, layered);
   const shown = showSetting(field, value, say);

@@ -14,7 +14,7 @@ type NamedTool = Pick<Tool, 'name' | 'settings'>;
 type SettingLayer = 'config' | 'chat';
 
 export type LayeredSettings = Readonly<{
-  /** As written, without defaults. */
+  /** By key, as they were written, without defaults. */
   values: SettingValues;
   from: ReadonlyMap<string, SettingLayer>;
   /** Bad values, which the layer below replaces; never quoted. */
@@ -101,7 +101,7 @@ export function createSettingsInForce(options: {
   }
 }
 
-/** Already checked. */
+/** Stores a value that was checked. */
 export async function storeSetting(
   { chats, audit }: Readonly<{ chats: Pick<ChatSettings, 'set'>; audit: Pick<Audit, 'record'> }>,
   { conversation, chatType, sender }: Who,

@@ -140,7 +140,7 @@ async function answerSettings(
   const { tool, field } = findSetting(deps.tools(), name, key);
   const say = sayIn(who.language);
   if (!(await deps.mayChange(who.sender))) {
-    // Whoever wrote it.
+    // No matter who wrote it, a secret must not stay in the chat.
     if (field?.secret === true && typed !== '') await removeSecret(message, deps);
     return { text: say(mayNotChange), buttons: [] };
   }

@@ -33,7 +33,7 @@ import {
 import type { LayeredSettings, SettingsInForce, Who } from './settings-in-force.ts';
 
 export type ShowDeps = Readonly<{
-  /** With settings, by name. */
+  /** Every tool that has settings, sorted by name. */
   tools: () => readonly Tool[];
   inForce: Pick<SettingsInForce, 'of' | 'change'>;
   entries: SettingEntries;

@@ -7,6 +7,7 @@ import { hasCode } from '../lib/has-code.ts';
 
 /** The last readable version of each skill file (F9). */
 export type LastGood = Readonly<{
+  /** The bytes kept for a file, if any. */
   read(path: string): Uint8Array | undefined;
   has(path: string, stamp: string): boolean;
   /** Replaces the version before; on disk at once, listed by `flush`. */

@@ -84,7 +84,7 @@ export function dropReplaced(root: string, name: string): Promise<void> {
   return rm(replacedPath(root, name), { recursive: true, force: true });
 }
 
-/** Also a broken link. */
+/** Whether anything lies there, a broken link too. */
 export async function isThere(place: string): Promise<boolean> {
   const found = await lstat(place).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -104,7 +104,7 @@ export type SkillDraft = Readonly<{
 }>;
 
 type CheckedDraft = Readonly<{
-  /** Errors, one sentence each. */
+  /** One sentence for each thing that keeps it from being written. */
   problems: readonly string[];
   warnings: readonly string[];
   allowedTools?: Skill['allowedTools'];

@@ -7,7 +7,7 @@ import type { LastGood } from './last-good.ts';
 import { frontMatterLimit, readFrontMatter } from './parse/front-matter.ts';
 import { readStart } from './skill-store.ts';
 
-/** Bytes (F7). */
+/** Bytes of a body (F7). */
 export const bodyLimit = 200_000;
 
 export const bodyReadLimit = bodyLimit + 4 * frontMatterLimit;

@@ -31,6 +31,7 @@ export type Registry = Readonly<{
   diagnostics: readonly Diagnostic[];
 }>;
 
+/** A frozen registry of these skills, each name once. */
 export function createRegistry(
   skills: readonly Skill[],
   diagnostics: readonly Diagnostic[] = [],

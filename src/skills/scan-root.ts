@@ -12,7 +12,7 @@ type RootScan = Readonly<{
   folders: readonly string[];
 }>;
 
-/** Folders (D4). */
+/** Folders below the root, at most (D4). */
 export const scanDepth = 4;
 /** Of a root and its categories, without the content of skills (D4). */
 const entryLimit = 10_000;

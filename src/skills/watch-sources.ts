@@ -37,6 +37,7 @@ export async function watchSources(options: {
     if (sinceMs >= 0 && sinceMs < skills.updateIntervalMinutes * 60_000) return;
     const progress = (text: string): void =>
       log.debug({ progress: text }, 'looking at the sources of skills');
+    // With all that fetches and compares sources: most bots never do.
     const { checkSources } = await import('./check-sources.ts');
     const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
     for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);

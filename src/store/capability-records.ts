@@ -17,7 +17,7 @@ export type KeptAccount = Readonly<{
 const flowStates = ['pending', 'submitted', 'linked', 'ended'] as const;
 type FlowState = (typeof flowStates)[number];
 
-/** A sign-in (C6). */
+/** A sign-in on its way (C6). */
 export type KeptFlow = Readonly<{
   id: string;
   sender: string;
@@ -36,8 +36,9 @@ export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: nu
 export type CapabilityRecords = Readonly<{
   /** Stores this key check if there is none; returns the one in force. */
   claimKey(check: string): Promise<string>;
+  /** That check; undefined if no key was ever used. */
   keyCheck(): Promise<string | undefined>;
-  /** Oldest first. */
+  /** Oldest first; of one person, of one capability, where they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
   removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
   /** Returns the person's open flow for this capability, if any, instead of adding one. */

@@ -17,6 +17,7 @@ type Summary = Extract<Entry, { kind: 'summary' }>;
 
 type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
 
+/** What a transcript told of a person once all of it was judged. */
 export type Findings = Readonly<{
   /** Inbox items of their turns. */
   items: readonly string[];
@@ -170,7 +171,7 @@ export function answeredBy(text: string, sender: string): boolean {
   return read.ok ? read.value.answer?.by === sender : names(text, sender);
 }
 
-/** Finds whole ids only. */
+/** Whether a text names this id, and not one that only begins or ends like it. */
 export function names(text: string, sender: string): boolean {
   for (let at = text.indexOf(sender); at >= 0; at = text.indexOf(sender, at + 1)) {
     const around = (text[at - 1] ?? ' ') + (text[at + sender.length] ?? ' ');
@@ -206,7 +207,7 @@ function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): T
 
 /** Group context or a replied-to message in a user entry. */
 type Quoted = Readonly<{
-  /** `id="telegram:42"` */
+  /** `id="telegram:42"`, where it says whose it is. */
   id: string | undefined;
   text: string;
 }>;
@@ -220,6 +221,7 @@ function isOfRoom(text: string): boolean {
   return text.includes('<message ');
 }
 
+/** The text with what is quoted of a person replaced (M10, Q12). */
 export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolean): string {
   return text.replace(
     piece,

@@ -181,7 +181,7 @@ export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'asks';
 export type PersonRow = Readonly<{
   seq: number;
   key: string;
-  /** Lane or conversation key. */
+  /** Lane, or key of the conversation. */
   place: string;
   /** JSON; empty if already removed. */
   text: string;
@@ -195,7 +195,7 @@ type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }
 type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown';
 
 export type ForgetRows = Readonly<{
-  /** Includes run journals. */
+  /** Transcripts and run journals with an entry whose JSON holds one of these texts. */
   transcriptsWith(texts: readonly string[]): Promise<readonly string[]>;
   /** Current, archived (`KEY@…`), and journals of their runs (`…#run:…`). */
   transcriptsOf(conversation: string): Promise<readonly string[]>;

@@ -63,7 +63,7 @@ export type Inbox = Readonly<{
    * items are dead-lettered and skipped (Q11).
    */
   take(lane: string, now: number): Promise<InboxItem | undefined>;
-  /** Takes a due item that is not the head of its lane, for whoever works there (H11). Undefined if it was stopped or no longer waits. */
+  /** Takes a due item that is not the head of its lane, for the work under way there (H11). Undefined if it was stopped or no longer waits. */
   takeAlong(key: string, now: number): Promise<InboxItem | undefined>;
   /** Without `retryAt` the item is dead. Returns the failed tries; a finished item stays finished. */
   fail(key: string, error: string, retryAt: number | undefined): Promise<number>;
@@ -72,7 +72,7 @@ export type Inbox = Readonly<{
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
   /** Includes threads (`/`) and work beside the lane (`~`), oldest first; only items after number `after`. */
   waitingIn(lane: string, after?: number): Promise<readonly ListedItem[]>;
-  /** Waiting runs (U9). */
+  /** Everything that waits in lanes beside conversations: runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
   /** Resets the tries of a dead item. False if there is none. */
   retry(key: string): Promise<boolean>;

@@ -42,11 +42,11 @@ export type Outbox = Readonly<{
   dead(key: string, error: string): Promise<void>;
   /** Counts a send repeated after an unknown outcome (Q6). */
   repeated(key: string): Promise<void>;
-  /** Oldest first. */
+  /** Parts that were given up and are still kept, oldest first. */
   givenUp(): Promise<readonly DeadPart[]>;
   /** Resets the tries. False if there is none. */
   revive(key: string): Promise<boolean>;
-  /** Neither sent nor dead. */
+  /** Rows not sent or dead of a conversation. */
   pending(conversation: Conversation): Promise<number>;
   /** Remembers a status or preview message across restarts (Q6); without a receipt forgets it. */
   show(key: string, receipt: Receipt | undefined): Promise<void>;

@@ -44,7 +44,7 @@ export type PendingRequest = Readonly<{
 export type JsonObject = Readonly<{ [key: string]: JsonValue | undefined }>;
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** An answer counts once. */
+/** Open questions and approvals. An answer counts once. */
 export type PendingRequests = Readonly<{
   find(id: string): Promise<PendingRequest | undefined>;
   open(conversation: Conversation): Promise<readonly PendingRequest[]>;

@@ -26,6 +26,7 @@ export function storeFault(error: unknown): StoreFault | undefined {
 /** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS, NOTADB. */
 const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 22, 26]);
 
+/** SQLite takes back a transaction that failed. */
 function sqliteFault(error: Error): true | undefined {
   if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined;
   // The low byte is the primary code.

@@ -13,7 +13,7 @@ import type { Signals } from './signals.ts';
 
 export type Work = Readonly<{ lane: string; message: Message }>;
 
-/** One transaction (Q8). */
+/** One step of a turn, committed as one transaction: all of it or nothing (Q8). */
 export type Step = Readonly<{
   entries?: readonly Readonly<{ transcript: string; entry: Entry }>[];
   /** Known keys stay as they are. */
@@ -87,7 +87,7 @@ export type Store = Readonly<{
    * OperatorError if the file exists or can't be written, or if this store can't do it.
    */
   backup(file: string, onProgress?: (done: number, total: number) => void): Promise<void>;
-  /** Cheap: from indexes. */
+  /** Counted from indexes: cheap enough to be asked every few seconds. */
   backlog(): Promise<Backlog>;
   /** Rejects while the database can't be read and written (Q11). */
   check(): Promise<void>;
@@ -110,6 +110,7 @@ export type Serving = Readonly<{
   wake(): void;
   /** Nothing served here is due or running. */
   idle(): Promise<void>;
+  /** Gives out nothing more, at once; resolves when what was given out has ended. */
   stop(): Promise<void>;
 }>;
 

@@ -17,7 +17,7 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
-/** S7. */
+/** What something stored gives away, as stores write it (S7). */
 export const storedMarks: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
 export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
   .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<ActiveSkill>)

@@ -56,7 +56,7 @@ const storedQuote = z.object({
   attachments: storedAttachments.optional(),
 } satisfies FieldsOf<Quote>);
 
-/** Unknown fields are dropped. */
+/** A message as stores write it. Fields that this version does not know are left out. */
 export const storedMessage: z.ZodType<Message> = z.object({
   id: z.string(),
   conversation: storedConversation,

@@ -8,9 +8,9 @@ export type AllowedEntry =
    * prefix.
    */
   | Readonly<{ kind: 'command'; words: readonly string[]; end: 'more' | 'whole' | 'prefix' }>
-  /** `Bash({baseDir}/scan.sh:*)`. */
+  /** `Bash({baseDir}/scan.sh:*)`: a script of the skill itself. */
   | Readonly<{ kind: 'script' }>
-  /** It grants nothing. */
+  /** A restriction that nothing here enforces: it grants nothing. */
   | Readonly<{ kind: 'unenforceable'; reason: string }>;
 
 /** Other programs' names of tools (T5). */
@@ -34,7 +34,7 @@ const otherNames: Readonly<Record<string, string>> = {
   LS: 'list_files',
 };
 
-/** `.` counts as `_`. */
+/** Reads one entry: `.` counts as `_`, other programs' names are mapped, `Bash(…)` becomes a rule about commands. */
 export function readAllowedEntry(entry: string): AllowedEntry {
   const [, written = '', inside] = /^([^()]*)(?:\((.*)\))?$/su.exec(entry.trim()) ?? [];
   const name = Object.hasOwn(otherNames, written) ? otherNames[written] : undefined;

@@ -9,7 +9,7 @@ import { parseSimpleCommand } from './own-script.ts';
 
 /** What one loop may call, fixed when it starts (T5). */
 export type AllowedTools = Readonly<{
-  /** Sorted. */
+  /** Sorted; what the model is shown. */
   names: readonly string[];
   /** How bash commands must begin, if limited. */
   commands?: readonly string[];
@@ -76,7 +76,7 @@ export function limitAllowedTools(
     everything: readonly string[];
     known: readonly string[];
     invalid: 'error' | 'baseline' | 'ignore';
-    /** For messages. */
+    /** For the messages: to whom `granted` is offered. */
     whom: string;
     startsOwnScript?: StartsOwnScript;
   }>,

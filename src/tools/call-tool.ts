@@ -29,7 +29,7 @@ export type JudgedCall = Readonly<{
   tool: Tool;
   input: unknown;
   risk: Risk;
-  /** What a person approves. */
+  /** A person has to agree to this very call, and sees this. */
   shown?: unknown;
   marks?: Taint | undefined;
   outward?: boolean;
@@ -85,7 +85,7 @@ type Attempt = {
   marks?: Taint | undefined;
 };
 
-/** Characters (M3). */
+/** Characters the model gets (M3). */
 const outputLimit = 30_000;
 const cancelled = fail('CANCELLED', 'the call was stopped before it ended');
 

@@ -72,6 +72,7 @@ export function createListTools(options: {
   };
 }
 
+/** What runs are offered unless their skill's list says otherwise. */
 const ofRuns = builtInNames(({ runs }) => runs === 'kept' || runs === 'default');
 
 const risks: Readonly<Record<Risk, Fixed>> = {

@@ -6,9 +6,9 @@ import { builtInNames } from '../core/built-in-tools.ts';
 
 /** Tools of plugins and MCP servers (X1, X7). */
 export type OutsideTools = Readonly<{
-  /** Sorted by name. */
+  /** What this person may use here now, sorted by name: the main agent's, or a run's. */
   offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
-  /** Whoever may use them. */
+  /** All of them, no matter who may use them, sorted by name. */
   all(): readonly Tool[];
   names(): readonly string[];
   /** Allows anything that is not an outside tool. */

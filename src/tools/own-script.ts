@@ -1,7 +1,7 @@
 import { scriptCommand } from '../sandbox/script-command.ts';
 
 export type ScriptGround = Readonly<{
-  /** As commands see it. */
+  /** The skill's folder, as commands see it. */
   seen: string;
   /** A skill file's text by its path. */
   read(path: string): string | undefined;

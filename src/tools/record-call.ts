@@ -7,7 +7,7 @@ import { riskOf } from './policy.ts';
 
 type EndedCall = Readonly<{
   call: ToolCall;
-  /** Absent: unknown tool. */
+  /** Absent: there is no tool of that name. */
   tool: Tool | undefined;
   envelope: Envelope;
   isBlocked: boolean;

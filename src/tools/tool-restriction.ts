@@ -127,7 +127,7 @@ export const instructionsLimit = bodyLimit + 40_000;
 type Instructions =
   | Readonly<{
       ok: true;
-      /** In a closed label. */
+      /** In a label that its content cannot close. */
       text: string;
       truncated: boolean;
       follows: ActiveSkill;

@@ -118,6 +118,7 @@ function isTooLong({ status, message }: ApiError): boolean {
   return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
 }
 
+/** Local servers say it with status 500. */
 function isAboutFiles({ status, message }: ApiError): boolean {
   return [400, 422, 500, 501].includes(status ?? 0) && aboutFilesPattern.test(message);
 }

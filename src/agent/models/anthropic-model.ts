@@ -19,7 +19,7 @@ export type AnthropicModelSettings = Readonly<{
     apiKey?: string;
     silenceMs?: number;
   }>;
-  /** Per answer, with thinking. */
+  /** Tokens of one answer, thinking included. */
   maxTokens: number;
   contextWindow?: number;
   /** Pictures and documents. */
@@ -172,7 +172,7 @@ function keepUnparsed(stream: MessageStream): void {
     written.set(index, (written.get(index) ?? '') + event.delta.partial_json);
     const block = content[index];
     const parse = block && Object.getOwnPropertyDescriptor(block, 'input')?.get;
-    // The SDK parses lazily.
+    // The SDK parses lazily, at the end of the block.
     if (parse !== undefined)
       Object.defineProperty(block, 'input', {
         enumerable: true,

@@ -23,7 +23,7 @@ export type Account = Readonly<{
 }>;
 
 export type BoundRequest = Readonly<{
-  /** Without foreign thinking. */
+  /** Without thinking of other accounts or behind other messages. */
   messages: readonly Anthropic.MessageParam[];
   known?: number | undefined;
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
@@ -102,7 +102,7 @@ function spans(blocks: readonly Block[]): readonly Span[] {
   return [{ binding, blocks: blocks.slice(0, last + 1) }, ...spans(blocks.slice(last + 1))];
 }
 
-/** Trailing thinking never returns. */
+/** Thinking at its end never returns. */
 function upToLastThinking(content: readonly Anthropic.ContentBlock[]): readonly Block[] {
   const shown = content.slice(0, content.findLastIndex((block) => !isThinking(block)) + 1);
   return shown.slice(0, shown.findLastIndex(isThinking) + 1);

@@ -5,7 +5,7 @@ import type { Label } from '../../lib/text/escape-labels.ts';
 import { withoutEnd } from '../../lib/text/text.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../../core/model.ts';
 
-/** Characters. */
+/** Characters that fit on a screen. */
 const longest = 1_500;
 
 export const noModelNotice =
@@ -20,7 +20,7 @@ const needsReader =
 
 const mostNamed = 12;
 
-/** It can't summarise. */
+/** It can't summarise, so it never runs full. */
 const plenty = 1_000_000;
 
 /**
@@ -181,7 +181,7 @@ export function bestSection(files: readonly string[], words: string): string | u
     .flatMap(sectionsOf)
     .map((section) => ({ section, score: fit(section) }))
     .filter(({ score }) => score > 0)
-    // Shorter is more specific.
+    // A shorter section says less of other things.
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length);
   return best && cut(best.section.text);
 }
@@ -257,6 +257,7 @@ export function argumentsIn(words: string): readonly string[] {
   return /^\s*(?:Run [\w-]+\.\s*)?$/.test(words) ? [] : [words.trim()];
 }
 
+/** The last `<message>`, else what is in no label. */
 export function ownWords(text: string): string {
   const labelled = lastLabelled(text, 'message');
   if (labelled !== undefined) return labelled;

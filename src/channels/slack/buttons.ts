@@ -2,7 +2,7 @@ import type { Button } from '../../core/channel.ts';
 
 export type Block = Readonly<Record<string, unknown>>;
 
-/** More become a menu. */
+/** More buttons become a menu: so long a row is hard to read on a phone. */
 const rowLength = 5;
 
 /** A menu can't open links. */
@@ -32,7 +32,7 @@ function row(buttons: readonly Button[]): Block {
   return { type: 'actions', elements: buttons.map(toElement) };
 }
 
-/** Unique within a block. */
+/** Unique within a block, so it carries the position; the value carries the action. */
 function toElement(button: Button, index: number): Block {
   const text = plain(button.label);
   return 'url' in button

@@ -32,6 +32,7 @@ import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
+/** Can send at once; takes events when opened. */
 export type SlackConnection = Readonly<{
   me: SlackIdentity;
   sender: Sender;
@@ -189,6 +190,7 @@ function clientOptions({ apiUrl }: SlackApp): Bolt.webApi.WebClientOptions {
   };
 }
 
+/** Plain words for the presser alone. Rejects if Slack does. */
 async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
@@ -201,6 +203,7 @@ async function tellAlone(call: CallSlack, press: Press, words: string): Promise<
   });
 }
 
+/** The receipt reaction (H13). A courtesy: not waited for. */
 function createReact(
   call: CallSlack,
   name: string,

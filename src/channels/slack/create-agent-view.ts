@@ -4,7 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
-/** (H4) Not waited for. */
+/** Slack's agent view around a direct message (H4). Courtesies: not waited for. */
 export type AgentView = Readonly<{
   suggest(visit: Pick<Visit, 'conversation'>, prompts: readonly Prompt[]): void;
   title(message: Message): void;

@@ -62,7 +62,7 @@ type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
-/** In order by conversation. */
+/** Completes events, and hands them on in order by conversation. */
 export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, threads, actions, log, clock } = options;
   const { partners } = threads;
@@ -237,7 +237,7 @@ function invitation(botUser: string): Reply {
   return { response_type: 'ephemeral', text };
 }
 
-/** Also after a failure. */
+/** Tasks of one key run one after another, also after a failure. */
 function createQueues<Result>(): (key: string, task: () => Promise<Result>) => Promise<Result> {
   const tails = new Map<string, Promise<Result>>();
   return async (key, task) => {

@@ -22,7 +22,7 @@ export type Sender = Readonly<{
   ): Promise<Receipt>;
   /** Throws SendError if nobody can tell now. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
-  /** Never `unknown`. */
+  /** Never `unknown`: an edit may be repeated. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
 }>;
@@ -139,7 +139,7 @@ function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body
 }
 
 const longestSection = 3000;
-/** Of chat.update beside blocks. */
+/** chat.update takes no more text beside blocks. */
 const longestText = 4000;
 
 function cut(text: string, most: number): string {

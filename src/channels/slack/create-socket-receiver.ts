@@ -144,6 +144,7 @@ function createSocketLine(
   };
 }
 
+/** Runs `before` before the SDK hangs up at a `disconnect` frame. */
 function holdDisconnects(
   client: SocketModeReceiver['client'],
   before: (reason: unknown) => Promise<void>,
@@ -168,10 +169,12 @@ function badAppToken(code: string, cause: unknown): OperatorError {
   );
 }
 
+/** Milliseconds: 0.5 s, 1 s, 2 s … 30 s. */
 function backoff(failures: number): number {
   return Math.min(30_000, 250 * 2 ** Math.min(failures - 1, 10));
 }
 
+/** Slack says hello within a second. */
 async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void> {
   const over = new AbortController();
   const tooLate = clock.sleep(15_000, over.signal).then(() => {
@@ -186,6 +189,7 @@ async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void
   }
 }
 
+/** At once if the line is stopped. */
 async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
   try {
     await clock.sleep(ms, stopped);

@@ -17,9 +17,10 @@ import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 const editEveryMs = 1000;
 const appendEveryMs = 700;
 
-/** (U13, H7) */
+/** Shows the newest status of each piece of work (U13, H7). */
 export type StatusBoard = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  /** Resolves when Slack's own lines are gone, or were tried five times. */
   clear(): Promise<void>;
 }>;
 
@@ -27,12 +28,13 @@ type Work = {
   readonly conversation: Conversation;
   readonly line: PlaceholderLine;
   wanted: Status | undefined;
-  /** Slack's own line. */
+  /** Slack's own line and since when; undefined if unused. */
   shown: Readonly<{ status: Status; at: number }> | undefined;
   failures: number;
   alarm: AbortController;
 };
 
+/** Uses Slack's own line under the thread if it can, else a message that changes. */
 export function createStatus(options: {
   call: CallSlack;
   sender: Sender;
@@ -151,6 +153,7 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   }
 }
 
+/** A line, if Slack has none of its own, or the answer's words (H6). */
 function createStatusLine(
   conversation: Conversation,
   placeholder: Placeholder,
@@ -209,7 +212,7 @@ function createStatusLine(
     async end() {
       await line.end();
       await stream?.stop().catch((error: unknown) => {
-        // The answer tries again.
+        // The answer, which is an edit, tries it again.
         log.debug({ err: error, work: placeholder.key }, 'a stream could not be stopped');
       });
     },
@@ -222,6 +225,7 @@ function shownAs(wish: Wish): ReturnType<typeof toBody> {
   return toBody({ markdown: piece });
 }
 
+/** Slack's own signs of work: a line under a thread, else a reaction on the message. */
 type OwnStatus = Readonly<{
   /** '' removes it. False if Slack has none here. */
   set(conversation: Conversation, status: string, placeholder: Placeholder): Promise<boolean>;

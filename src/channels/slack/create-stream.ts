@@ -94,7 +94,7 @@ function createStream(
         await call('chat.appendStream', { channel: chat, ts, markdown_text: more });
       } catch (error) {
         const code = slackErrorCode(error);
-        // After some five minutes.
+        // After some five minutes, whatever is added.
         if (code === 'message_not_in_streaming_state') return false;
         if (code === 'stopped_by_user')
           throw new SendError('refused', 'the person stopped the stream', { cause: error });

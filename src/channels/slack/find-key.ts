@@ -9,7 +9,7 @@ export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
   return { event_type: eventType, event_payload: { key } };
 }
 
-/** Files take no metadata. */
+/** A file's message takes no metadata: its block id is the mark. */
 export function keyBlockId(key: string): string {
   return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }

@@ -11,7 +11,7 @@ const actionId = 'skillet:value';
 /** A modal takes 100 blocks. */
 const mostFields = 99;
 
-/** (X3) */
+/** A modal (X3). What is too long is cut, so that it opens. */
 export function toFormView({ title, text, action, conversation, fields }: Form): Block {
   return {
     type: 'modal',

@@ -14,7 +14,7 @@ import { markdownLength, writeMarkdown } from '../../lib/markdown/write-markdown
 const pings =
   /[<;]\\*(?=[@#]\w|!(?:channel|here|everyone|group|subteam|date))|(?<![\w.+-])@(?=channel|here|everyone|group)|@(?=(?:channel|here|everyone|group)(?![\w-]*\.\w))/gi;
 
-/** Word joiner. */
+/** Word joiner: invisible, and no line break. */
 const joiner = '\u2060';
 
 type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
@@ -49,6 +49,7 @@ export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
   return writeMarkdown(asDocument(markdown));
 }
 
+/** Its three special characters are escaped. */
 export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
@@ -62,6 +63,7 @@ export function toStreamText(markdown: string): string {
     .replace(/(?<=[<@!&])(?=\S)|(?<=#)(?=\w)|(?<=\])(?=[([:])/g, joiner);
 }
 
+/** 12,000 characters in a block, and as the fallback text. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
   const { length } = renderText(document, mrkdwnStyle);

@@ -57,7 +57,7 @@ const authTest = z.object({
   user: z.string().nullish(),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
-  /** From a header. */
+  /** The SDK reads them from a header. */
   response_metadata: z
     .object({ scopes: z.array(z.string()).nullish() })
     .nullish()

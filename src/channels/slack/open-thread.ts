@@ -9,7 +9,7 @@ import { userOf } from './slack-options.ts';
 
 export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
 
-/** (I1, H12) Throws SendError. */
+/** The root says who asked for what (I1, H12). Throws SendError. */
 export async function openThread(
   call: CallSlack,
   posts: RateLimiter,

@@ -84,7 +84,7 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
-/** `channel`: the direct message. */
+/** `channel`: their direct message with the bot. */
 export const homeOpened = z.object({
   type: z.literal('app_home_opened'),
   tab: z.enum(['home', 'messages']),

@@ -112,7 +112,7 @@ function unescape(text: string): string {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
 
-/** (H2) */
+/** Shown as it is, without mentions or links (H2). */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -120,6 +120,7 @@ export function escapeText(text: string): string {
 /** By user id. Decisions use the id (A9). */
 export type Names = ReadonlyMap<string, string>;
 
+/** One line of 80 characters, nothing invisible. */
 export function shownName(...candidates: readonly (string | null | undefined)[]): string | undefined {
   for (const candidate of candidates) {
     const name = oneLine((candidate ?? '').replace(invisible, ''), 80);

@@ -115,7 +115,7 @@ const passing: readonly string[] = [
   'two_factor_setup_required',
 ];
 
-/** Milliseconds. */
+/** Milliseconds; half a minute without `Retry-After`. */
 function retryAfterOf(error: unknown): number | undefined {
   if (isSdkError(error) && error.code === 'slack_webapi_rate_limited_error') return error.retryAfter * 1000;
   const code = slackErrorCode(error);
@@ -158,6 +158,7 @@ export type CallSlack = (
   args: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
+/** Throws if Slack left it out. */
 export function textOf(answer: Readonly<Record<string, unknown>>, field: string): string {
   const value = answer[field];
   if (typeof value !== 'string' || value === '') throw new Error(`Slack answered without ${field}`);

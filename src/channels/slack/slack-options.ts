@@ -9,7 +9,7 @@ import type { CallSlack } from './slack-error.ts';
 export type SlackApp = Readonly<{
   /** `xoxb-…` */
   botToken: string;
-  /** `xapp-…` */
+  /** `xapp-…` with connections:write, for Socket Mode. */
   appToken?: string;
   signingSecret?: string;
   mode: 'socket' | 'http';
@@ -22,11 +22,11 @@ export type SlackSettings = Readonly<{
   command: string;
   /** Until somebody else speaks (H11). */
   threadFollow: boolean;
-  /** (H4) */
+  /** Each message to the bot begins a thread (H4). */
   agentView?: boolean;
   /** An emoji (H13). */
   reaction?: string;
-  /** (H8) */
+  /** One message a second a channel (H8). */
   paced: boolean;
 }>;
 
@@ -34,7 +34,7 @@ export type SlackDeps = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
   partners: ThreadPartners;
   isAtWork(conversation: Conversation): Promise<boolean>;
-  /** (H8) */
+  /** Given if other processes send in the bot's name (H8). */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
@@ -48,7 +48,7 @@ export type SlackIdentity = Readonly<{
   /** `U…` or `W…` */
   user: string;
   name?: string;
-  /** `B…` */
+  /** `B…`: on its own posts. */
   botId?: string;
   /** `A…` */
   appId?: string;

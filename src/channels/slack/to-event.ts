@@ -63,7 +63,7 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
   return fromMessage(message.data, is_ext_shared_channel === true || !isHome, me, names);
 }
 
-/** (A9) */
+/** Still said by a person, or another bot (A9). */
 export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
 const notice =
@@ -88,7 +88,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
     return converted({ type: 'edited', message: heard.message, ...at }, heard);
   }
   const odd = event.subtype && !spoken.includes(event.subtype) ? event.subtype : undefined;
-  // Somebody waits.
+  // In a direct message somebody waits.
   if (odd !== undefined && (event.channel_type !== 'im' || notice.test(odd)))
     return { ignored: `message subtype ${word(odd)}` };
   const { root, ...own } = event;

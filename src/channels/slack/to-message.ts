@@ -185,7 +185,7 @@ export function markupOf({ text, blocks }: Pick<Said, 'text' | 'blocks'>): strin
   return textsIn(blocks, (piece, { type }) => (type === 'mrkdwn' ? piece : escapeText(piece)));
 }
 
-/** (M11) */
+/** What its sender did not write (M11). */
 function sharedOf(
   { attachments }: Pick<Said, 'attachments'>,
   me: SlackIdentity,

@@ -37,19 +37,20 @@ export type TelegramSettings = Readonly<{
   /** `url` is served at `listen`. */
   webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
   paced: boolean;
+  /** Put on a message once it is stored. */
   reaction?: ReactionTypeEmoji['emoji'];
 }>;
 
 export type TelegramDeps = Readonly<{
   /** Resolves when this process alone does `what`; the signal: no longer (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** (H8) */
+  /** If other processes send in the bot's name (H8). */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
 
-/** (H1, H3) */
+/** With an acknowledgement of our own, so that no update is lost (H1, H3, Q1). */
 export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): Channel {
   const { log, clock, reserve } = deps;
   const api = createTelegramApi(settings);
@@ -192,7 +193,7 @@ async function tellPrivacy(onEvent: OnEvent, log: Log): Promise<void> {
 
 const privacyNotice = fixed`My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.`;
 
-/** H8 */
+/** H8: a chat one a second and five at once, a group twenty a minute, all thirty a second. */
 const telegramPace: readonly RateLimitRule[] = [
   { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat },
   { kind: 'window', count: 20, ms: 60_000, of: (chat) => (chat.startsWith('-') ? chat : undefined) },

@@ -52,7 +52,7 @@ export function createDraft(options: {
 
   async function step(markdown: string): Promise<void> {
     nextAt = clock.now() + everyMs;
-    // Counted apart from answers.
+    // Counted apart: a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
     const [piece = ''] = splitMarkdown(markdown, telegramFits);
     const draft = { ...addressOf(conversation), draft_id };

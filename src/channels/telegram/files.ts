@@ -7,7 +7,7 @@ import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
 import { fixed } from '../../core/texts/say.ts';
 
-/** Bytes. */
+/** Bytes that Telegram gives to a bot. */
 const largestDownload = 20 * 1024 * 1024;
 
 const usualRoot = 'https://api.telegram.org';
@@ -30,7 +30,7 @@ type Rest = Readonly<{
   reply_markup?: InlineKeyboardMarkup;
 }>;
 
-/** (T12) */
+/** Pictures as photos, Opus in Ogg as a voice note, others as documents (T12). */
 export async function sendFile(
   api: TelegramApi,
   { name, mime, size, path }: OutgoingFile,
@@ -63,7 +63,7 @@ export async function sendFile(
   }
 }
 
-/** Voice notes are alone. */
+/** Shown together; voice notes are alone. */
 export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';

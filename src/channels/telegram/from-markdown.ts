@@ -22,7 +22,7 @@ const widestTable = 60;
 
 const longestText = 4096;
 const longestCaption = 1024;
-/** Bytes. */
+/** Bytes with marks. Telegram refuses more. */
 const longestSource = 32_768;
 /** Telegram silently drops further marks. */
 const mostEntities = 100;
@@ -71,12 +71,12 @@ export function toTelegramText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), textStyle);
 }
 
-/** UTF-16 units, bytes, marks. */
+/** 4,096 UTF-16 units, 32,768 bytes with marks, 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   return fits(markdown, longestText);
 }
 
-/** UTF-16 units (H2). */
+/** 1,024 UTF-16 units, below a file (H2). */
 export function captionFits(markdown: string | MarkdownDocument): boolean {
   return (
     (typeof markdown !== 'string' || markdown.length <= 4 * longestCaption) && fits(markdown, longestCaption)

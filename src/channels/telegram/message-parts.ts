@@ -86,7 +86,7 @@ const envelope: ReadonlySet<string> = new Set([
   ...['entities', 'caption', 'caption_entities', 'show_caption_above_media', 'has_media_spoiler'],
 ]);
 
-/** Nobody said them. */
+/** Notices of Telegram that nobody said. */
 const isNotice =
   /^(?:new_|left_|delete_|group_|supergroup_|channel_|forum_|general_|video_chat_|message_auto_|migrate_|pinned_|chat_|community_|boost_|giveaway|suggested_post_|checklist_tasks_|poll_option_|managed_bot_|proximity_|write_access_|connected_|passport_|successful_|refunded_|gift|unique_gift|direct_message_price_|paid_message_price_)/;
 
@@ -106,7 +106,7 @@ export type Me = Readonly<{
 }>;
 
 type ReadText = Readonly<{
-  /** Without the bot's mention. */
+  /** Without the bot's mention; a link's address follows its words. */
   text: string;
   mentioned: boolean;
   hiddenLinks: readonly string[];

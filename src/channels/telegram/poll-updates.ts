@@ -6,12 +6,13 @@ import type { TakeUpdates } from './take-updates.ts';
 import { TelegramFault, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
+/** How long Telegram keeps an idle poll open. */
 const pollSeconds = 30;
 /** A poll takes 0.3 ms of the processor. */
 const beginMs = 5;
 const shortestPauseMs = 1000;
 const longestPauseMs = 30_000;
-/** 409: another poller. */
+/** 409: another poller, perhaps gone soon. */
 const electionPauseMs = 5000;
 
 /** The offset moves only past stored updates (Q1, Q9). `stop` resolves once the running update is acknowledged. */

@@ -7,7 +7,7 @@ import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 
-/** All failures are SendErrors. */
+/** All failures are SendErrors. Only bad formatting is retried. Rate-limited. */
 export type SendPart = Readonly<{
   send(
     conversation: Conversation,
@@ -17,6 +17,7 @@ export type SendPart = Readonly<{
   ): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
+  /** Telegram's own limits pause the chat. */
   failed(chat: string, error: unknown): SendError;
 }>;
 
@@ -109,7 +110,7 @@ export function addressOf({ chat, thread }: Conversation): { chat_id: number; me
   return { chat_id: Number(chat), message_thread_id: thread === undefined ? undefined : Number(thread) };
 }
 
-/** It may be gone. */
+/** The message may be gone by now. */
 export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): { reply_parameters?: ReplyParameters } {
   if (id === undefined) return {};
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };

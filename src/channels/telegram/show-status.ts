@@ -16,7 +16,7 @@ const longestLine = 300;
 /** It is shown for five seconds. */
 const typingMs = 4000;
 
-/** U13, H7 */
+/** Typing, a line, or words as they come (U13, H7). */
 type ShowStatus = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   stop(): Promise<void>;
@@ -93,7 +93,7 @@ async function keepTyping(conversation: Conversation, signal: AbortSignal, deps:
   while (!signal.aborted && (await type(conversation, deps))) await pause(deps.clock, typingMs, signal);
 }
 
-/** False: no further try. */
+/** False if another try is useless. */
 async function type(conversation: Conversation, { api, log }: StatusDeps): Promise<boolean> {
   try {
     await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });

@@ -11,7 +11,7 @@ const longPiece = 4000;
 
 const fullPiece = 4096;
 
-/** The platform counts seconds. */
+/** Pieces come at once; the platform counts seconds. */
 const pieceGapMs = 2000;
 
 const splitHoldMs = 1500;
@@ -66,11 +66,11 @@ function readUpdate(update: Update, me: Me, log: Log): ChannelEvent | undefined 
 
 type Said = Extract<ChannelEvent, { type: 'message' }>;
 
-/** (H3) */
+/** Albums and long texts (H3). */
 type JoinParts = Readonly<{
   /** One piece of an album may address the bot. */
   foresee(events: readonly ChannelEvent[]): void;
-  /** Repeatable. */
+  /** Repeatable: the same event gives the same answer. */
   join(event: ChannelEvent): ChannelEvent;
 }>;
 
@@ -126,7 +126,7 @@ function continues(run: Run, message: Message): boolean {
 }
 
 function goOn(run: Run, event: Said): Run {
-  // The client cut there.
+  // A slash there is where the client cut.
   const { command: _, ...message } = event.message;
   const { length } = run.last.text;
   // Cut inside a line; else white space was trimmed.

@@ -41,6 +41,7 @@ const longestCallSeconds = 60;
 /** 50 MB on a slow line. */
 export const longestUploadSeconds = 600;
 
+/** No byte of the request left. */
 const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 export function createTelegramApi({

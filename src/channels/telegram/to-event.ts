@@ -21,6 +21,7 @@ export const wantedUpdates = [
 /** All parts come within a second. */
 const albumHoldMs = 1000;
 
+/** Pure; throws only on shapes that Telegram never sends. */
 export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
   const said = update.message ?? update.channel_post;
   if (said !== undefined) return fromMessage(said, me);

@@ -13,7 +13,7 @@ import { readText, authorOf, thingOf, type Me } from './message-parts.ts';
 
 export type Ignored = Readonly<{ ignored: string }>;
 
-/** H3, A1 */
+/** What an update says, with its chat type (H3, A1). */
 export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Message }> | Ignored {
   const reason = reasonToIgnore(from, me);
   if (reason !== undefined) return { ignored: reason };
@@ -125,7 +125,7 @@ function saidIn(
   };
 }
 
-/** (M11) */
+/** Not the sender's own words (M11). */
 function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): readonly Quote[] {
   const { forward_origin: origin } = from;
   const thing = thingOf(from);
@@ -177,7 +177,7 @@ function fileOf(message: Partial<TelegramMessage>): Attachment | undefined {
   return undefined;
 }
 
-/** Models refuse larger ones. */
+/** Larger ones are scaled down or refused by models. */
 const largestPicture = { side: 2000, bytes: 3_900_000 };
 
 /** The smallest comes first. */

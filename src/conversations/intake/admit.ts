@@ -31,6 +31,7 @@ export type AdmitDeps = Readonly<{
     meetGroup: Pick<MeetGroup, 'spoken'>;
   }>;
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
+  /** What a message may answer; each sees it before anything else does. */
   asked: Readonly<{
     signIns: GuardSignIns;
     answerAsks(message: Message): Promise<boolean>;

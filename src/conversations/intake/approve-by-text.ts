@@ -12,10 +12,10 @@ const words: Readonly<Record<'stop' | 'yes' | 'no', ReadonlySet<string>>> = {
   no: wordSet('no n nope nein non não nao нет いいえ 不 否'),
 };
 
-/** Without buttons (T8). */
+/** For platforms without buttons (T8). */
 const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
 
-/** Telegram has whole seconds. */
+/** Telegram tells times in whole seconds. */
 const wholeSeconds = 999;
 
 const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };

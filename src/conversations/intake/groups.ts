@@ -27,7 +27,7 @@ export type Groups = Readonly<{
 
 const hourMs = 3_600_000;
 const askedMs = 30 * 24 * hourMs;
-/** Per hour and channel. */
+/** Questions an hour that non-owners can cause on a channel. */
 const mostByOthers = 3;
 
 type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;

@@ -18,7 +18,7 @@ export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (st
     bytes(count: number): string;
     /** `23.11.2026, 17:05 MEZ`; `zone`: IANA. */
     time(at: number, zone: string): string;
-    /** `00:00 UTC` */
+    /** A time of day: `00:00 UTC`. */
     hour(at: number, zone: string): string;
   }>;
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 
 export type Deadline = Readonly<{
-  /** Aborts with a `TimeoutError`. */
+  /** Aborted with a `TimeoutError` when the time is up. */
   signal: AbortSignal;
   start(ms: number): void;
   pause<Result>(work: () => Promise<Result>): Promise<Result>;

@@ -119,6 +119,7 @@ function byPath(root: string, names: readonly string[], make: boolean): EnteredF
   return { self, at: (name) => path.join(self, oneName(name)), leave: () => undefined };
 }
 
+/** A name never leads out of its folder. */
 function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notThere(name);
   return name;

@@ -2,8 +2,10 @@ import { fstatSync, readSync } from 'node:fs';
 import { fileType } from './file-type.ts';
 import { decodeText } from '../text/text.ts';
 
+/** In no text; some are missing from Windows-1252, too. */
 const noText = /(?![\t\n\v\f\r])\p{Cc}/u;
 
+/** In Latin letters most characters are ASCII. */
 const mostBeyondAscii = 0.3;
 
 /** Bytes (R4). */

@@ -3,10 +3,12 @@ import { isShallow } from './json-values.ts';
 import { createContext, Script } from 'node:vm';
 import { once } from '../async/mutex.ts';
 
+/** What is wrong, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Node = Readonly<Record<string, unknown>>;
 
+/** How long a check may block everybody else. */
 const checkMs = 500;
 const dataLevels = 200;
 const mostProblems = 5;

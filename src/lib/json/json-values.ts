@@ -30,6 +30,7 @@ export function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
+/** Without undefined members, for environments and headers. */
 export function defined<Value>(members: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(members).filter((one): one is [string, Value] => one[1] !== undefined),
@@ -61,7 +62,7 @@ export function createCountValues(): (piece: string) => number {
   };
 }
 
-/** RFC 8785. */
+/** RFC 8785: keys sorted by UTF-16 code units, no spaces. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -110,6 +110,7 @@ function cutInlines(
   const text = nodes.map(visibleText).join('');
   const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
   if (cut === undefined) return undefined;
+  // White space there would be lost, or become something else.
   const restLength = cut.rest.trimStart().length;
   return {
     part: takeInlines(nodes, 0, cut.part.trimEnd().length),

@@ -35,7 +35,7 @@ function parse(source: string): readonly Block[] {
   return simplifyTree(tree);
 }
 
-// No channel shows these.
+// HTML is text to every channel; no channel has footnotes.
 const notWanted = [
   'htmlFlow',
   'htmlText',
@@ -99,7 +99,7 @@ function mind(construct: Construct): Construct {
 function widen(sequence: Token, before: string, after: string): void {
   if (before.trim() === '' || after.trim() === '') return;
   if (/\d/.test(before) && /\d/.test(after)) {
-    // 2*3*4
+    // 2*3*4 is a product.
     sequence._open = sequence._close = false;
     return;
   }

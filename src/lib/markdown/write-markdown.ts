@@ -102,6 +102,7 @@ function tightenMarks<N extends Node>(node: N): N {
   return { ...node, children: children.map(tightenMarks) };
 }
 
+/** Neighbouring characters, empty at line ends. */
 function tightenInlines(nodes: readonly Inline[], before: string, after: string): readonly Inline[] {
   const tight: Inline[] = [];
   const waiting = joinMarks(nodes).toReversed();

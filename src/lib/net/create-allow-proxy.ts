@@ -25,9 +25,9 @@ export type AllowProxyOptions = Readonly<{
   limits?: Readonly<{
     /** At the same time; 64. */
     connections?: number;
-    /** 16 KB. */
+    /** Of a request, in bytes; 16 KB. */
     headerBytes?: number;
-    /** 10 s. */
+    /** Until a request's headers are complete; 10 s. */
     headersMs?: number;
     /** 120 s without a byte. */
     idleMs?: number;
@@ -233,6 +233,7 @@ const hopByHop = [
   'upgrade',
 ];
 
+/** Passes a request and its answer on. Rejects if the connection breaks; earlier bytes were passed on. */
 async function forwardRequest(
   url: URL,
   asked: IncomingMessage,

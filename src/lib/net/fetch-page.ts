@@ -93,7 +93,7 @@ function whyNot(url: URL): string | undefined {
   return isWeb ? undefined : `names port ${port}, which is not a port of web servers`;
 }
 
-/** Blocked as in browsers. */
+/** As in browsers; other protocols use them. */
 const otherProtocols = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ]);

@@ -9,7 +9,7 @@ import { hostOf } from './judge-target.ts';
 
 type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
-  /** Of the unpacked body. */
+  /** Bytes read of the body, unpacked; what follows is left. */
   maxBytes: number;
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;

@@ -6,7 +6,7 @@ const mostFound = 1_000;
 /** The kernel kills the rest with a namespace's first process. */
 export function killNamespace(bwrap: number): void {
   for (const first of childrenOf(bwrap)) {
-    // Else slow among thousands.
+    // Among thousands it would not finish.
     unlessGone(() => setPriority(first, constants.priority.PRIORITY_HIGHEST));
     killOne(first);
   }
@@ -24,7 +24,7 @@ export function killOne(id: number): void {
   unlessGone(() => process.kill(id, 'SIGKILL'));
 }
 
-/** Gone, or not ours. */
+/** It is gone, or may not be killed. */
 function unlessGone(act: () => void): void {
   try {
     act();

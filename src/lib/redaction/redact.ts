@@ -13,7 +13,7 @@ export type InParts<Part> = Readonly<{
   end(): Part;
 }>;
 
-/** U3, S2. */
+/** Takes secrets out of whatever leaves (U3, S2). */
 export type Redaction = Readonly<{
   text(text: string): string;
   textInParts(): InParts<string>;
@@ -69,7 +69,7 @@ function replaced(text: string, find: FindSecrets): string {
   const pieces: string[] = [];
   let from = 0;
   for (const { start, end, name } of stretches) {
-    // JSON must stay JSON.
+    // What stands in JSON is to stay JSON.
     pieces.push(text.slice(from, start), `[redacted ${name.replace(/["\\\]\p{Cc}]/gu, '')}]`);
     from = end;
   }
@@ -193,6 +193,7 @@ function hexForms(hex: string): readonly string[] {
   return [...lower, ...lower.map((form) => form.toUpperCase())];
 }
 
+/** The same as `base64At`, for a group of five. */
 function base32At(bytes: Buffer, offset: number): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const first = (5 - ((offset * 8) % 5)) % 5;

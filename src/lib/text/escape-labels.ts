@@ -14,12 +14,14 @@ export const labels = [
 ] as const;
 export type Label = (typeof labels)[number];
 
+/** What is undefined is left out. */
 export type LabelAttributes = Readonly<Record<string, string | undefined>>;
 
 export function labelled(label: Label, text: string, attributes: LabelAttributes = {}): string {
   return enclose(label, escapeLabels(text), attributes);
 }
 
+/** For texts that are `labelled` already, nothing else. */
 export function around(
   label: Label,
   labelledTexts: readonly string[],

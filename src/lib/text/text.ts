@@ -67,6 +67,7 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
     .map(({ candidate }) => candidate);
 }
 
+/** Edits, for words of at most 64 characters. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -127,6 +128,7 @@ export function graphemeStart(text: string, end: number): number {
   return end > 1 ? end - 1 : end + 1;
 }
 
+/** `127.0.0.1:8443` or `[::1]:8443`, checked before. */
 export function hostAndPort(listen: string): Readonly<{ host: string; port: number }> {
   const colon = listen.lastIndexOf(':');
   return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };

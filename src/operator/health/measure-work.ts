@@ -27,7 +27,7 @@ export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
   };
 }
 
-/** (L6) */
+/** Records each run (L6). */
 export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill {
   return async (skill, request, context, ...rest) => {
     const result = await run(skill, request, context, ...rest);

@@ -16,6 +16,7 @@ type Health = Readonly<{
   watchChannel(channel: Channel): Channel;
   measureModel(model: Model): Model;
   readiness(): Readiness;
+  /** Undefined without an address. Throws OperatorError. */
   serve(redact: (text: string) => string): Promise<HealthServer | undefined>;
 }>;
 

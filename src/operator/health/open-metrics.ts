@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { StoreState } from './store-health.ts';
 import type { Backlog } from '../../store/store.ts';
 
-/** (L4) */
+/** Prometheus text (L4). */
 export type Metrics = Readonly<{
   meter: Meter;
   contentType: string;

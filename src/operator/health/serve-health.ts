@@ -13,8 +13,9 @@ export type HealthServer = Readonly<{
   close(): Promise<void>;
 }>;
 
+/** A request that takes longer to arrive is cut (milliseconds). */
 const longestRequestMs = 5_000;
-/** Bytes. */
+/** Bytes of a request's head; bodies are refused. */
 const largestHead = 8 * 1024;
 const mostConnections = 64;
 

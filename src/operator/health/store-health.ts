@@ -10,7 +10,7 @@ export type StoreState = Readonly<{ ok: true } | { ok: false; reason: string; si
 /** Milliseconds since 1970. */
 export type Outage = Readonly<{ from: number; to: number; reason: string }>;
 
-/** (Q11) */
+/** Whether the store works; in an outage work waits (Q11). */
 export type StoreHealth = Readonly<{
   state(): StoreState;
   /** Starts an outage if this is a fault of the database. */
@@ -148,10 +148,12 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** In order of arrival (Q11). */
 type WaitingCalls = Readonly<{
   /** `failure`: its first error. Keeps the async context, which tells a shared store the lane (Q9). */
   add<T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean; failure?: Error }>): Promise<T>;
   tryFirst(): Promise<boolean>;
+  /** At once. Refused calls keep waiting. */
   tryAll(): void;
   giveUp(reason: Error): void;
 }>;

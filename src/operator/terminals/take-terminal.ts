@@ -64,7 +64,7 @@ export function createTakeTerminal(options: {
         await peer.ask('remove', { receipt });
       },
       async status(_: Conversation, status: Status | undefined) {
-        // It may have gone.
+        // Optional: a terminal that has gone shows nothing.
         await peer.ask('status', status === undefined ? {} : { status }).catch(() => undefined);
       },
     };

@@ -36,7 +36,7 @@ export type Seat = Readonly<{
   leave(): Unanswered;
 }>;
 
-/** (H5, Q9) */
+/** All terminals of a process as one channel (H5, Q9). */
 export type Terminals = Readonly<{
   channel: Channel;
   /** A second one of the same person or room gets its own thread. */

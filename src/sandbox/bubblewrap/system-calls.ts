@@ -1,3 +1,4 @@
+/** Numbers of system calls, by the name that Node gives a processor. */
 type Numbers = Readonly<{ x64: number; arm64: number }>;
 
 /** Outside all namespaces, or often faulty. */

@@ -19,6 +19,7 @@ export type Container = Readonly<{
   mounts: readonly Mount[];
   before: readonly string[];
   env: Readonly<Record<string, string>>;
+  /** It has a terminal, and begins at once. */
   terminal: boolean;
 }>;
 

@@ -8,6 +8,7 @@ import type { ContainerEngine } from './container-engine.ts';
 import { hasProgram, searchedFolders } from '../inside-sandbox.ts';
 
 export type ContainerImage = Readonly<{
+  /** Its id. Throws OperatorError if there is none. */
   current(): Promise<string>;
   /** The image is gone: look again. */
   forget(): void;

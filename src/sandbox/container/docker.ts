@@ -69,6 +69,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
   };
 }
 
+/** Somebody may have removed the image: then it is looked for, or made, once more. */
 async function withImage<Outcome extends object>(
   { network }: ShellRequest,
   { engine, node }: Host,

@@ -32,6 +32,7 @@ export function collectOutput(
   };
 }
 
+/** The last `length` characters, no surrogate pair split. */
 export function wholeEnd(text: string, length: number): string {
   if (length <= 0) return '';
   return text.slice(-length).replace(/^[\udc00-\udfff]/, '');

@@ -45,6 +45,7 @@ export function limitLines({ memoryMb, cpuSeconds, diskMb }: SandboxLimits): rea
 /** A control group: the kernel limits memory and processes. */
 export type CommandGroup = Readonly<{
   take(id: number): Promise<void>;
+  /** The limit that the kernel enforced, if any. */
   met(): StopReason | undefined;
   close(): void;
 }>;
@@ -91,6 +92,7 @@ export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGro
   return {
     ok: true,
     open(limits) {
+      // A group is busy until its last process is gone, which the kernel may be slow to end.
       for (const folder of ended) if (remove(folder)) ended.delete(folder);
       const folder = path.join(base, `${prefix}${process.pid}-${++opened}`);
       const close = (): void => void (remove(folder) || ended.add(folder));

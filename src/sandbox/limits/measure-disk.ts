@@ -14,6 +14,7 @@ export const bytesPerName = perEntry;
 const fewEntries = 100;
 const folderItself = 4096 + perEntry;
 
+/** Bytes on the disk that a folder holds, 512 for each name included. */
 export async function measureFolder(folder: string): Promise<number> {
   const size = await folderSize(folder, Infinity, fewEntries);
   if (size !== undefined) return size + folderItself;

@@ -34,7 +34,7 @@ export type HostCommand = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
   cwd?: string;
-  /** Open; numbered from `firstFile`. */
+  /** Open ones that it gets from `firstFile` on. */
   files?: readonly number[];
 }>;
 
@@ -164,7 +164,7 @@ export async function runLimited(
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
   const mostInChat = before === undefined ? most() : Promise.resolve(before);
-  // Keeps the bot responsive.
+  // The bot is to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
     if (!ended)

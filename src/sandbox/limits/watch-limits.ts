@@ -16,9 +16,10 @@ export function watchLimits(options: {
   root: number;
   scratch: string;
   chat?: string | undefined;
-  /** Bytes. */
+  /** Bytes that the conversation folder may hold. */
   mostInChat: Promise<number>;
   limits: SandboxLimits;
+  /** Which limit the kernel enforced; by default the root's own groups are asked. */
   met?: (() => StopReason | undefined) | undefined;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {

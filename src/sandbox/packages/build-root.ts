@@ -21,7 +21,7 @@ const shownLines = 15;
 const leftBehind = ['dev', 'proc', 'sys', 'run', 'tmp', 'var/cache', 'var/lib/apt', 'var/log', 'boot'];
 
 export type BuiltRoot = Readonly<{
-  /** `kept`: unchanged recipe. */
+  /** `kept`: what is there is by the same recipe. */
   status: 'built' | 'kept';
   manifest: RootManifest;
   path: string;
@@ -209,6 +209,7 @@ function follow(input: Readable, onLine: (line: string) => void): readonly strin
   return said;
 }
 
+/** The exit code. Rejects if the program could not be started. */
 async function ended(child: ChildProcess): Promise<number> {
   const closed: readonly unknown[] = await once(child, 'close');
   return typeof closed[0] === 'number' ? closed[0] : 1;

@@ -179,7 +179,7 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-/** `--from`, `x`, `y` */
+/** A tool of PyPI as a command calls it, options and name: `--from`, `x`, `y`. */
 type FetchedTool = readonly string[];
 
 /** In a command or instructions: `uvx` or `uv tool run`, each once (R7). */
@@ -208,7 +208,7 @@ function toolAt(words: readonly string[], from: number): FetchedTool | undefined
   return undefined;
 }
 
-/** `--help` only fetches. */
+/** The command that fetches tools: `--help` does nothing else. */
 export function fetchTools(tools: readonly FetchedTool[]): readonly [program: string, ...rest: string[]] {
   const [only] = tools;
   if (only !== undefined && tools.length === 1) return ['uvx', '--quiet', ...only, '--help'];

@@ -124,7 +124,7 @@ function cap(
 /** So that endless empty files end, too. */
 const perWrite = 512;
 
-/** `bytes`: all writing together. */
+/** The same file system, with room for `bytes` of writing in all. */
 function limitDisk(disk: IFileSystem, bytes: number): IFileSystem {
   let left = bytes;
   const spend = (amount: number, path: string): void => {

@@ -32,7 +32,7 @@ export type ShellRequest = Readonly<{
 }>;
 export type ShellNotice = Readonly<{ told: number; answer: CapAnswer }>;
 
-/** `missing`: no such program. */
+/** `missing`: it has no such program. */
 export type ShellAnswer =
   | Readonly<{ status: 'ready' }>
   | Readonly<{ status: 'missing'; program: string }>

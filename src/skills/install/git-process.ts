@@ -4,7 +4,7 @@ import { printable } from '../../lib/text/text.ts';
 import { hasCode } from '../../lib/has-code.ts';
 
 export type GitRequest = Readonly<{
-  /** Follow our own options. */
+  /** The command and its arguments, after everything that keeps git in check. */
   args: readonly string[];
   transport?: string;
   input?: string;

@@ -11,7 +11,7 @@ import {
   type SourceSnapshot,
 } from './install-source.ts';
 
-/** Throws OperatorError (D6). */
+/** Opens a source as it is now, whatever its kind (D6). Throws OperatorError where it can't be had. */
 export function openSource(options: OpenSource): Promise<SourceSnapshot> {
   return options.address.kind === 'git' ? openGitSource(options) : openFolderSource(options);
 }

@@ -14,6 +14,7 @@ import { join, normalize } from 'node:path';
 import type { Pin } from '../../core/skill.ts';
 import { readBytes } from '../../lib/files/read-text.ts';
 
+/** What a skill's folder holds, to the byte. */
 export type SkillHash = Readonly<{
   /** SHA-256 in hex over all paths and contents. */
   hash: string;
@@ -21,7 +22,7 @@ export type SkillHash = Readonly<{
   files: readonly Readonly<{ path: string; size: number; sha256: string }>[];
 }>;
 
-/** Larger folders match nothing. */
+/** A folder with more than this is hashed no further: it matches nothing. */
 const mostFiles = 1_000;
 const mostBytes = 20_000_000;
 
@@ -51,7 +52,7 @@ export function hashSkill(directory: string): SkillHash | undefined {
   return { hash: sha256Of(lines.join('\n')), files: sorted };
 }
 
-/** Bytes (D6). */
+/** A file of an installed skill is at most this many bytes (D6). */
 export const installedFileLimit = 5 * 1024 * 1024;
 
 /** By absolute path; a hash counts while the stamp is unchanged. */

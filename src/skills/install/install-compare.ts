@@ -22,6 +22,7 @@ type FileChange = Readonly<{
 
 export type SkillChange = Readonly<{ files: readonly FileChange[]; asksMore: readonly string[] }>;
 
+/** Whether these are other bytes than what was agreed to. */
 export function isChanged(locked: LockedSkill, { name, files }: Pick<Offer, 'name' | 'files'>): boolean {
   return contentHash(locked) !== contentHash({ name, files });
 }

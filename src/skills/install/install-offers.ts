@@ -9,6 +9,7 @@ import type { Definition } from '../parse/skill-definition.ts';
 import { isFlatSkill, isSkillFileName, scanDepth } from '../scan-root.ts';
 import { isScriptPath } from '../skill-files.ts';
 
+/** A file as it would be installed: these very bytes. */
 export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
 
 export type Offer = Readonly<{

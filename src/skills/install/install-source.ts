@@ -72,7 +72,7 @@ function isGitFolder(part: string): boolean {
 export type InstallLimits = Readonly<{
   /** For fetching, in milliseconds. */
   timeMs: number;
-  /** Enforced by the kernel. */
+  /** Of what git stores of a repository: the kernel stops it there. */
   packBytes: number;
   entries: number;
   fileBytes: number;
@@ -81,6 +81,7 @@ export type InstallLimits = Readonly<{
   totalBytes: number;
 }>;
 
+/** A number of bytes, for people. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const mebi = bytes / (1024 * 1024);

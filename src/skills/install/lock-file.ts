@@ -11,7 +11,7 @@ export type LockedSkill = Readonly<{
   /** Folder or flat file in the source, with `/`; empty if the source is the skill. */
   path: string;
   commit?: string;
-  /** ISO date. */
+  /** When the yes was given, as an ISO date. */
   agreedAt: string;
   files: readonly PinnedFile[];
 }>;
@@ -29,6 +29,7 @@ export type Lock = Readonly<{ sources: readonly LockedSource[] }>;
 type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
 
 const hash = /^[0-9a-f]{64}$/;
+/** `sha256  path`, as `sha256sum` writes it. */
 const fileLine = z.codec(
   z.string().regex(/^[0-9a-f]{64} {2}[^\p{Cc}\\]+$/u),
   z.object({ path: z.string(), sha256: z.string().regex(hash) }),

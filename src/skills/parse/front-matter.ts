@@ -14,7 +14,7 @@ type FrontMatter = Readonly<{
   /** Keys whose values were quoted (F4). */
   repaired: readonly string[];
   body: string;
-  /** 1-based. */
+  /** Line of the file on which the YAML begins, 1-based. */
   yamlLine: number;
 }>;
 
@@ -29,7 +29,7 @@ const require = createRequire(import.meta.url);
 const opening = /^---[ \t]*(?:\r?\n|$)/;
 const closing = /^\n---[ \t]*(?:\r?\n|$)/;
 
-/** Not printable in YAML. */
+/** Everything YAML does not call printable. */
 const controlCharacter =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u0084\u0086-\u009f\ufeff\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;

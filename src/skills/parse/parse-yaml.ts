@@ -54,6 +54,7 @@ const depthLimit = 8;
 export type RepairedYaml =
   Readonly<{ ok: true; front: FrontMap; repaired: readonly string[] }> | Extract<FrontResult, { ok: false }>;
 
+/** Reads YAML; what F4 lets be repaired is repaired once. */
 export function parseRepairedYaml(text: string): RepairedYaml {
   const first = parseYamlFrontMatter(text);
   const asWritten: RepairedYaml = first.ok ? { ...first, repaired: [] } : first;

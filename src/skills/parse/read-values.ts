@@ -77,7 +77,7 @@ export type FrontValue =
   | Readonly<{ kind: 'list'; items: readonly FrontValue[]; source: string; flow: boolean; line: number }>
   | Readonly<{ kind: 'map'; entries: FrontMap; source: string; flow: boolean; line: number }>;
 
-/** In written order. */
+/** Keys in the order they were written. */
 export type FrontMap = ReadonlyMap<string, FrontValue>;
 
 /** `line`: 1-based in the YAML. */
@@ -175,7 +175,7 @@ export const readGrant = {
 const hostPattern =
   /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** F6. */
+/** One spelling for a key: snake case (F6). */
 export function bySnakeCase(front: FrontMap): Readonly<{ fields: FrontMap; twice: readonly string[] }> {
   const fields = new Map<string, FrontValue>();
   const twice: string[] = [];

@@ -3,7 +3,7 @@ import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import type { Origin, Skill, SkillAccess } from '../../core/skill.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 
-/** Code points (F6). */
+/** Names are at most this many code points (F6). */
 export const nameLimit = 64;
 
 /** Before shadowed definitions restrict it (D3). */

@@ -140,7 +140,7 @@ export async function addWork(
   );
 }
 
-/** Locked: whoever takes an item waits for what arrives for it. */
+/** Locked: who takes an item waits for what arrives for it. */
 async function readKnown(
   query: Query,
   of: readonly Readonly<{ message: Message }>[],

@@ -8,7 +8,7 @@ import { toFault, type Database } from './open-database.ts';
 
 /** LISTEN and NOTIFY between processes: hints, which a disconnected process misses. */
 export type NotifyBus = Readonly<{
-  /** Not this process. */
+  /** Reaches the other processes; not this one. */
   send(topic: string, text: string): Promise<void>;
   on(topic: string, listener: (text: string) => void): () => void;
   /** After a reconnect: something may have been missed. */
@@ -176,6 +176,7 @@ function parsed(payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch {
+    // Somebody else's word on our channel.
     return undefined;
   }
 }

@@ -28,7 +28,7 @@ export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 
   return {
     // On disk before the platform gets it.
     sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
-    // Not fenced: it stays true, whoever holds the conversation.
+    // Not fenced: it stays true, no matter who holds the conversation.
     sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
   };
 }

@@ -9,7 +9,7 @@ export type Claim = Readonly<{
   queue: string;
   /** `retryCount` names this claim of the job. */
   job: Readonly<{ id: string; retryCount: number }>;
-  /** `skillet.epoch` */
+  /** Names the stretch of the server's life in which nothing was forgotten (`skillet.epoch`). */
   epoch: string;
 }>;
 
@@ -22,6 +22,7 @@ export type Lease = Readonly<{
   claim: Claim;
   /** Another process may have the lane. */
   lost: AbortSignal;
+  /** Says that it was lost; nothing once it was released. */
   lose(): void;
   state(): 'held' | 'lost' | 'released';
   /** Later writes of the lane are not fenced. */
@@ -66,10 +67,10 @@ export type Leases = Readonly<{
   fencedQuery<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<Answer<Row>>;
 }>;
 
-/** Raised by `skillet.held`. */
+/** What `skillet.held` says where a lane was lost. */
 const lostCode = 'SKL01';
 
-/** `now`: monotonic milliseconds. */
+/** `now`: milliseconds that never go back. `onLost` hears of each lane that the server said is lost. */
 export function createLeases(onLost: () => void = () => undefined, now = () => performance.now()): Leases {
   const current = new AsyncLocalStorage<Lease>();
   const active = (): Lease | undefined => {

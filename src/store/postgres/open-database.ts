@@ -25,7 +25,7 @@ type Outlives = 'disk' | 'memory';
 
 /** Statements time out after 15 seconds (Q11). */
 export type Database = Readonly<{
-  /** Outlives as `memory`. */
+  /** A statement on its own; it outlives as `memory` does. */
   query: Query;
   /** `locks` are taken first in one order and held to the end. */
   transaction<T>(
@@ -61,7 +61,7 @@ export function openDatabase(url: string, log: Log): Database {
   };
   const listeners = new Set<() => void>();
   const dedicated = () => new pg.Client(settings);
-  // Parses the URL now.
+  // Reads the URL; the pool would only do so later.
   dedicated();
   const pool = new pg.Pool({
     ...settings,
@@ -162,7 +162,7 @@ function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => un
   return oid === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
 }
 
-/** Safe to log. */
+/** An error of the driver as one that may be logged. */
 export function toFault(error: unknown): DatabaseFault {
   const said = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;

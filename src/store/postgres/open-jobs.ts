@@ -6,6 +6,7 @@ import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { queueOf, queueOfChannel } from './queue-of.ts';
 
+/** A lane that has work, and in how many milliseconds (0: now). */
 export type Offer = Readonly<{ lane: string; inMs: number }>;
 
 /**

@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
 import type { Database } from './open-database.ts';
 
-/** The first with `idle_session_timeout`. */
+/** The oldest server that has what is used here (sessions that sleep are ended). */
 const oldestServer = 140_000;
 
 const migrating = 0x536b696c6c65n;

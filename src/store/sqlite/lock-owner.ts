@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
 import { hasCode } from '../../lib/has-code.ts';
 
-/** SQLITE_BUSY */
+/** SQLite's code for "somebody else holds the lock". */
 const busy = 5;
 
 /**

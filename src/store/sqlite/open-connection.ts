@@ -12,7 +12,7 @@ export type Statement<Row = never> = Readonly<{
 
 export type Connection = Readonly<{
   prepare<Row = never>(sql: string): Statement<Row>;
-  /** One transaction; don't nest. */
+  /** Runs `work` as one transaction: all of its writes, or none when it throws. Not to be nested. */
   write<T>(survives: Survives, work: () => T): T;
   exec(sql: string): void;
   /** In steps, between which the connection can be used (Q10). */

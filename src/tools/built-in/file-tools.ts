@@ -18,7 +18,7 @@ import {
   type FileScopes,
 } from './run-folders.ts';
 
-/** Bytes. */
+/** Bytes that `write_file` writes, and of a skill's own file that `send_file` sends. */
 const writtenLimit = 1_000_000;
 const skillFileLimit = 50_000_000;
 
@@ -89,6 +89,7 @@ function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkil
   }
 }
 
+/** `list_files {path?}`: without a path those of run and conversation (T13). */
 export function listFilesTool(places: FileScopes): Tool {
   return defineTool({
     name: 'list_files',

@@ -19,7 +19,7 @@ export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
 
 type Runner = Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>;
 
-/** Characters shown. */
+/** Characters of a command's output that are shown, and of the end of each stream if it failed. */
 const commandOutputLimit = 28_000;
 const tailLimit = 4_000;
 
@@ -144,6 +144,7 @@ function noNetwork(name: string | undefined): string {
   return `Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
 }
 
+/** The ends of both streams; undefined if both are empty. */
 function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   const streams = [
     ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),
@@ -165,7 +166,7 @@ export function aboutMissing(
   const said = `${stderr}\n${stdout}`;
   const module = /(?:^|\W)(?:ModuleNotFoundError|python3?): No module named '?([\w.]{1,100})/.exec(said)?.[1];
   if (module !== undefined) return aboutModule(module, skill.directory);
-  // Debian's sh, and bash.
+  // In the words of Debian's sh, and of bash.
   const program = /\b(?:ba)?sh: (?:(?:line )?\d{1,9}: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(
     said,
   )?.[1];

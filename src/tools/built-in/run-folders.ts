@@ -39,7 +39,7 @@ function digest(text: string): string {
   return hash('sha256', text).slice(0, 32);
 }
 
-/** Mode 0700. */
+/** Makes missing folders (0700), and marks the conversation's as in use. */
 export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
   for (const folder of [scratch, chat]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<voi
 export type FileScope = Readonly<
   | {
       kind: 'scratch' | 'chat';
-      /** Messages use the first. */
+      /** Paths that lead here, as commands and models know them; messages use the first. */
       seen: readonly [string, ...string[]];
       /** Absolute; may not exist yet. */
       host: string;
@@ -63,6 +63,7 @@ export type FileScope = Readonly<
 /** Relative paths begin in the first. */
 export type FileScopes = readonly [FileScope, ...FileScope[]];
 
+/** The scopes of a run, under the names that its commands know and the usual ones (T13). */
 export function runScopes(
   { scratch, chat }: RunFolders,
   skill: Skill,
@@ -126,6 +127,7 @@ export function nameScopes(places: readonly FileScope[]): string {
   return places.map(({ seen: [name] }) => name).join(', ');
 }
 
+/** A descriptor of the file in a folder of the run or conversation; undefined if it is `absent`. */
 export function openIn(
   place: Exclude<FileScope, { kind: 'skill' }>,
   names: readonly string[],
@@ -133,7 +135,7 @@ export function openIn(
   return openInside({ root: place.host, names }, { alone: true });
 }
 
-/** At most `limit` bytes. */
+/** All of a skill's file, at most `limit` bytes. */
 export function readOfSkill(
   { skill }: Extract<FileScope, { kind: 'skill' }>,
   names: readonly string[],

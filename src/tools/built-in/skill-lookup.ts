@@ -34,7 +34,7 @@ function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
 }
 
-/** `skills_list {}` (R1). */
+/** `skills_list {}`: every visible skill (R1). Made for each turn; `visible` is asked at each call. */
 export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
   const make = prepareTool({
     name: 'skills_list',
@@ -70,7 +70,7 @@ export function createSkillsLoad(): (options: {
   /** An unknown name causes a re-scan (D7). */
   find(name: string): Promise<Skill | undefined>;
   visible(): readonly Skill[];
-  /** Without arguments filled in. */
+  /** Its instructions as the file has them now, without arguments filled in. */
   body(skill: Skill): Promise<FilledBody>;
   pathOf(directory: string): string;
   contraction: Pick<ToolRestriction, 'judge'>;

@@ -7,7 +7,7 @@ export type PageText = Readonly<{
   cut: boolean;
 }>;
 
-/** Characters searched for `base`. */
+/** Characters at the beginning where `base` is looked for. */
 const headLimit = 50_000;
 
 type Element = Readonly<{

@@ -27,7 +27,7 @@ const flat = new Set('br caption dd dt h1 h2 h3 h4 h5 h6 hr li p tbody td tfoot 
 const unmarked = new Set('abbr cite font label mark q small span sub sup time u var wbr'.split(' '));
 /** Content is text up to the end tag; skipped. */
 const raw = new Set('iframe noembed noframes script style textarea title xmp'.split(' '));
-/** Dropped with their content. */
+/** Left out with everything in them. */
 const dropped = new Set('audio canvas datalist math noscript object select svg template video'.split(' '));
 /** Dropped unless the page has `main`. */
 const around = new Set(['nav', 'footer']);

@@ -8,7 +8,7 @@ export type SearchResult = Readonly<{ title: string; url: string; snippet: strin
 
 type SearchOutcome =
   | Readonly<{ ok: true; results: readonly SearchResult[] }>
-  /** Without the key. */
+  /** `message` says what is wrong and who can fix it, without the key. */
   | Readonly<{ ok: false; message: string }>;
 
 export type Search = (
@@ -32,13 +32,13 @@ const braveAnswer = z.object({
 });
 const braveRefusal = z.object({ error: z.object({ code: z.string() }) });
 
-/** Brave's documented limits. */
+/** The most that Brave accepts (its documentation). */
 const mostWords = 50;
 const mostCharacters = 400;
 const tries = 3;
 const longestWaitSeconds = 2;
 
-/** `baseUrl`: a gateway. */
+/** Brave's Web Search API. `baseUrl`: of a gateway in front of it. */
 export function braveSearch(options: {
   apiKey: string;
   baseUrl?: string;
