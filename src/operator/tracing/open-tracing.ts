@@ -55,12 +55,18 @@ function headersOf(list: string): Readonly<Record<string, string>> {
     pairs.map((pair) => {
       const at = pair.indexOf('=');
       const value = pair.slice(at + 1).trim();
-      // A wrong one may be a credential, so it is not shown.
-      if (/%(?![0-9a-f]{2})/i.test(value))
-        throw new OperatorError('OTEL_EXPORTER_OTLP_HEADERS has a % without two digits: write %25 for it');
-      return [pair.slice(0, at).trim(), decodeURIComponent(value)];
+      return [pair.slice(0, at).trim(), decoded(value)];
     }),
   );
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // It may be a credential, so it is not shown.
+    throw new OperatorError("OTEL_EXPORTER_OTLP_HEADERS can't be read: write %25 where you mean a %");
+  }
 }
 
 function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
