@@ -116,7 +116,12 @@ test(
     const { folder, env, filename } = await pack(t);
     const home = path.join(folder, 'home');
     const messages = await startDiceModel(t, home);
-    await run('npm', ['install', '--no-audit', '--no-fund', path.join(folder, filename)], { cwd: home, env });
+    // As its user has set npm up: which registry, by which way.
+    const { NODE_OPTIONS: _options, ...own } = process.env;
+    await run('npm', ['install', '--no-audit', '--no-fund', path.join(folder, filename)], {
+      cwd: home,
+      env: { ...own, PATH: env.PATH },
+    });
     const { stdout } = await run('npx', ['skillet', 'chat', '--once', '/dice 2d6'], { cwd: home, env });
     assert.match(stdout, /Rolled\./);
     assertRolled(messages);

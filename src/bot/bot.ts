@@ -17,6 +17,7 @@ import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { Readiness } from '../operator/health/open-metrics.ts';
+import type { Tracing } from '../operator/tracing/tracing.ts';
 import type { StoreHealth } from '../operator/health/store-health.ts';
 
 export type BotParts = Readonly<{
@@ -26,6 +27,7 @@ export type BotParts = Readonly<{
     health: Pick<StoreHealth, 'start' | 'stop'> & Readonly<{ readiness(): Readiness }>;
     audit: Audit;
     meter: Meter;
+    tracing?: Tracing | undefined;
     /** Git needs some of it (D6). */
     env: Readonly<Record<string, string | undefined>>;
     clock: Clock;

@@ -12,6 +12,7 @@ import {
   measureRuns,
   measureTurnCalls,
 } from '../operator/health/measure-work.ts';
+import { noTracing } from '../operator/tracing/tracing.ts';
 import { chainedUseSkill } from '../runs/chained-skills.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createSeeing } from '../runs/received-files.ts';
@@ -29,7 +30,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const { host, people, chat } = base;
   const { runtime, store, clock, log } = host;
   const { approvals, rules, budgets, capabilities, authoring, chatAgent, files } = features;
-  const { meter, env } = parts.host;
+  const { meter, env, tracing = noTracing } = parts.host;
   const { accessOf, users } = people;
   const { outside } = features.tools;
   const { received, deliverArtifacts } = files;
@@ -58,15 +59,17 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     store,
     zone,
     questions,
-    createContext: measureRunCalls(
-      (input) => createRunContext(input, { host, gates, skills, tools, questions, chained }),
-      meter,
+    createContext: tracing.runCalls(
+      measureRunCalls(
+        (input) => createRunContext(input, { host, gates, skills, tools, questions, chained }),
+        meter,
+      ),
     ),
     costOf: (model, tokens) => costOf(runtime().config, model.alias, tokens),
     clock,
     log,
   });
-  const runSkill = measureRuns(auditRuns(runs, host.audit), meter);
+  const runSkill = tracing.runs(measureRuns(auditRuns(runs, host.audit), meter));
 
   const createContext = createTurnContexts({
     host,
@@ -92,7 +95,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     heard: { channels, users, most: () => runtime().config.agent.backgroundMessages },
   };
   const turn: Turn = (request, context) => takeTurn(request, context, means);
-  return { turn, createContext: measureTurnCalls(createContext, meter) };
+  return { turn, createContext: tracing.turnCalls(measureTurnCalls(createContext, meter)) };
 }
 
 function supplySkills(

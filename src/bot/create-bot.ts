@@ -8,6 +8,7 @@ import { startRetention } from '../operator/kept-files.ts';
 import { createOperate } from '../operator/operate.ts';
 import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
+import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { createDelivery } from '../replies/deliver.ts';
 import { createAvailability } from '../runs/requirements.ts';
 import { cancelWork } from '../runs/tasks.ts';
@@ -27,7 +28,8 @@ export function createBot(parts: BotParts): Bot {
   const { host, people, chat } = base;
   const { runtime, store, audit } = host;
   const { mcp } = features.tools;
-  const delivery = deliveryOf(base, features);
+  const { tracing = noTracing } = parts.host;
+  const delivery = deliveryOf(base, features, tracing);
   const menus = createRefreshMenus({ ...host, ...chat, library: parts.library, signals: store.signals });
   const { signal } = base.process.stopping;
   let chores: readonly Promise<void>[] = [];
@@ -96,12 +98,16 @@ export function createBot(parts: BotParts): Bot {
   };
 }
 
-function deliveryOf({ host, chat }: Base, { files }: Features): ReturnType<typeof createDelivery> {
+function deliveryOf(
+  { host, chat }: Base,
+  { files }: Features,
+  tracing: Tracing,
+): ReturnType<typeof createDelivery> {
   const { migrations } = host;
   return createDelivery({
     ...host,
     ...chat,
-    outbox: host.store.outbox,
+    outbox: tracing.outbox(host.store.outbox),
     currentPlace: migrations.current,
     onMoved: async (from, to) => {
       await migrations.remember(`${from.channel}:${from.chat}`, `${from.channel}:${to}`);

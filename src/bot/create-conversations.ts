@@ -6,6 +6,7 @@ import { createJudgeMessage } from '../conversations/judge-message.ts';
 import { createOverview } from '../conversations/overview.ts';
 import type { OnEvent } from '../core/channel.ts';
 import { measureTurns } from '../operator/health/measure-work.ts';
+import { noTracing } from '../operator/tracing/tracing.ts';
 import { createQuestions } from '../runs/questions.ts';
 import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
@@ -20,6 +21,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { users, accessOf } = people;
   const { authoring, approvals, capabilities, chatAgent, budgets, tools, files } = features;
   const { library, plugins } = parts;
+  const { tracing = noTracing } = parts.host;
   const { settings, listTools } = tools;
   const registry = library.current;
   const overview = createOverview({ ...host, users, accessOf, registry, budgets, plugins, chatAgent });
@@ -47,7 +49,9 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   };
   const worker = createInboxWorker(
     {
-      handle: measureTurns((taken, signal) => handleItem(taken, signal, item), parts.host.meter, clock),
+      handle: tracing.items(
+        measureTurns((taken, signal) => handleItem(taken, signal, item), parts.host.meter, clock),
+      ),
       progressed: (of, at) => hasProgressed(of, at, host),
       async onDead(dead, error) {
         await giveUp(dead, error, item);

@@ -5,6 +5,7 @@ import { createModels } from '../agent/models/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
 import { watchConfig } from '../config/load-config.ts';
 import type { Channel } from '../core/channel.ts';
+import { resolveModel } from '../core/model.ts';
 import { systemClock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
@@ -25,6 +26,7 @@ import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from '../operator/health/open-health.ts';
+import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { patientKeyed } from '../store/patient-keyed.ts';
 import { openLibrary, openSkillSandbox } from '../skills/open-library.ts';
 import { ownDataDir, shareWorkspace } from '../operator/own-data-dir.ts';
@@ -81,6 +83,8 @@ export async function openBot(options: {
     clock,
     log,
   });
+  const tracing = await openTraces(env, log);
+  opening.defer(async () => tracing?.close());
   const skillSandbox = await openSkillSandbox(config, log, reach);
   opening.defer(() => skillSandbox.sandbox.close());
   const plugins = await openPlugins(config, { clock, log });
@@ -100,6 +104,7 @@ export async function openBot(options: {
     clock,
   });
   const built: { bot?: Bot } = {};
+  const { model: traceModel } = tracing ?? noTracing;
   const terminals = createTerminals({
     name: terminalName(config),
     store: health.store,
@@ -117,7 +122,12 @@ export async function openBot(options: {
     skillSandbox,
     plugins,
     channels: [...channels.map(health.watchChannel), terminals.channel],
-    makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
+    makeModels: ({ models }) =>
+      createModels(models, {
+        log,
+        clock,
+        measure: (model) => traceModel(health.measureModel(model), resolveModel(models, model.alias)?.model),
+      }),
     terminals: {
       changeAccess: (access) => terminalAccess(access, terminals.channel.name),
       isHere: (owner) => !owner.startsWith('terminal:') || terminals.isHere(owner),
@@ -137,6 +147,7 @@ export async function openBot(options: {
         log,
       }),
       meter: health.meter,
+      tracing,
       env,
       clock,
       log,
@@ -200,6 +211,17 @@ async function joinWorkspace(
   return isShared(config)
     ? shareWorkspace(config.bot.workspace, { store, clock: systemClock, log })
     : undefined;
+}
+
+/** Loaded only if a collector is named. */
+async function openTraces(
+  env: Readonly<Record<string, string | undefined>>,
+  log: Log,
+): Promise<Tracing | undefined> {
+  const named = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '';
+  if (named === '' || env['OTEL_SDK_DISABLED'] === 'true') return undefined;
+  const { openTracing } = await import('../operator/tracing/open-tracing.ts');
+  return openTracing(env, { clock: systemClock, log });
 }
 
 /** The bot works without it. */

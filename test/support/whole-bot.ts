@@ -51,6 +51,8 @@ export type WholeBotOptions = Readonly<{
   flood?: boolean;
   /** Where hosts lead that skills may reach. */
   reach?: SandboxReach;
+  /** Its environment; empty by default. */
+  env?: Readonly<Record<string, string>>;
   /** `auto` for commands that are to run as on a server; otherwise they run in memory, and nothing is tried at the start. `toml` may say its own. */
   sandbox?: 'auto';
 }>;
@@ -115,7 +117,7 @@ export async function startWholeBot(
     const { mostTries, reach } = options;
     const bot = await openBot({
       config,
-      env: {},
+      env: options.env ?? {},
       channels: (needs) => openChannels(config, needs),
       ...(mostTries === undefined ? {} : { mostTries }),
       ...(reach === undefined ? {} : { reach }),

@@ -1,0 +1,133 @@
+import type { Log } from '../../lib/log.ts';
+
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+type AttributeValue = string | number | boolean | readonly string[];
+
+/** Times are milliseconds since 1970. `error`: what kind it was, if it failed. */
+export type Span = Readonly<{
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string | undefined;
+  name: string;
+  kind: 'internal' | 'client' | 'producer' | 'consumer';
+  from: number;
+  to: number;
+  attributes: Attributes;
+  error?: string | undefined;
+}>;
+
+export type SpanExport = Readonly<{ add(span: Span): void; close(): Promise<void> }>;
+
+const kinds = { internal: 1, client: 3, producer: 4, consumer: 5 } as const;
+const everyMs = 5_000;
+const mostInRequest = 512;
+/** Newer spans are dropped while the collector is away. */
+const mostWaiting = 2_048;
+const requestMs = 10_000;
+const closeMs = 2_000;
+
+/** Sends spans as OTLP/HTTP JSON in batches. A collector that is away costs spans, never an answer. */
+export function createSpanExport(options: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  resource: Attributes;
+  version: string;
+  log: Pick<Log, 'warn'>;
+}): SpanExport {
+  const { url, headers, resource, version, log } = options;
+  const waiting: Span[] = [];
+  const closing = new AbortController();
+  let sending: Promise<void> | undefined;
+  let failing = false;
+  const bodyOf = (spans: readonly Span[]): string =>
+    JSON.stringify({
+      resourceSpans: [
+        {
+          resource: { attributes: toAttributes(resource) },
+          scopeSpans: [{ scope: { name: 'skillet', version }, spans: spans.map(toSpan) }],
+        },
+      ],
+    });
+
+  async function send(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, mostInRequest);
+      const problem = await post(bodyOf(batch));
+      // A busy collector gets them again; what it refuses it would refuse again.
+      if (problem?.again !== true) waiting.splice(0, batch.length);
+      if (problem !== undefined && !failing) log.warn({ reason: problem.reason }, 'traces are not taken');
+      failing = problem !== undefined;
+      if (problem?.again === true) return;
+    }
+  }
+
+  async function post(body: string): Promise<Readonly<{ reason: string; again: boolean }> | undefined> {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(requestMs)]);
+    try {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        signal,
+        redirect: 'error',
+      });
+      await answer.body?.cancel();
+      if (answer.ok) return undefined;
+      return { reason: `status ${answer.status}`, again: [429, 502, 503, 504].includes(answer.status) };
+    } catch (error) {
+      // The message of what fetch throws names the place at most.
+      const cause = error instanceof Error ? (error.cause ?? error) : error;
+      return { reason: cause instanceof Error ? cause.message : String(cause), again: true };
+    }
+  }
+
+  const flush = (): Promise<void> => (sending ??= send().finally(() => (sending = undefined)));
+  const timer = setInterval(() => void flush(), everyMs);
+  timer.unref();
+  return {
+    add(span) {
+      if (waiting.length < mostWaiting) waiting.push(span);
+      if (waiting.length === mostInRequest) void flush();
+    },
+    async close() {
+      clearInterval(timer);
+      const late = setTimeout(() => closing.abort(), closeMs);
+      await flush();
+      // What came while that was under way.
+      await flush();
+      clearTimeout(late);
+    },
+  };
+}
+
+function toSpan({ traceId, spanId, parentSpanId, name, kind, from, to, attributes, error }: Span): object {
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nanoseconds(from),
+    endTimeUnixNano: nanoseconds(to),
+    attributes: toAttributes({ ...attributes, 'error.type': error }),
+    status: error === undefined ? {} : { code: 2 },
+  };
+}
+
+/** A string: larger than what a number holds. */
+function nanoseconds(ms: number): string {
+  return `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1_000_000)).padStart(6, '0')}`;
+}
+
+function toAttributes(attributes: Attributes): readonly object[] {
+  return Object.entries(attributes).flatMap(([key, value]) => {
+    return value === undefined ? [] : [{ key, value: toValue(value) }];
+  });
+}
+
+function toValue(value: AttributeValue): object {
+  if (typeof value === 'number') return { intValue: String(Math.round(value)) };
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return { arrayValue: { values: value.map(toValue) } };
+}

@@ -1,0 +1,28 @@
+import type { Model } from '../../core/model.ts';
+import type { CreateTurnContext } from '../../conversations/turn-context.ts';
+import type { Handle } from '../../conversations/inbox-worker.ts';
+import type { CreateRunContext, RunSkill } from '../../runs/run-skill.ts';
+import type { Outbox } from '../../store/outbox.ts';
+
+/** Wraps the steps of a message, each where it is put together (L4). No span holds what was said. */
+export type Tracing = Readonly<{
+  items(handle: Handle): Handle;
+  /** `id`: what the alias is set to; none for the offline model. */
+  model(model: Model, id: string | undefined): Model;
+  runs(run: RunSkill): RunSkill;
+  turnCalls(create: CreateTurnContext): CreateTurnContext;
+  runCalls(create: CreateRunContext): CreateRunContext;
+  outbox(outbox: Outbox): Outbox;
+  /** Sends what is left, for two seconds at most. */
+  close(): Promise<void>;
+}>;
+
+export const noTracing: Tracing = {
+  items: (handle) => handle,
+  model: (model) => model,
+  runs: (run) => run,
+  turnCalls: (create) => create,
+  runCalls: (create) => create,
+  outbox: (outbox) => outbox,
+  close: async () => undefined,
+};
