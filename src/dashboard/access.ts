@@ -1,6 +1,6 @@
 import type { Decision } from '../access/decide-message.ts';
 import type { SeenChatType } from '../core/conversation.ts';
-import type { ExplainedAccess } from '../operator/explain-access.ts';
+import type { AccessDecisions } from '../operator/access/access-decisions.ts';
 import { cell, code, person, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import { knownPlaces, likelyType, writerAt, type KnownChat } from './known-places.ts';
@@ -9,7 +9,7 @@ import type { Page, View } from './page.ts';
 /** Columns side by side; the rest is a page further. */
 const mostColumns = 12;
 
-type Column = Readonly<{ head: Html; explained: ExplainedAccess }>;
+type Column = Readonly<{ head: Html; explained: AccessDecisions }>;
 
 export const typeChoices: readonly (readonly [SeenChatType | '', string])[] = [
   ['', 'as its id looks'],
@@ -34,7 +34,7 @@ export const accessPage: Page = {
     const columns = await Promise.all(
       all.slice(first, first + mostColumns).map(async ({ who, where }): Promise<Column> => ({
         head: someone === '' ? person(who.id, 'name' in who ? who.name : undefined) : placeName(where),
-        explained: await view.ask('access explain', writerAt(who.id, where)),
+        explained: await view.ask('access decisions', writerAt(who.id, where)),
       })),
     );
     const title =

@@ -1,6 +1,6 @@
 import type { Config } from '../config/complete-config.ts';
 import type { SeenChatType } from '../core/conversation.ts';
-import type { Writer } from '../operator/explain-access.ts';
+import type { Writer } from '../operator/access/access-decisions.ts';
 import type { View } from './page.ts';
 
 export type KnownPerson = Readonly<{ id: string; name?: string }>;

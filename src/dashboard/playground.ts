@@ -1,4 +1,4 @@
-import type { ExplainedAccess, ExplainedSkill, Writer } from '../operator/explain-access.ts';
+import type { AccessDecisions, SkillDecisions, Writer } from '../operator/access/access-decisions.ts';
 import { chatOf, lists, typeChoices, verdict } from './access.ts';
 import { cell, checkbox, code, field, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
@@ -22,7 +22,7 @@ export const playgroundPage: Page = {
       ${formOf(view)}${lists(known)}`;
     const writer = writerOf(view.query);
     if (writer === undefined) return form;
-    return html`${form}${results(writer, await view.ask('access explain', writer))}`;
+    return html`${form}${results(writer, await view.ask('access decisions', writer))}`;
   },
 };
 
@@ -61,7 +61,7 @@ function writerOf(query: URLSearchParams): Writer | undefined {
 
 function results(
   { sender, channel, chat, chatType }: Writer,
-  { message, skills, catalogue }: ExplainedAccess,
+  { message, skills, catalogue }: AccessDecisions,
 ): Html {
   const said = message.allowed
     ? html`<p class="yes">The bot answers this message.</p>`
@@ -84,7 +84,7 @@ function results(
     }`;
 }
 
-function lackOf({ lacks, missingEnv }: ExplainedSkill): string {
+function lackOf({ lacks, missingEnv }: SkillDecisions): string {
   const env = missingEnv.length === 0 ? [] : [`in [skills]: ${missingEnv.join(', ')}`];
   return [...(lacks ? ['programs or packages that are missing'] : []), ...env].join('; ');
 }

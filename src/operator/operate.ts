@@ -26,7 +26,7 @@ import { skillRoots, writtenRoot } from '../skills/open-library.ts';
 import { createWrittenSkills, readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import type { AccessInForce } from './explain-access.ts';
+import type { AccessInForce } from './access/access-decisions.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles, type KeptFiles } from './kept-files.ts';
 import {

@@ -17,7 +17,7 @@ import { OperatorError } from '../core/errors.ts';
 import { skilletVersion } from '../core/version.ts';
 import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
-import { explainAccess, writer, type AccessInForce } from './explain-access.ts';
+import { accessDecisions, writer, type AccessInForce } from './access/access-decisions.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import { listWork } from './list-work.ts';
@@ -168,7 +168,7 @@ export const operations = {
   /** Judged like a press of that person (S11, T8). */
   'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
   /** What the gates decide about a person in a chat, and why (S8). */
-  'access explain': reads(writer, (of, { people, inForce }) => explainAccess(of, { ...people, inForce })),
+  'access decisions': reads(writer, (of, { people, inForce }) => accessDecisions(of, { ...people, inForce })),
   health: reads(none, async (_, { store, running }) => {
     const problem = await store.check().then(
       () => undefined,

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Decision } from '../access/decide-message.ts';
-import { decideSkill, isSensitive, type AccessContext } from '../access/decide-skill.ts';
-import type { Users } from '../access/users.ts';
-import type { Config } from '../config/complete-config.ts';
-import type { SkillRules } from '../core/access-settings.ts';
-import { chatTypes } from '../core/conversation.ts';
-import type { Skill } from '../core/skill.ts';
-import { skillEnvironment } from '../sandbox/script-command.ts';
-import { catalogueBudget } from '../skills/catalogue.ts';
-import type { Registry } from '../skills/registry.ts';
+import type { Decision } from '../../access/decide-message.ts';
+import { decideSkill, isSensitive, type AccessContext } from '../../access/decide-skill.ts';
+import type { Users } from '../../access/users.ts';
+import type { Config } from '../../config/complete-config.ts';
+import type { SkillRules } from '../../core/access-settings.ts';
+import { chatTypes } from '../../core/conversation.ts';
+import type { Skill } from '../../core/skill.ts';
+import { skillEnvironment } from '../../sandbox/script-command.ts';
+import { catalogueBudget } from '../../skills/catalogue.ts';
+import type { Registry } from '../../skills/registry.ts';
 
 const id = z.string().min(1).max(300);
 
@@ -37,7 +37,7 @@ export type AccessInForce = Readonly<{
   contextWindow?: number;
 }>;
 
-export type ExplainedSkill = Readonly<{
+export type SkillDecisions = Readonly<{
   name: string;
   description: string;
   origin: string;
@@ -50,15 +50,15 @@ export type ExplainedSkill = Readonly<{
   missingEnv: readonly string[];
 }>;
 
-export type ExplainedAccess = Readonly<{
+export type AccessDecisions = Readonly<{
   message: Decision;
-  skills: readonly ExplainedSkill[];
+  skills: readonly SkillDecisions[];
   /** The section of the system prompt that this writer's turn would have; empty if there is none. */
   catalogue: string;
 }>;
 
 /** Every decision about a writer, by the functions that decide about messages and skills (A8, A9). Nothing is run. */
-export async function explainAccess(
+export async function accessDecisions(
   writer: Writer,
   {
     users,
@@ -69,7 +69,7 @@ export async function explainAccess(
     accessOf: AccessContext;
     inForce(): Promise<AccessInForce>;
   }>,
-): Promise<ExplainedAccess> {
+): Promise<AccessDecisions> {
   const { sender, kind, channel, chat, chatType, external, addressed } = writer;
   const conversation = { channel, chat };
   const [message, use, { config, rules, registry, isHere = () => true, contextWindow }] = await Promise.all([
