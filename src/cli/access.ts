@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { accessTestsOf, readAccessTests } from '../config/access-tests.ts';
 import type { Config } from '../config/complete-config.ts';
+import { slackUserGroups } from '../config/people-groups.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import { isServed } from '../channels/terminal/control.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -36,7 +37,8 @@ export async function explainAccess(asked: Asked): Promise<void> {
     const { talk, skills: rulings } = found;
     const asksSkill = skill === undefined ? undefined : rulings[0]?.ruling;
     if (!talk.allowed || asksSkill?.allowed === false) process.exitCode = 1;
-    if (json === true) return printJson(found);
+    const unread = who.startsWith('slack:') ? slackUserGroups(config) : [];
+    if (json === true) return printJson({ ...found, unread });
     const place = where === undefined || where === who ? 'in a direct message' : `in ${where}`;
     print(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
     const intro = talk.allowed ? '' : 'if they might talk, ';
@@ -44,6 +46,8 @@ export async function explainAccess(asked: Asked): Promise<void> {
       if (skill === undefined)
         print(`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`);
       else print(paragraph(`${intro}${who} ${ruling.allowed ? 'may' : 'may not'} use ${name} there`, ruling));
+    if (unread.length > 0)
+      print(`Not counted: ${unread.join(', ')}. Only a running bot asks Slack who is in a user group.`);
   } finally {
     await gates.close();
   }

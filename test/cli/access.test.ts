@@ -178,3 +178,20 @@ expect = "allow"
   assert.match((await home.run(['access', 'test', 'broken.toml'])).stderr, /broken\.toml:1:/);
   assert.match((await home.run(['access', 'test', 'none.toml'])).stderr, /can't be read \(ENOENT\)/);
 });
+
+test('L13 A13 who is in a group of the config is judged so; a user group of Slack is told as not counted', async (t) => {
+  const home = await openCliHome(t);
+  await home.write(
+    'config.toml',
+    '[groups.finance]\nmembers = ["slack:U1", "slack:usergroup:S1"]\n[access]\ndm = "allowlist"\nusers = ["group:finance"]\n',
+  );
+  assert.equal((await explain(home, 'slack:U1')).talk.allowed, true);
+  const other = await home.run(['access', 'explain', 'slack:U2']);
+  assert.equal(other.code, 1);
+  assert.match(
+    other.stdout,
+    /^slack:U2 may not talk[^]*\nNot counted: slack:usergroup:S1\. Only a running bot/,
+  );
+  const { stdout } = await home.run(['access', 'explain', 'telegram:7']);
+  assert.doesNotMatch(stdout, /Not counted/);
+});
