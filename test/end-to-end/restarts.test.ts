@@ -46,6 +46,15 @@ async function marksIn({ home }: Pick<WholeBot, 'home'>, chat: number): Promise<
   return readFile(path.join(folder, 'marks'), 'utf8').catch(() => '');
 }
 
+/** The result once. A run that waits 10 s for a person goes on in the background, which is said before (U9). */
+function assertTold(sent: readonly Readonly<{ text: string }>[]): void {
+  const told = sent.map(({ text }) => text.split(':')[0]);
+  assert.equal(told[0], 'Approved by Ann');
+  assert.equal(told.at(-1), 'It says mark');
+  assert.ok(told.length <= 3, told.join(' | '));
+  assert.equal(told.filter((text) => text === 'It says mark').length, 1);
+}
+
 for (const store of ['embedded', 'postgres'] as const) {
   const skip = store === 'postgres' && server === undefined ? noPostgres : false;
   const open = async (): Promise<string> =>
@@ -65,10 +74,7 @@ for (const store of ['embedded', 'postgres'] as const) {
       await ann.dm.nextMessage('It says mark');
       await again.bot.idle();
       assert.equal(await marksIn(set, ann.dm.id), 'mark\n');
-      assert.deepEqual(
-        ann.dm.sent().map(({ text }) => text.split(':')[0]),
-        ['Approved by Ann', 'It says mark'],
-      );
+      assertTold(ann.dm.sent());
     },
   );
 
@@ -140,8 +146,5 @@ api_key = "test-key-0123456789"
   await ann.dm.nextMessage('It says mark');
   assert.deepEqual(await second.stop(), [0, null]);
   assert.equal(await marksIn({ home: folder }, ann.dm.id), 'mark\n');
-  // On a slow machine the run goes on in the background, which is said first.
-  const told = ann.dm.sent().map(({ text }) => text.split(':')[0]);
-  assert.equal(told[0], 'Approved by Ann');
-  assert.equal(told.filter((text) => text === 'It says mark').length, 1);
+  assertTold(ann.dm.sent());
 });
