@@ -32,7 +32,7 @@ const compose = parse(read('compose.yaml')) as {
   volumes: Record<string, unknown>;
 };
 
-test('L11 the image names paths and commands that exist, and does not run as root', () => {
+test('L7 L11 the image names paths and commands that exist, and does not run as root', () => {
   const instructions = dockerfile.split('\n').filter((line) => /^[A-Z]/.test(line));
   const froms = instructions.filter((line) => line.startsWith('FROM '));
   const [, major = ''] = /(\d+)/.exec(manifest.engines.node) ?? [];
@@ -75,7 +75,7 @@ function serverOf(toml: string): { listen: string } {
   return { listen: /^listen = "(.*)"$/m.exec(toml)?.[1] ?? '' };
 }
 
-test('L11 compose.yaml fits the image and the configuration beside it', () => {
+test('L7 L11 compose.yaml fits the image and the configuration beside it', () => {
   const { bot, postgres } = compose.services;
   assert.equal(bot.init, true);
   const { context = '', dockerfile: file = '' } = bot.build ?? {};
@@ -106,7 +106,7 @@ test('L11 compose.yaml fits the image and the configuration beside it', () => {
   assert.deepEqual(postgres.profiles, ['postgres']);
 });
 
-test('L11 the unit starts the packed program and is what systemd reads', (t) => {
+test('L7 L11 the unit starts the packed program and is what systemd reads', (t) => {
   const [, file = ''] = /^ExecStart=\/usr\/bin\/node .*\/opt\/skillet\/(\S+) start$/m.exec(unit) ?? [];
   assert.ok(manifest.files.includes(file) && existsSync(path.join(root, file)));
   for (const line of ['Type=notify', 'NotifyAccess=all', 'NoNewPrivileges=yes', 'Delegate=yes'])
