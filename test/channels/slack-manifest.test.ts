@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
-import { neededScopes } from '../../src/channels/slack/identify.ts';
+import { missedScopes, neededScopes } from '../../src/channels/slack/identify.ts';
 import { toEvent, toStanding } from '../../src/channels/slack/to-event.ts';
 import { manifest, slackEvents } from '../servers/slack/manifest.ts';
 import { slackMethods } from '../servers/slack/method-table.ts';
@@ -79,4 +79,15 @@ test('I1 the manifest registers the one slash command, escaped, and switches on 
   assert.equal(settings.socket_mode_enabled, true);
   assert.equal(settings.org_deploy_enabled, false);
   assert.equal(settings.token_rotation_enabled, false);
+});
+
+test('H4 A13 scopes are missed only where a feature that is on needs them', () => {
+  const all = [...neededScopes.keys()];
+  const optional = ['usergroups:read', 'reactions:write', 'assistant:write'];
+  const few = all.filter((scope) => !optional.includes(scope) && scope !== 'chat:write');
+  const off = { agentView: false, reaction: false, userGroups: false };
+  assert.deepEqual(missedScopes(few, off), ['chat:write']);
+  assert.deepEqual(missedScopes(few, { ...off, userGroups: true }), ['chat:write', 'usergroups:read']);
+  assert.deepEqual(missedScopes(few, { agentView: true, reaction: true, userGroups: true }).length, 4);
+  assert.deepEqual(missedScopes(all, { agentView: true, reaction: true, userGroups: true }), []);
 });

@@ -14,7 +14,7 @@ import { createStatus, type StatusBoard } from './create-status.ts';
 import { escapeText } from './plain-text.ts';
 import { createFetchFile } from './files.ts';
 import { toFormView } from './form-view.ts';
-import { identify, neededScopes } from './identify.ts';
+import { identify, missedScopes, neededScopes } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
 import { openThread } from './open-thread.ts';
 import { readEarlier } from './read-earlier.ts';
@@ -82,14 +82,9 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     readEarlier: (message, bounds) => readEarlier(api, message, bounds),
     async open() {
       await bot.start();
-      const unused = [
-        // The log says so once a list needs it (A13).
-        'usergroups:read',
-        ...(mark ? ['reactions:write'] : []),
-        ...(agentView ? [] : ['assistant:write']),
-      ];
-      const missing = (me.missing ?? []).filter((scope) => !unused.includes(scope));
-      await tellMissing(missing, onEvent, log);
+      // The log says so once a list needs user groups (A13).
+      const features = { agentView: agentView === true, reaction: !mark, userGroups: false };
+      if (me.scopes !== undefined) await tellMissing(missedScopes(me.scopes, features), onEvent, log);
     },
     async stop() {
       // While the sockets still live.

@@ -30,6 +30,19 @@ export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['users:read', 'names and languages of people'],
 ]);
 
+/** What is in use. Scopes of the rest are not missed. */
+export type SlackFeatures = Readonly<{ agentView: boolean; reaction: boolean; userGroups: boolean }>;
+
+/** Which of these scopes of a token are missed, given what is in use. */
+export function missedScopes(scopes: readonly string[], features: SlackFeatures): readonly string[] {
+  const unused = new Set([
+    ...(features.userGroups ? [] : ['usergroups:read']),
+    ...(features.reaction ? [] : ['reactions:write']),
+    ...(features.agentView ? [] : ['assistant:write']),
+  ]);
+  return [...neededScopes.keys()].filter((scope) => !scopes.includes(scope) && !unused.has(scope));
+}
+
 /** Retries. Throws OperatorError if the token can never work. */
 export async function identify(
   call: CallSlack,
@@ -46,7 +59,7 @@ export async function identify(
     name: auth.user || undefined,
     botId: auth.bot_id || undefined,
     appId,
-    missing: scopes ? [...neededScopes.keys()].filter((scope) => !scopes.includes(scope)) : undefined,
+    scopes: scopes ?? undefined,
     command,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { neededScopes } from './identify.ts';
+import { missedScopes, neededScopes, type SlackFeatures } from './identify.ts';
 
 export type SlackProbe =
   | Readonly<{
@@ -18,9 +18,7 @@ type Tokens = Readonly<{
   /** For Socket Mode. */
   appToken?: string;
   apiUrl: string;
-  /** Scopes of features that are off are not missed. */
-  agentView: boolean;
-  reaction: boolean;
+  features: SlackFeatures;
 }>;
 
 const answer = z.object({
@@ -34,7 +32,7 @@ const patienceMs = 10_000;
 
 /** Asks Slack about both tokens. Two plain requests: the SDK would take longer to load. */
 export async function probeSlack(tokens: Tokens): Promise<SlackProbe> {
-  const { botToken, appToken, apiUrl, agentView, reaction } = tokens;
+  const { botToken, appToken, apiUrl, features } = tokens;
   const bot = await ask(apiUrl, 'auth.test', botToken);
   if ('failed' in bot) return { ok: false, token: 'bot_token', ...bot.failed };
   if (appToken !== undefined) {
@@ -43,15 +41,15 @@ export async function probeSlack(tokens: Tokens): Promise<SlackProbe> {
   }
   const { body, headers } = bot;
   const scopes = headers.get('x-oauth-scopes')?.split(/\s*,\s*/);
-  const unused = [...(reaction ? [] : ['reactions:write']), ...(agentView ? [] : ['assistant:write'])];
   const date = Date.parse(headers.get('date') ?? '');
   return {
     ok: true,
     team: body.team ?? '',
     user: body.user ?? '',
-    missing: [...neededScopes]
-      .filter(([scope]) => scopes?.includes(scope) === false && !unused.includes(scope))
-      .map(([scope, why]) => ({ scope, why })),
+    missing: (scopes === undefined ? [] : missedScopes(scopes, features)).map((scope) => ({
+      scope,
+      why: neededScopes.get(scope) ?? '',
+    })),
     at: Number.isNaN(date) ? undefined : date,
   };
 }
@@ -76,7 +74,8 @@ async function ask(apiUrl: string, method: string, token: string): Promise<Asked
   } catch (error) {
     // Neither addresses nor tokens are in what `fetch` says of the cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
-    return failed(false, code ?? (cause instanceof Error ? cause.name : 'no answer'));
+    if (!(cause instanceof Error)) return failed(false, 'no answer');
+    if (cause.name === 'TimeoutError') return failed(false, `nothing within ${patienceMs / 1_000} s`);
+    return failed(false, 'code' in cause ? String(cause.code) : cause.name);
   }
 }

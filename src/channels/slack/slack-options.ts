@@ -52,8 +52,8 @@ export type SlackIdentity = Readonly<{
   botId?: string;
   /** `A…` */
   appId?: string;
-  /** Scopes. */
-  missing?: readonly string[];
+  /** Of the bot token, if Slack told them. */
+  scopes?: readonly string[];
   /** Of any name; it means `/skill` (I1). */
   command: string;
   agentView?: boolean;

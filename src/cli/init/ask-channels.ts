@@ -69,7 +69,7 @@ export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<Slac
     if (flags.offline === true) return { botToken, appToken, apiUrl };
     const tokens = { botToken: botToken.value, appToken: appToken.value, apiUrl: apiUrl ?? slackApi };
     const probe = await dialog.during('Asking Slack', () =>
-      probeSlack({ ...tokens, agentView: true, reaction: false }),
+      probeSlack({ ...tokens, features: { agentView: true, reaction: false, userGroups: false } }),
     );
     if (probe.ok) {
       dialog.say(`Slack knows the app: @${probe.user} in ${probe.team}.`);

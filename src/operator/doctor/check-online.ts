@@ -1,6 +1,7 @@
 import { probeModel } from '../../agent/models/probe-model.ts';
 import { probeSlack } from '../../channels/slack/probe-slack.ts';
 import { probeTelegram } from '../../channels/telegram/probe-telegram.ts';
+import { slackUserGroups } from '../../config/people-groups.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -65,15 +66,14 @@ async function checkTelegram({ telegram }: Config, owners: readonly string[]): P
   );
 }
 
-async function checkSlack({ slack }: Config): Promise<Check | undefined> {
-  const { botToken, appToken, apiUrl, mode, agentView, reaction } = slack;
+async function checkSlack(config: Config): Promise<Check | undefined> {
+  const { botToken, appToken, apiUrl, mode, agentView, reaction } = config.slack;
   if (botToken === undefined) return undefined;
   const probe = await probeSlack({
     botToken,
     appToken: mode === 'socket' ? appToken : undefined,
     apiUrl,
-    agentView,
-    reaction: reaction !== '',
+    features: { agentView, reaction: reaction !== '', userGroups: slackUserGroups(config).length > 0 },
   });
   if (!probe.ok) {
     const code = probe.refused ? 'SLACK_REFUSED' : 'SLACK_UNREACHABLE';
