@@ -29,6 +29,8 @@ export type StageOptions = Readonly<{
   modelMs: number;
   /** Slack beside Telegram. */
   slack?: boolean;
+  /** With its agent view, which older checkouts don't know. */
+  agentView?: boolean;
   /** Skills in the workspace, beside those bundled. */
   skills?: number;
   /** What the model says, and the milliseconds between two pieces of it. */
@@ -45,6 +47,7 @@ export async function openStage({
   checkout = root,
   modelMs,
   slack = false,
+  agentView = false,
   skills = 0,
   answer = { text: 'Fine.', dripMs: 0 },
   config = '',
@@ -66,7 +69,7 @@ export async function openStage({
   await writeSkills(path.join(home, 'workspace', 'skills'), skills);
   await writeFile(
     path.join(home, 'config.toml'),
-    configText(telegram, messages, config + slackText(slackServer)),
+    configText(telegram, messages, config + slackText(slackServer, agentView)),
     { mode: 0o600 },
   );
   // What `npm start` runs: flags and environment included.
@@ -127,9 +130,9 @@ api_key = "bench-key-1234"
 ${more}`;
 }
 
-function slackText(slack: SlackServer | undefined): string {
+function slackText(slack: SlackServer | undefined, agentView: boolean): string {
   if (slack === undefined) return '';
-  return `\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n`;
+  return `\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n${agentView ? 'agent_view = true\n' : ''}`;
 }
 
 async function writeSkills(folder: string, count: number): Promise<void> {

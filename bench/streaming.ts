@@ -39,6 +39,7 @@ export async function measureStreaming(answers: number): Promise<readonly Stream
       bot: 'skillet',
       modelMs: 0,
       slack: where.startsWith('Slack'),
+      agentView: where.startsWith('Slack'),
       answer: { text, dripMs },
     });
     const place = placeOn(stage);
