@@ -4,6 +4,7 @@ import type { Entry } from '../core/entry.ts';
 import type { Message, Quote, Task } from '../core/message.ts';
 import type { ModelAnswer, ModelRequest } from '../core/model.ts';
 import { redactDeep, redactTexts } from '../lib/redaction/redact.ts';
+import type { RoutineDefinition } from '../store/routines.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 
 type Redact = (text: string) => string;
@@ -78,9 +79,18 @@ export function cleanMessage(message: Message, redact: Redact): Message {
 }
 
 function cleanTask(task: Task, redact: Redact): Task {
-  return task.kind === 'run'
-    ? { ...task, input: redactDeep(task.input, redact) }
-    : { ...task, result: redact(task.result) };
+  switch (task.kind) {
+    case 'run':
+      return { ...task, input: redactDeep(task.input, redact) };
+    case 'result':
+      return { ...task, result: redact(task.result) };
+    case 'routine':
+      return { ...task, name: redact(task.name) };
+  }
+}
+
+export function cleanRoutine(definition: RoutineDefinition, redact: Redact): RoutineDefinition {
+  return { ...definition, name: redact(definition.name), task: redact(definition.task) };
 }
 
 export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {

@@ -6,7 +6,15 @@ import { redactTexts, type Redaction } from '../lib/redaction/redact.ts';
 import { aroundStore, same } from '../store/around-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './redact-data.ts';
+import {
+  cleanAnswer,
+  cleanEntry,
+  cleanEvent,
+  cleanMessage,
+  cleanPart,
+  cleanRequest,
+  cleanRoutine,
+} from './redact-data.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
 
 export type Clean = () => Redaction;
@@ -76,6 +84,14 @@ export function cleanStore(store: Store, clean: Clean): Store {
         'forget',
       ),
     },
+    routines: {
+      add: (add) => (routine, most) =>
+        add({ ...routine, definition: cleanRoutine(routine.definition, redact) }, most),
+      change: (change) => (id, to) => change(id, { ...to, definition: cleanRoutine(to.definition, redact) }),
+      settle: (settle) => (id, last) => settle(id, { ...last, note: last.note && redact(last.note) }),
+      ...same('find', 'of', 'all', 'due', 'nextDue', 'skip', 'remove', 'removeOf'),
+    },
+    fire: (fire) => (firing) => fire({ ...firing, message: cleanMessage(firing.message, redact) }),
     signals: {
       send: (send) => (topic, text) => send(topic, topic === 'progress' ? redact(text) : text),
       ...same('on'),

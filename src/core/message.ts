@@ -74,6 +74,20 @@ export type Task = Readonly<
       /** Private (S7). */
       marks?: Taint;
     }
+  /** The message's text is its task, in its creator's words (N1). */
+  | {
+      kind: 'routine';
+      id: string;
+      name: string;
+      /** Milliseconds since 1970; by hand: when. */
+      due: number;
+      /** Due times that this one stands in for (N5). */
+      missed?: number;
+      byHand?: true;
+      reminder?: true;
+      quiet?: true;
+      skill?: string;
+    }
 >;
 
 export const shownIdLength = 6;

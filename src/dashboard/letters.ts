@@ -11,7 +11,7 @@ type Items = readonly Readonly<{
   message?: Readonly<{
     sender: Readonly<{ id: string; name: string }>;
     text: string;
-    task?: Readonly<{ skill: string }>;
+    task?: Readonly<{ skill?: string }>;
   }>;
 }>[];
 
@@ -73,7 +73,7 @@ function items(label: string, of: Items, view: View, empty: string): Html {
 function whatOf(message: Items[number]['message']): string | Html {
   if (message === undefined) return 'can’t be read';
   const { task, text } = message;
-  return task === undefined ? oneLine(text, shownText) : html`skill ${code(task.skill)}`;
+  return task?.skill === undefined ? oneLine(text, shownText) : html`skill ${code(task.skill)}`;
 }
 
 export const retryLetter: Action = async (form, { ask }) => {

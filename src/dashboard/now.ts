@@ -53,7 +53,7 @@ function workTable(label: string, work: readonly Work[], empty: string): Html {
         ? html`skill ${code(one.skill)}`
         : one.kind === 'result'
           ? `result of ${one.skill}`
-          : 'message',
+          : one.kind,
     ),
     cell(stateOf(one)),
     cell(time(one.since)),

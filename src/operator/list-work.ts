@@ -19,7 +19,7 @@ export type Work = Readonly<{
   name?: string;
   /** Of a run. */
   skill?: string;
-  kind: 'message' | 'run' | 'result';
+  kind: 'message' | 'run' | 'result' | 'routine';
   state: 'waiting' | 'running' | 'stopping';
   since: number;
   tries: number;

@@ -15,6 +15,8 @@ export const bounds = {
   usesKeptMs: day,
   /** From the end of a pending request. */
   settledKeptMs: 7 * day,
+  /** From the end of a routine, so that its list shows the last outcome. */
+  routinesKeptMs: 30 * day,
   /** After they expire: a code that is pasted late is still recognized (C6). */
   flowsKeptMs: day,
   /** Outcomes of mutating calls: longer than any run (C8). */

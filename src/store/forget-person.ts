@@ -58,8 +58,9 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
     requester === sender || isDirect(place) || (ended && answeredBy(text, sender)) ? undefined : text,
   );
   for (const of of personKeys) await forgetKeys(of);
+  const routines = await rows.removeRoutines(sender);
   const usage = await rows.removeUsage(sender);
-  return { messages, entries, outbox, asks, usage, places: [...direct], files };
+  return { messages, entries, outbox, asks, routines, usage, places: [...direct], files };
 
   async function judgeTranscript(
     transcript: string,
@@ -211,4 +212,5 @@ export type ForgetRows = Readonly<{
   keys(of: PersonKeys, after: string, limit: number): Promise<readonly string[]>;
   removeKeys(of: PersonKeys, keys: readonly string[]): Promise<void>;
   removeUsage(sender: string): Promise<number>;
+  removeRoutines(sender: string): Promise<number>;
 }>;

@@ -75,6 +75,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   const dropUsage = sql.statement(
     `DELETE FROM usage WHERE sender = ?1 AND day = (SELECT day FROM usage WHERE sender = ?1 ORDER BY day LIMIT 1)`,
   );
+  const dropRoutines = sql.statement('DELETE FROM routines WHERE creator = ?1');
 
   async function read<Found>(call: Call<Found>): Promise<readonly Found[]> {
     await setImmediate();
@@ -123,6 +124,7 @@ function createForgetRows(sql: Sql): ForgetRows {
     async removeKeys(of, keys) {
       await write(each(keys.map((key) => (of === 'shown' ? dropShown(key) : dropKeyed(of, key)))));
     },
+    removeRoutines: async (sender) => (await write(dropRoutines(sender))).changed,
     async removeUsage(sender) {
       let removed = 0;
       for (;;) {

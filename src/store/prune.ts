@@ -19,6 +19,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
     { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
     { rows: oldest('asks', 'settled_at'), keptMs: bounds.settledKeptMs },
+    { rows: oldest('routines', `state = 'ended' AND changed_at`, 'id'), keptMs: bounds.routinesKeptMs },
     { rows: oldest('overheard', 'heard_at'), keptMs: bounds.overheardKeptMs },
     { rows: oldest('keyed', 'expires_at', 'namespace, key'), keptMs: 0 },
     { rows: oldest('uses', 'used_at', 'key, id'), keptMs: bounds.usesKeptMs },

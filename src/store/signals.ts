@@ -8,7 +8,7 @@ export type Signals = Readonly<{
 
 /**
  * `stop`: an inbox item (key). `reload`: skills and config. `answer`: a pending request (id). `moved`: a chat has a
- * new id. `set`: a tool's secret. `mcp`: a server (name) whose tools were approved. Of runs (id): `asking`,
+ * new id. `routines`: some changed. `set`: a tool's secret. `mcp`: a server (name) whose tools were approved. Of runs (id): `asking`,
  * `progress` (text after the id), `ended`: the result is in the inbox.
  */
 export const topics = [
@@ -16,6 +16,7 @@ export const topics = [
   'reload',
   'answer',
   'moved',
+  'routines',
   'set',
   'mcp',
   'asking',

@@ -9,6 +9,7 @@ import type { CapabilityRecords } from './capability-records.ts';
 import type { Inbox, ListedItem } from './inbox.ts';
 import type { Outbox } from './outbox.ts';
 import type { GroupContext } from './group-context.ts';
+import type { Firing, Routines } from './routines.ts';
 import type { Signals } from './signals.ts';
 
 export type Work = Readonly<{ lane: string; message: Message }>;
@@ -30,6 +31,7 @@ export type Forgotten = Readonly<{
   outbox: number;
   usage: number;
   asks: number;
+  routines: number;
   places: readonly string[];
   files: readonly string[];
 }>;
@@ -47,6 +49,7 @@ export type Store = Readonly<{
   overheard: GroupContext;
   asks: PendingRequests;
   capabilities: CapabilityRecords;
+  routines: Routines;
   signals: Signals;
   /** Rejects, writing nothing, if its lane was lost. */
   commit(step: Step): Promise<void>;
@@ -58,6 +61,11 @@ export type Store = Readonly<{
     work: Work,
     refuse: (beside: readonly ListedItem[]) => string | undefined,
   ): Promise<string | undefined>;
+  /**
+   * Stores the message of a routine and moves its due time in one transaction. False, writing nothing, if the due time
+   * was moved meanwhile, or the routine is gone (N1).
+   */
+  fire(firing: Firing): Promise<boolean>;
   /** In one transaction (T8). */
   stop(order: StopOrder): Promise<Stopped>;
   keyed(namespace: string): Keyv;

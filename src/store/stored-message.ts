@@ -12,8 +12,18 @@ export const storedConversation: z.ZodType<Conversation> = z.object({
   thread: z.string().optional(),
 } satisfies FieldsOf<Conversation>);
 
+export const storedSender: z.ZodType<Sender> = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(['person', 'chat', 'bot', 'guest']),
+  language: z.string().optional(),
+  timezone: z.string().optional(),
+  own: z.literal(true).optional(),
+} satisfies FieldsOf<Sender>);
+
 type RunTask = Extract<Task, { kind: 'run' }>;
 type ResultTask = Extract<Task, { kind: 'result' }>;
+type RoutineTask = Extract<Task, { kind: 'routine' }>;
 
 const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
   z.object({
@@ -35,6 +45,17 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     follows: storedFollowed,
     marks: storedMarks,
   } satisfies FieldsOf<ResultTask>),
+  z.object({
+    kind: z.literal('routine'),
+    id: z.string(),
+    name: z.string(),
+    due: z.number(),
+    missed: z.number().optional(),
+    byHand: z.literal(true).optional(),
+    reminder: z.literal(true).optional(),
+    quiet: z.literal(true).optional(),
+    skill: z.string().optional(),
+  } satisfies FieldsOf<RoutineTask>),
 ]);
 
 const storedAttachments = z.array(
@@ -62,14 +83,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
   conversation: storedConversation,
   chatType: z.enum([...chatTypes, 'unknown']),
   external: z.boolean(),
-  sender: z.object({
-    id: z.string(),
-    name: z.string(),
-    kind: z.enum(['person', 'chat', 'bot', 'guest']),
-    language: z.string().optional(),
-    timezone: z.string().optional(),
-    own: z.literal(true).optional(),
-  } satisfies FieldsOf<Sender>),
+  sender: storedSender,
   text: z.string(),
   addressed: z.boolean(),
   command: z

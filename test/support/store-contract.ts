@@ -14,6 +14,7 @@ import { makeMessage } from './make-message.ts';
 import { outboxContract } from './outbox-contract.ts';
 import { privacyContract } from './privacy-contract.ts';
 import { retentionContract } from './retention-contract.ts';
+import { routinesContract } from './routines-contract.ts';
 import { serveContract } from './serve-contract.ts';
 import { usesContract } from './uses-contract.ts';
 
@@ -43,6 +44,7 @@ export function storeContract(open: OpenStore): void {
   backlogContract(storeTest);
   usesContract(storeTest);
   capabilityRecordsContract(storeTest);
+  routinesContract(storeTest);
   transcriptContract(storeTest);
   privacyContract(storeTest);
   keepingContract(storeTest);

@@ -92,6 +92,13 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
         'forget',
       ),
     },
+    routines: {
+      due: repeat,
+      nextDue: repeat,
+      settle: repeat,
+      ...same('add', 'find', 'of', 'all', 'change', 'skip', 'remove', 'removeOf'),
+    },
+    fire: refuse,
     signals: same('send', 'on'),
     commit: (method) => async (step) => {
       await health.patient(() => method(step));

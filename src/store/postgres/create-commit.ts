@@ -9,19 +9,21 @@ import { lockOf, queueOf } from './queue-of.ts';
 import type { Query } from './open-database.ts';
 import type { Step, Store } from '../store.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
+import type { MoveRoutine } from '../routines.ts';
 import type { Statement } from '../sql.ts';
 
 const statement = `SELECT skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 
 const most = 100;
 
-type Refuse = Parameters<Store['addWork']>[1];
+/** Runs in the transaction, first. Its reason leaves everything unwritten. */
+type Guard = Readonly<{ locks: readonly bigint[]; refuse(query: Query): Promise<string | undefined> }>;
 
 /** One transaction, refused if the lane was lost (Q8, Q9). Steps at the same time share one. */
 export function createCommit(
   { database, jobs, leases, announce, clock }: Backing,
-  beside: Statement<InboxRow>,
-): Pick<Store, 'commit' | 'addWork'> {
+  { beside, move }: Readonly<{ beside: Statement<InboxRow>; move: MoveRoutine }>,
+): Pick<Store, 'commit' | 'addWork' | 'fire'> {
   const writeAll = (durable: boolean) =>
     createBatch<FencedStep, undefined | typeof lost>((steps) => {
       const lanes = new Set(steps.flatMap(({ step }) => lanesOf(step)));
@@ -30,11 +32,11 @@ export function createCommit(
     }, most);
   const write = { disk: writeAll(true), memory: writeAll(false) };
 
-  /** Adds work to other lanes, or finishes an item. With `refuse`, nobody adds work meanwhile. */
+  /** Adds work to other lanes, or finishes an item. */
   async function writeAlone(
     step: Step,
     freed: string | undefined,
-    refuse?: Refuse,
+    guard?: Guard,
   ): Promise<string | undefined> {
     const parts = new Set(lanesOf(step));
     const work = new Set(step.work?.map(({ lane }) => lane));
@@ -43,18 +45,16 @@ export function createCommit(
     const locks = [
       ...Array.from(parts, (lane) => lockOf('outbox', lane)),
       ...Array.from(inbox, (lane) => lockOf('inbox', lane)),
-      ...(refuse === undefined ? [] : [lockOf('beside', 'all')]),
+      ...(guard?.locks ?? []),
     ];
     const now = clock.now();
     const refusal = await leases.fenced((fence) =>
       database.transaction({ outlives: 'disk', locks }, async (query) => {
         const how = { locks: [], offers: true, durable: true };
+        const reason = await guard?.refuse(query);
+        if (reason !== undefined) return reason;
         const [refused] = await writeSteps(query, [{ step, fence, now }], how);
         if (refused === lost) return lost;
-        if (refuse !== undefined && !(await isKnown(query, step))) {
-          const reason = refuse((await runScript(query, beside())).rows.map(toListed));
-          if (reason !== undefined) return reason;
-        }
         await addWork(query, step.work ?? [], now);
         await jobs.offer(
           query,
@@ -87,13 +87,28 @@ export function createCommit(
 
   return {
     commit,
-    addWork: (work, refuse) => writeAlone({ work: [work] }, undefined, refuse),
+    addWork: (work, refuse) =>
+      writeAlone({ work: [work] }, undefined, {
+        // Nobody adds work meanwhile.
+        locks: [lockOf('beside', 'all')],
+        async refuse(query) {
+          if (await isKnown(query, work.message.id)) return undefined;
+          return refuse((await runScript(query, beside())).rows.map(toListed));
+        },
+      }),
+    async fire({ message, ...moving }) {
+      const work = [{ lane: conversationKey(message.conversation), message }];
+      const refused = await writeAlone({ work }, undefined, {
+        locks: [],
+        refuse: async (query) => ((await runScript(query, move(moving, clock.now()))) ? undefined : 'moved'),
+      });
+      return refused === undefined;
+    },
   };
 }
 
-async function isKnown(query: Query, { work = [] }: Step): Promise<boolean> {
-  const keys = work.map(({ message }) => message.id);
-  const { rows } = await query('SELECT 1 FROM skillet.inbox_keys WHERE key = ANY($1)', [keys]);
+async function isKnown(query: Query, key: string): Promise<boolean> {
+  const { rows } = await query('SELECT 1 FROM skillet.inbox_keys WHERE key = $1', [key]);
   return rows.length > 0;
 }
 

@@ -9,6 +9,7 @@ import { createKeyed } from '../keyed.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
+import { createRoutines } from '../routines.ts';
 import type { Backlog, Store } from '../store.ts';
 import { createTranscripts } from '../transcripts.ts';
 import { createUsage, createUses } from '../usage.ts';
@@ -61,6 +62,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     byHand: createByHand(backing, 'outbox'),
   };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
+  const { routines, move } = createRoutines(sql, { now: clock.now, log });
   const closed: { done?: Promise<void> } = {};
 
   async function close(): Promise<void> {
@@ -80,8 +82,9 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     overheard: createGroupContext(sql, log),
     asks,
     capabilities: createCapabilityRecords(sql),
+    routines,
     signals: createSignals(wire),
-    ...createCommit(backing, beside),
+    ...createCommit(backing, { beside, move }),
     stop,
     keyed: createKeyed(sql, log),
     usage: createUsage(sql),

@@ -1,5 +1,7 @@
 import type { Entry } from '../../core/entry.ts';
+import { conversationKey } from '../../core/conversation.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
+import type { MoveRoutine } from '../routines.ts';
 import type { Statement, Steps } from '../sql.ts';
 import type { Store, Use } from '../store.ts';
 import type { Backing } from './create-embedded-store.ts';
@@ -9,16 +11,17 @@ import type { Bell } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
 export function createCommit(
-  { connection, batch, sql }: Backing,
+  { connection, batch, sql, clock }: Backing,
   work: Readonly<{
     items: Pick<ReturnType<typeof createItems>, 'add' | 'finish'>;
     parts: Pick<ReturnType<typeof createParts>, 'add'>;
     beside: Statement<InboxRow>;
+    move: MoveRoutine;
     toAnswer: Bell;
     toSend: Bell;
   }>,
-): Pick<Store, 'commit' | 'addWork'> {
-  const { items, parts, beside, toAnswer, toSend } = work;
+): Pick<Store, 'commit' | 'addWork' | 'fire'> {
+  const { items, parts, beside, move, toAnswer, toSend } = work;
   const append = createAppend(connection);
   const addUse = createAddUse(connection);
   const known = sql.statement('SELECT 1 FROM inbox_keys WHERE key = ?1');
@@ -49,6 +52,17 @@ export function createCommit(
       const refused = await batch.write('process', () => sql.run(addUnless(work, refuse)));
       if (refused === undefined) toAnswer.ring();
       return refused;
+    },
+    async fire({ message, ...moving }) {
+      const lane = conversationKey(message.conversation);
+      // To disk: a power cut fires nothing twice.
+      const fired = await batch.write('power', () => {
+        const may = sql.run(move(moving, clock.now()));
+        if (may) items.add(message, lane);
+        return may;
+      });
+      if (fired) toAnswer.ring(lane);
+      return fired;
     },
   };
 }

@@ -8,6 +8,7 @@ import { createKeyed } from '../keyed.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
+import { createRoutines } from '../routines.ts';
 import { createLocalSignals } from '../signals.ts';
 import type { ByHand } from '../sql.ts';
 import type { Store, Backlog } from '../store.ts';
@@ -55,6 +56,7 @@ export function createEmbeddedStore(
   const { cancel, ...asks } = createPendingRequests(sql, log);
   const ofInbox = { ...items, byHand: createByHand(sql, toAnswer) };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
+  const { routines, move } = createRoutines(sql, { now: clock.now, log });
   const keyed = createKeyed(sql, log);
   const health = keyed('health');
   const never = new AbortController().signal;
@@ -67,8 +69,9 @@ export function createEmbeddedStore(
     overheard: createGroupContext(sql, log),
     asks,
     capabilities: createCapabilityRecords(sql),
+    routines,
     signals: createLocalSignals(),
-    ...createCommit(backing, { items, parts, beside, toAnswer, toSend }),
+    ...createCommit(backing, { items, parts, beside, move, toAnswer, toSend }),
     stop,
     keyed,
     usage: createUsage(sql),

@@ -181,6 +181,23 @@ export const schema: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX capability_outcomes_sender ON capability_outcomes (sender);
   CREATE INDEX capability_outcomes_kept ON capability_outcomes (kept_at);`,
+  `CREATE TABLE routines (
+    id TEXT PRIMARY KEY,
+    creator TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'ended')),
+    due_at INTEGER,
+    failures INTEGER NOT NULL DEFAULT 0,
+    settled TEXT NOT NULL DEFAULT '',
+    definition TEXT NOT NULL,
+    last TEXT,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX routines_due ON routines (due_at) WHERE state = 'active';
+  CREATE INDEX routines_creator ON routines (creator, created_at);
+  CREATE INDEX routines_made ON routines (created_at, id);
+  CREATE INDEX routines_ended ON routines (changed_at) WHERE state = 'ended';`,
 ];
 
 /** Each step is one transaction; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */

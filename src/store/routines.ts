@@ -1,0 +1,248 @@
+import { z } from 'zod';
+import { chatTypes, conversationKey, type Conversation, type SeenChatType } from '../core/conversation.ts';
+import type { Message, Sender } from '../core/message.ts';
+import type { Log } from '../lib/log.ts';
+import { hasChanged, type Sql, type Steps } from './sql.ts';
+import { readStored, type FieldsOf } from './stored-json.ts';
+import { storedConversation, storedSender } from './stored-message.ts';
+
+/** `every`: counted from `from`. Times are milliseconds since 1970. */
+export type RoutineTime = Readonly<
+  | { kind: 'once'; at: number }
+  | { kind: 'cron'; expression: string }
+  | { kind: 'every'; ms: number; from: number }
+>;
+
+/** `one`: a single firing for all that was missed; `all`: each; `none`: none (N5). */
+export const catchUps = ['one', 'all', 'none'] as const;
+export type CatchUp = (typeof catchUps)[number];
+
+export type RoutineDefinition = Readonly<{
+  name: string;
+  when: RoutineTime;
+  /** IANA. */
+  timezone: string;
+  /** The creator's own words. */
+  task: string;
+  /** Sent as it is, without a model. */
+  reminder?: true;
+  /** May end with nothing to report (N6). */
+  quiet?: true;
+  catchUp: CatchUp;
+  /** Run by name, so it stops if the skill is withdrawn (N3). */
+  skill?: string;
+  conversation: Conversation;
+  /** `unknown`: looked up at each firing. */
+  chatType: SeenChatType;
+  external: boolean;
+  creator: Sender;
+  /** From `[[routines]]`: chats can't change it. */
+  fromConfig?: true;
+  createdAt: number;
+}>;
+
+/** `stopped`: its creator may not do this any more (N3). */
+export type RoutineOutcome = Readonly<{
+  /** Key of the message that fired. */
+  key: string;
+  due: number;
+  at: number;
+  how: 'answered' | 'quiet' | 'failed' | 'skipped' | 'stopped';
+  /** Why, or how many were skipped. */
+  note?: string;
+}>;
+
+export type Routine = Readonly<{
+  id: string;
+  definition: RoutineDefinition;
+  state: 'active' | 'paused' | 'ended';
+  /** Only while active. */
+  dueAt?: number;
+  /** In a row. */
+  failures: number;
+  last?: RoutineOutcome;
+}>;
+
+/** Moves the due time and stores the message, or nothing (N1). Without `moves` only the message: run by hand. */
+export type Firing = Readonly<{
+  id: string;
+  message: Message;
+  moves?: Readonly<{ from: number; to: number | undefined }>;
+}>;
+
+/** No turn reads this table, so sleeping routines cost it nothing. */
+export type Routines = Readonly<{
+  /** `full`: the creator has `most` that have not ended. A known id stays as it is. */
+  add(routine: Omit<Routine, 'failures' | 'last'>, most: number): Promise<'added' | 'known' | 'full'>;
+  find(id: string): Promise<Routine | undefined>;
+  /** Oldest first, ended ones too. */
+  of(creator: string): Promise<readonly Routine[]>;
+  all(): Promise<readonly Routine[]>;
+  /** Active ones, the most overdue first. */
+  due(now: number, most: number): Promise<readonly Routine[]>;
+  nextDue(): Promise<number | undefined>;
+  /** Sets what is given; a new state starts the count of failures again. False if there is none. */
+  change(
+    id: string,
+    to: Readonly<{ definition: RoutineDefinition; state: Routine['state']; dueAt?: number | undefined }>,
+  ): Promise<boolean>;
+  /** Without a firing. False if the due time was moved meanwhile. */
+  skip(id: string, moves: NonNullable<Firing['moves']>, last: RoutineOutcome): Promise<boolean>;
+  /** Counts each firing once, by its key; returns the failures in a row, undefined if there is no such routine. */
+  settle(id: string, last: RoutineOutcome): Promise<number | undefined>;
+  /** Says what it was. */
+  remove(id: string): Promise<Routine | undefined>;
+  /** Returns their ids. */
+  removeOf(creator: string): Promise<readonly string[]>;
+}>;
+
+const time = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('once'), at: z.number() }),
+  z.object({ kind: z.literal('cron'), expression: z.string() }),
+  z.object({ kind: z.literal('every'), ms: z.number(), from: z.number() }),
+]);
+
+const storedDefinition: z.ZodType<RoutineDefinition> = z.object({
+  name: z.string(),
+  when: time,
+  timezone: z.string(),
+  task: z.string(),
+  reminder: z.literal(true).optional(),
+  quiet: z.literal(true).optional(),
+  catchUp: z.enum(catchUps),
+  skill: z.string().optional(),
+  conversation: storedConversation,
+  chatType: z.enum([...chatTypes, 'unknown']),
+  external: z.boolean(),
+  creator: storedSender,
+  fromConfig: z.literal(true).optional(),
+  createdAt: z.number(),
+} satisfies FieldsOf<RoutineDefinition>);
+
+const storedOutcome: z.ZodType<RoutineOutcome> = z.object({
+  key: z.string(),
+  due: z.number(),
+  at: z.number(),
+  how: z.enum(['answered', 'quiet', 'failed', 'skipped', 'stopped']),
+  note: z.string().optional(),
+} satisfies FieldsOf<RoutineOutcome>);
+
+const columns = 'id, state, due_at, failures, definition, last';
+
+type Row = Pick<Routine, 'id' | 'state' | 'failures'> &
+  Readonly<{ due_at: number | null; definition: string; last: string | null }>;
+
+/** In a transaction; false if there is nothing to fire. */
+export type MoveRoutine = (firing: Pick<Firing, 'id' | 'moves'>, now: number) => Steps<boolean>;
+
+export function createRoutines(
+  sql: Sql,
+  { now, log }: Readonly<{ now(): number; log: Log }>,
+): Readonly<{ routines: Routines; move: MoveRoutine }> {
+  const { read, write } = sql;
+  const select = (rest: string) => sql.statement<Row>(`SELECT ${columns} FROM routines ${rest}`);
+  const one = select('WHERE id = ?1');
+  const ofCreator = select('WHERE creator = ?1 ORDER BY created_at, id');
+  const every = select('WHERE created_at > 0 ORDER BY created_at, id');
+  const due = select(`WHERE state = 'active' AND due_at <= ?1 ORDER BY due_at LIMIT ?2`);
+  const next = sql.statement<Readonly<{ at: number | null }>>(
+    `SELECT MIN(due_at) AS at FROM routines WHERE state = 'active' AND due_at > 0`,
+  );
+  const insert = sql.statement(
+    `INSERT INTO routines (id, creator, conversation, state, due_at, definition, created_at, changed_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+  );
+  const held = sql.statement(
+    `SELECT 1 FROM routines WHERE creator = ?1 AND state <> 'ended' LIMIT CAST(?2 AS INTEGER)`,
+  );
+  const change = sql.statement(
+    `UPDATE routines SET failures = CASE WHEN state = ?2 THEN failures ELSE 0 END, state = ?2, due_at = ?3,
+       definition = ?4, conversation = ?5, changed_at = ?6 WHERE id = ?1`,
+  );
+  const moved = sql.statement(
+    `UPDATE routines SET due_at = ?3, state = ?4, changed_at = ?5 WHERE id = ?1 AND state = 'active' AND due_at = ?2`,
+  );
+  const note = sql.statement('UPDATE routines SET last = ?2 WHERE id = ?1');
+  const locked = sql.statement(`SELECT 1 FROM routines WHERE id = ?1 ${sql.dialect.forUpdate}`);
+  const settle = sql.statement(
+    `UPDATE routines SET last = ?2, settled = ?3, failures = CASE WHEN ?4 = 'failed' THEN failures + 1 ELSE 0 END
+     WHERE id = ?1 AND settled <> ?3`,
+  );
+  const remove = sql.statement<Row>(`DELETE FROM routines WHERE id = ?1 RETURNING ${columns}`);
+  const removeOf = sql.statement<Readonly<{ id: string }>>(
+    'DELETE FROM routines WHERE creator = ?1 RETURNING id',
+  );
+  const routinesIn = (rows: readonly Row[]): readonly Routine[] => rows.flatMap((row) => toRoutine(row, log));
+
+  function* add(
+    { id, state, dueAt, definition }: Omit<Routine, 'failures' | 'last'>,
+    most: number,
+  ): Steps<'added' | 'known' | 'full'> {
+    if ((yield* one(id)).rows.length > 0) return 'known';
+    const { creator, conversation, createdAt } = definition;
+    if ((yield* held(creator.id, most)).rows.length >= most) return 'full';
+    const place = conversationKey(conversation);
+    const text = JSON.stringify(definition);
+    yield* insert(id, creator.id, place, state, dueAt ?? null, text, createdAt, now());
+    return 'added';
+  }
+
+  function* move({ id, moves }: Pick<Firing, 'id' | 'moves'>, at: number): Steps<boolean> {
+    if (moves === undefined) return (yield* locked(id)).rows.length > 0;
+    const { from, to } = moves;
+    return hasChanged(yield* moved(id, from, to ?? null, to === undefined ? 'ended' : 'active', at));
+  }
+
+  function* skip(id: string, moves: Firing['moves'], last: RoutineOutcome): Steps<boolean> {
+    if (!(yield* move({ id, moves }, now()))) return false;
+    yield* note(id, JSON.stringify(last));
+    return true;
+  }
+
+  function* settleOnce(id: string, last: RoutineOutcome): Steps<number | undefined> {
+    yield* settle(id, JSON.stringify(last), last.key, last.how);
+    return (yield* one(id)).rows[0]?.failures;
+  }
+
+  return {
+    move,
+    routines: {
+      add: (routine, most) =>
+        write('server', add(routine, most), [`routines ${routine.definition.creator.id}`]),
+      find: async (id) => routinesIn(await read(one(id)))[0],
+      of: async (creator) => routinesIn(await read(ofCreator(creator))),
+      all: async () => routinesIn(await read(every())),
+      due: async (at, most) => routinesIn(await read(due(at, most))),
+      nextDue: async () => (await read(next()))[0]?.at ?? undefined,
+      async change(id, { definition, state, dueAt }) {
+        const place = conversationKey(definition.conversation);
+        const text = JSON.stringify(definition);
+        return hasChanged(await write('server', change(id, state, dueAt ?? null, text, place, now())));
+      },
+      skip: (id, moves, last) => write('server', skip(id, moves, last)),
+      settle: (id, last) => write('server', settleOnce(id, last)),
+      remove: async (id) => routinesIn((await write('server', remove(id))).rows)[0],
+      removeOf: async (creator) => (await write('server', removeOf(creator))).rows.map(({ id }) => id),
+    },
+  };
+}
+
+/** A damaged one is logged and counts as missing (Q11). */
+function toRoutine({ id, state, due_at, failures, definition, last }: Row, log: Log): readonly Routine[] {
+  const read = readStored(storedDefinition, definition);
+  if (!read.ok) {
+    log.error({ routine: id, reason: read.reason }, 'a stored routine is damaged and counts as missing');
+    return [];
+  }
+  const outcome = last === null ? undefined : readStored(storedOutcome, last);
+  return [
+    {
+      id,
+      definition: read.value,
+      state,
+      dueAt: due_at ?? undefined,
+      failures,
+      last: outcome?.ok === true ? outcome.value : undefined,
+    },
+  ];
+}
