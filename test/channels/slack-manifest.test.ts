@@ -49,7 +49,7 @@ test('H4 the manifest asks for exactly the scopes that the calls and events need
 
 test('H13 owners and operators read what fails without a scope, for each scope of the manifest', () => {
   assert.deepEqual([...neededScopes.keys()], manifest.oauth_config.scopes.bot);
-  const docs = readFileSync(path.join(root, 'docs', 'operators.md'), 'utf8');
+  const docs = readFileSync(path.join(root, 'docs', 'how-to', 'slack-app.md'), 'utf8');
   const rows = [...docs.matchAll(/^\| `([a-z_]+(?::[a-z]+)?)` \| (.+) \|$/gm)].map(([, ...row]) => row);
   const shown = rows.filter(([scope]) => neededScopes.has(scope ?? ''));
   assert.deepEqual(shown, [...neededScopes]);

@@ -336,9 +336,9 @@ test('L2 --online asks the model for one word', async (t) => {
 });
 
 test('L2 every id of the doctor is provoked by a test here and explained in the manual', async () => {
-  const manual = await readFile(path.join(import.meta.dirname, '../../docs/operators.md'), 'utf8');
+  const manual = await readFile(path.join(import.meta.dirname, '../../docs/how-to/set-up.md'), 'utf8');
   for (const id of Object.keys(reasons)) {
     assert.ok(provoked.has(id), `nothing provokes ${id}`);
-    assert.ok(manual.includes(`\`${id}\``), `${id} is not in docs/operators.md`);
+    assert.ok(manual.includes(`\`${id}\``), `${id} is not in docs/how-to/set-up.md`);
   }
 });

@@ -6,7 +6,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** What fails without each (H13). docs/operators.md has the same table. */
+/** What fails without each (H13). docs/how-to/slack-app.md has the same table. */
 export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['app_mentions:read', 'mentions in channels'],
   ['assistant:write', 'suggestions in direct messages'],
