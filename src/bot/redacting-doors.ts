@@ -92,17 +92,22 @@ export function cleanStore(store: Store, clean: Clean): Store {
       ...same('find', 'of', 'all', 'due', 'nextDue', 'skip', 'remove', 'removeOf'),
     },
     fire: (fire) => (firing) => fire({ ...firing, message: cleanMessage(firing.message, redact) }),
+    memories: {
+      add: (add) => (memory, most) => add({ ...memory, text: redact(memory.text) }, most),
+      ...same('find', 'of', 'by', 'used', 'seen', 'remove', 'search'),
+    },
     signals: {
       send: (send) => (topic, text) => send(topic, topic === 'progress' ? redact(text) : text),
       ...same('on'),
     },
     commit:
       (commit) =>
-      ({ entries, outbox: rows, work, ...step }) =>
+      ({ entries, outbox: rows, work, said, ...step }) =>
         commit({
           ...step,
           entries: entries?.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
           outbox: rows?.map((row) => ({ ...row, part: cleanPart(row.part, redact) })),
+          said: said?.map((one) => ({ ...one, text: redact(one.text) })),
           work: work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })),
         }),
     addWork: (addWork) => (work, refuse) =>

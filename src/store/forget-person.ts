@@ -59,8 +59,10 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
   );
   for (const of of personKeys) await forgetKeys(of);
   const routines = await rows.removeRoutines(sender);
+  await rows.removeSaid(sender, batch);
+  const memories = await rows.removeMemories(sender, (text) => names(text, sender), batch);
   const usage = await rows.removeUsage(sender);
-  return { messages, entries, outbox, asks, routines, usage, places: [...direct], files };
+  return { messages, entries, outbox, asks, routines, usage, memories, places: [...direct], files };
 
   async function judgeTranscript(
     transcript: string,
@@ -211,6 +213,10 @@ export type ForgetRows = Readonly<{
   dropConversation(conversation: string): Promise<void>;
   keys(of: PersonKeys, after: string, limit: number): Promise<readonly string[]>;
   removeKeys(of: PersonKeys, keys: readonly string[]): Promise<void>;
+  /** Theirs, and those whose JSON is about them. */
+  removeMemories(sender: string, isAbout: (text: string) => boolean, limit: number): Promise<number>;
+  /** What their turns added to the search index, answers included. */
+  removeSaid(sender: string, limit: number): Promise<void>;
   removeUsage(sender: string): Promise<number>;
   removeRoutines(sender: string): Promise<number>;
 }>;

@@ -77,6 +77,16 @@ function createForgetRows(sql: Sql): ForgetRows {
   );
   const dropRoutines = sql.statement('DELETE FROM routines WHERE creator = ?1');
 
+  const theirMemories = sql.statement('DELETE FROM memories WHERE author = ?1');
+  const allMemories = sql.statement<Readonly<{ seq: number; text: string }>>(
+    'SELECT seq, memory AS text FROM memories WHERE seq > ?1 ORDER BY seq LIMIT ?2',
+  );
+  const dropMemory = sql.statement('DELETE FROM memories WHERE seq = ?1');
+  const dropSaid = sql.statement(
+    'DELETE FROM said WHERE seq IN (SELECT seq FROM said WHERE asker = ?1 ORDER BY seq LIMIT ?2)',
+  );
+  const dropSaidThere = sql.statement(`DELETE FROM said WHERE ${within}`);
+
   async function read<Found>(call: Call<Found>): Promise<readonly Found[]> {
     await setImmediate();
     return sql.read(call);
@@ -91,6 +101,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   function* dropConversation(conversation: string): Steps<void> {
     yield* dropTimes(...rangeOf(conversation));
     yield* dropArchived(conversation);
+    yield* dropSaidThere(...rangeOf(conversation));
   }
 
   return {
@@ -125,6 +136,20 @@ function createForgetRows(sql: Sql): ForgetRows {
       await write(each(keys.map((key) => (of === 'shown' ? dropShown(key) : dropKeyed(of, key)))));
     },
     removeRoutines: async (sender) => (await write(dropRoutines(sender))).changed,
+    async removeMemories(sender, isAbout, limit) {
+      let { changed: removed } = await write(theirMemories(sender));
+      for (let after = 0; ;) {
+        const page = await read(allMemories(after, limit));
+        const about = page.filter(({ text }) => isAbout(text));
+        removed += about.length;
+        await write(each(about.map(({ seq }) => dropMemory(seq))));
+        if (page.length < limit) return removed;
+        after = page.at(-1)?.seq ?? after;
+      }
+    },
+    async removeSaid(sender, limit) {
+      while ((await write(dropSaid(sender, limit))).changed === limit);
+    },
     async removeUsage(sender) {
       let removed = 0;
       for (;;) {

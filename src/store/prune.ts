@@ -29,6 +29,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const dead = [
     oldest('inbox', `status = 'dead' AND accepted_at`),
     oldest('outbox', `status = 'dead' AND finished_at`),
+    oldest('memories', 'seen_at'),
     // The key stays longer, so nothing is sent twice.
     sql.statement(
       `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
@@ -49,6 +50,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   );
   const time = sql.statement('DELETE FROM transcript_times WHERE transcript = ?1');
   const archived = sql.statement('DELETE FROM transcripts WHERE id = ?1');
+  const said = sql.statement('DELETE FROM said WHERE transcript = ?1');
 
   async function inBatches(remove: Statement, before: number | string, size = batch): Promise<void> {
     while ((await write('process', remove(before))).changed >= size) await setImmediate();
@@ -57,6 +59,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   /** False if nothing is left, or something was added meanwhile. */
   function* shorten(transcript: string, before: number): Steps<boolean> {
     if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;
+    yield* said(transcript);
     if ((yield* entries(transcript)).changed === batch) return true;
     yield* time(transcript);
     yield* archived(transcript);

@@ -41,6 +41,17 @@ type Dialect = Readonly<{
   /** Skips rows that others hold. */
   skipLocked: string;
   held: string;
+  search: SearchDialect;
+}>;
+
+/** Of the table `said` by its words, which are letters and digits. */
+type SearchDialect = Readonly<{
+  from: string;
+  matches(query: string): string;
+  newest: string;
+  word(word: string, isBeginning: boolean): string;
+  all(parts: readonly string[]): string;
+  any(parts: readonly string[]): string;
 }>;
 
 /** If something `changed`, the lanes of these items are looked at now. */

@@ -2,11 +2,13 @@ import type Keyv from 'keyv';
 import type { Part } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
+import type { Said } from '../core/memory.ts';
 import type { Message } from '../core/message.ts';
 import type { Tokens } from '../core/model.ts';
 import type { PendingRequests } from './pending-requests.ts';
 import type { CapabilityRecords } from './capability-records.ts';
 import type { Inbox, ListedItem } from './inbox.ts';
+import type { Memories } from './memories.ts';
 import type { Outbox } from './outbox.ts';
 import type { GroupContext } from './group-context.ts';
 import type { Firing, Routines } from './routines.ts';
@@ -22,6 +24,8 @@ export type Step = Readonly<{
   /** `lane`: the conversation's key, `~` and a name (U9). Known keys stay. */
   work?: readonly Work[];
   usage?: readonly Use[];
+  /** For later search (K5). */
+  said?: readonly Said[];
   done?: string;
 }>;
 
@@ -32,6 +36,8 @@ export type Forgotten = Readonly<{
   usage: number;
   asks: number;
   routines: number;
+  /** Theirs, and those that name them. */
+  memories: number;
   places: readonly string[];
   files: readonly string[];
 }>;
@@ -50,6 +56,7 @@ export type Store = Readonly<{
   asks: PendingRequests;
   capabilities: CapabilityRecords;
   routines: Routines;
+  memories: Memories;
   signals: Signals;
   /** Rejects, writing nothing, if its lane was lost. */
   commit(step: Step): Promise<void>;

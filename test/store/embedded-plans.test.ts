@@ -33,7 +33,10 @@ test('B2 no statement of the embedded store goes through rows that are finished 
   assert.ok(statements.length > 30);
   for (const sql of statements) {
     const plan = connection.prepare<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all();
-    const scans = plan.map(({ detail }) => detail).filter((detail) => /^SCAN (?!CONSTANT)/.test(detail));
+    // `M1`: the full text index goes to the words that are asked for.
+    const scans = plan
+      .map(({ detail }) => detail)
+      .filter((detail) => /^SCAN (?!CONSTANT|said_words VIRTUAL TABLE INDEX \d+:M1)/.test(detail));
     const indexes = scans.map((scan) => / USING (?:COVERING )?INDEX (\w+)/.exec(scan)?.[1] ?? 'no index');
     const allowed = /lane = \?/.test(sql) ? [] : ofUnfinished;
     assert.ok(

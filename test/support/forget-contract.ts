@@ -357,7 +357,16 @@ export function forgetContract(storeTest: StoreTest): void {
       }
       const forgetting = store.forget(ada.id);
       await store.inbox.accept(inGroup(bob, 3, 'meanwhile'), { now: 1 });
-      const none = { messages: 0, entries: 0, outbox: 0, usage: 0, asks: 0, routines: 0, files: [] };
+      const none = {
+        messages: 0,
+        entries: 0,
+        outbox: 0,
+        usage: 0,
+        memories: 0,
+        asks: 0,
+        routines: 0,
+        files: [],
+      };
       // Their own direct message goes in any case: files may be left of it.
       assert.deepEqual(await forgetting, { ...none, places: ['telegram:42'] });
       assert.equal((await read(store, transcript)).length, 1_501);

@@ -11,6 +11,7 @@ import { forgetContract } from './forget-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
 import { makeMessage } from './make-message.ts';
+import { memoriesContract } from './memories-contract.ts';
 import { outboxContract } from './outbox-contract.ts';
 import { privacyContract } from './privacy-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -50,6 +51,7 @@ export function storeContract(open: OpenStore): void {
   keepingContract(storeTest);
   retentionContract(storeTest);
   forgetContract(storeTest);
+  memoriesContract(storeTest);
 }
 
 const room: Conversation = { channel: 'slack', chat: 'C1', thread: '17.2' };

@@ -99,6 +99,13 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       ...same('add', 'find', 'of', 'all', 'change', 'skip', 'remove', 'removeOf'),
     },
     fire: refuse,
+    memories: {
+      add: wait,
+      remove: wait,
+      of: repeat,
+      search: repeat,
+      ...same('find', 'by', 'used', 'seen'),
+    },
     signals: same('send', 'on'),
     commit: (method) => async (step) => {
       await health.patient(() => method(step));

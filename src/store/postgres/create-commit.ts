@@ -10,9 +10,19 @@ import type { Query } from './open-database.ts';
 import type { Step, Store } from '../store.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
+import { saidRow } from '../memories.ts';
 import type { Statement } from '../sql.ts';
 
-const statement = `SELECT skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
+const writing = `skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
+const statement = `SELECT ${writing}`;
+/** What was said is written with its step, or not at all. */
+const withSaid = `WITH written AS MATERIALIZED (SELECT ${writing}), kept AS (
+    INSERT INTO skillet.said (holder, transcript, asker, said, words)
+    SELECT new.holder, new.transcript, new.asker, new.said, array_to_tsvector(string_to_array(new.words, ' '))
+    FROM written, unnest($30::integer[], $31::text[], $32::text[], $33::text[], $34::text[], $35::text[]) WITH ORDINALITY
+      AS new (step, holder, transcript, asker, said, words, place)
+    WHERE written.held[new.step] ORDER BY new.place)
+  SELECT held FROM written`;
 
 const most = 100;
 
@@ -144,7 +154,19 @@ async function writeSteps(
     (step.outbox ?? []).map((one) => ({ ...one, of: n + 1, lane: conversationKey(one.conversation) })),
   );
   const uses = steps.flatMap(({ step }, n) => (step.usage ?? []).map((one) => ({ ...one, of: n + 1 })));
-  const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(statement, [
+  const said = steps.flatMap(({ step }, n) =>
+    (step.said ?? []).map((one) => ({ ...saidRow(one), of: n + 1 })),
+  );
+  const ofSaid = [
+    said.map(({ of }) => of),
+    said.map(({ holder }) => holder),
+    said.map(({ transcript }) => transcript),
+    said.map(({ asker }) => asker),
+    said.map((one) => one.said),
+    said.map(({ words }) => words),
+  ];
+  const text = said.length > 0 ? withSaid : statement;
+  const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(text, [
     durable,
     locks.map(String),
     steps[0]?.now ?? 0,
@@ -171,6 +193,7 @@ async function writeSteps(
     uses.map(({ tokens }) => tokens.output),
     uses.map(({ tokens }) => tokens.cacheRead),
     uses.map(({ tokens }) => tokens.cacheWrite),
+    ...(said.length > 0 ? ofSaid : []),
   ]);
   return steps.map((_, place) => (rows[0]?.held[place] === true ? undefined : lost));
 }

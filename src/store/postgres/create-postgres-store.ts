@@ -6,6 +6,7 @@ import { createForget } from '../forget-rows.ts';
 import { createGroupContext } from '../group-context.ts';
 import { createInbox } from '../inbox.ts';
 import { createKeyed } from '../keyed.ts';
+import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
@@ -83,6 +84,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     asks,
     capabilities: createCapabilityRecords(sql),
     routines,
+    memories: createMemories(sql, log),
     signals: createSignals(wire),
     ...createCommit(backing, { beside, move }),
     stop,

@@ -39,6 +39,14 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
       forUpdate: 'FOR UPDATE',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       held: '(SELECT skillet.held($1, $2, $3, $4, false))',
+      search: {
+        from: 'said',
+        matches: (query) => `said.words @@ CAST(${query} AS tsquery)`,
+        newest: 'said.seq',
+        word: (word, isBeginning) => (isBeginning ? `'${word}':*` : `'${word}'`),
+        all: (parts) => parts.join(' & '),
+        any: (parts) => `(${parts.join(' | ')})`,
+      },
     },
   };
 }

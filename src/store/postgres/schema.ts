@@ -1,5 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
+import { memoryTables } from './memory-tables.ts';
 import type { Database } from './open-database.ts';
 
 /** The oldest server that has what is used here (sessions that sleep are ended). */
@@ -232,6 +233,7 @@ export const schema: readonly string[] = [
   CREATE INDEX routines_creator ON skillet.routines (creator, created_at);
   CREATE INDEX routines_made ON skillet.routines (created_at, id);
   CREATE INDEX routines_ended ON skillet.routines (changed_at) WHERE state = 'ended';`,
+  memoryTables,
 ];
 
 /**

@@ -1,7 +1,9 @@
 import type { Entry } from '../../core/entry.ts';
 import { conversationKey } from '../../core/conversation.ts';
+import type { Said } from '../../core/memory.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
+import { saidRow } from '../memories.ts';
 import type { Statement, Steps } from '../sql.ts';
 import type { Store, Use } from '../store.ts';
 import type { Backing } from './create-embedded-store.ts';
@@ -24,6 +26,7 @@ export function createCommit(
   const { items, parts, beside, move, toAnswer, toSend } = work;
   const append = createAppend(connection);
   const addUse = createAddUse(connection);
+  const addSaid = createAddSaid(connection);
   const known = sql.statement('SELECT 1 FROM inbox_keys WHERE key = ?1');
 
   function* addUnless(
@@ -36,12 +39,13 @@ export function createCommit(
   }
 
   return {
-    async commit({ entries = [], outbox = [], work = [], usage = [], done }) {
+    async commit({ entries = [], outbox = [], work = [], usage = [], said = [], done }) {
       const lane = await batch.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of outbox) parts.add(row);
         for (const { message, lane } of work) items.add(message, lane);
         for (const use of usage) addUse(use);
+        for (const one of said) addSaid(one);
         return done === undefined ? undefined : items.finish(done);
       });
       if (outbox.length > 0) toSend.ring();
@@ -76,6 +80,16 @@ function createAppend(connection: Connection): (transcript: string, entry: Entry
   return (transcript, entry) => {
     insert.run(transcript, entry.kind, JSON.stringify(entry));
     touch.run(transcript, Math.trunc(entry.at));
+  };
+}
+
+function createAddSaid(connection: Connection): (said: Said) => void {
+  const insert = connection.prepare(
+    'INSERT INTO said (holder, transcript, asker, said, words) VALUES (?, ?, ?, ?, ?)',
+  );
+  return (of) => {
+    const { holder, transcript, asker, said, words } = saidRow(of);
+    insert.run(holder, transcript, asker, said, words);
   };
 }
 

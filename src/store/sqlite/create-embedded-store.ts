@@ -5,6 +5,7 @@ import { createCapabilityRecords } from '../capability-records.ts';
 import { createGroupContext } from '../group-context.ts';
 import { createInbox } from '../inbox.ts';
 import { createKeyed } from '../keyed.ts';
+import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
@@ -70,6 +71,7 @@ export function createEmbeddedStore(
     asks,
     capabilities: createCapabilityRecords(sql),
     routines,
+    memories: createMemories(sql, log),
     signals: createLocalSignals(),
     ...createCommit(backing, { items, parts, beside, move, toAnswer, toSend }),
     stop,

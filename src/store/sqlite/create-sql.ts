@@ -57,6 +57,15 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
       forUpdate: '',
       skipLocked: '',
       held: 'TRUE',
+      search: {
+        // In this order: the index comes first.
+        from: 'said_words CROSS JOIN said ON said.seq = said_words.rowid',
+        matches: (query) => `said_words MATCH ${query}`,
+        newest: 'said_words.rowid',
+        word: (word, isBeginning) => (isBeginning ? `"${word}" *` : `"${word}"`),
+        all: (parts) => parts.join(' AND '),
+        any: (parts) => `(${parts.join(' OR ')})`,
+      },
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
 import { createOnce, lockOwner } from './lock-owner.ts';
 import { migrate, schema } from './schema.ts';
-import { openConnection } from './open-connection.ts';
+import { openConnection, type Connection } from './open-connection.ts';
 
 /**
  * Creates (file 0600, folders 0700: S4), migrates and owns one SQLite file until closed. `:memory:` is private and
@@ -60,10 +60,20 @@ function finderOf(file: string): () => void {
 function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): Store {
   const connection = openConnection(file);
   try {
+    findSearch(connection);
     migrate(connection, schema, file);
     return createEmbeddedStore(connection, more);
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+/** A Node built on the system's own SQLite may lack it (K5). */
+function findSearch(connection: Connection): void {
+  const found = connection.prepare(`SELECT 1 FROM pragma_module_list WHERE name = 'fts5'`).get();
+  if (found === undefined)
+    throw new OperatorError(
+      'The SQLite of this Node.js has no full text search (FTS5). Use a Node.js from nodejs.org, or a PostgreSQL database in [store] url.',
+    );
 }

@@ -198,6 +198,40 @@ export const schema: readonly string[] = [
   CREATE INDEX routines_creator ON routines (creator, created_at);
   CREATE INDEX routines_made ON routines (created_at, id);
   CREATE INDEX routines_ended ON routines (changed_at) WHERE state = 'ended';`,
+  `CREATE TABLE memories (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    holder TEXT NOT NULL,
+    author TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    uses INTEGER NOT NULL DEFAULT 0,
+    seen_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX memories_holder ON memories (holder);
+  CREATE INDEX memories_author ON memories (author);
+  CREATE INDEX memories_seen ON memories (seen_at);
+
+  CREATE TABLE said (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    holder TEXT NOT NULL,
+    transcript TEXT NOT NULL,
+    asker TEXT NOT NULL,
+    said TEXT NOT NULL,
+    words TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX said_transcript ON said (transcript);
+  CREATE INDEX said_asker ON said (asker);
+
+  -- Words are cut and folded before they are stored, so every character between spaces belongs to one.
+  CREATE VIRTUAL TABLE said_words USING fts5 (words, content='said', content_rowid='seq', detail=none, tokenize='ascii');
+  INSERT INTO said_words (said_words, rank) VALUES ('secure-delete', 1);
+  CREATE TRIGGER said_added AFTER INSERT ON said BEGIN
+    INSERT INTO said_words (rowid, words) VALUES (new.seq, new.words);
+  END;
+  CREATE TRIGGER said_removed AFTER DELETE ON said BEGIN
+    INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
+  END;`,
 ];
 
 /** Each step is one transaction; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */

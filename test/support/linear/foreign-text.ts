@@ -2,6 +2,7 @@ import { readAuthAnswer } from '../../../src/capabilities/take-auth-answer.ts';
 import { findCredential } from '../../../src/capabilities/capability-checks.ts';
 import { addressesIn, addressOf, parseAddressed, parseCommand } from '../../../src/core/message.ts';
 import { labelled } from '../../../src/lib/text/escape-labels.ts';
+import { searchWords } from '../../../src/lib/text/search-words.ts';
 import { createRedaction } from '../../../src/lib/redaction/redact.ts';
 import { oneLine, printable, inlineCode, codeBlock } from '../../../src/lib/text/text.ts';
 import { parseMarkdown } from '../../../src/lib/markdown/parse-markdown.ts';
@@ -167,6 +168,7 @@ export const foreignText: readonly Reads[] = [
   of('compareLines', skill, (text) => compareLines(text, `${text}\nmore`)),
   of('printable', message, printable),
   of('slugOf', 8_000, slugOf),
+  of('searchWords', mega, searchWords),
   of('searchSkills', message, (text) =>
     searchSkills([{ name: 'dice', description: 'Rolls dice.', tags: [] }], text),
   ),

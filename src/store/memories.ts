@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { holderOf, memoryScopes, type Holder, type Memory, type Said } from '../core/memory.ts';
+import type { Log } from '../lib/log.ts';
+import { searchWords } from '../lib/text/search-words.ts';
+import { each, hasChanged, type Sql, type Steps } from './sql.ts';
+import { storedMarks } from './stored-entry.ts';
+import { readStored, type FieldsOf } from './stored-json.ts';
+import { storedConversation } from './stored-message.ts';
+
+/** Each list is of one holder or a few: access is part of the query (K1). */
+export type Memories = Readonly<{
+  /** A known id stays as it is. `full`: its holder has `most`. */
+  add(memory: Memory, most: number): Promise<'stored' | 'full'>;
+  find(id: string): Promise<Memory | undefined>;
+  /** Newest and most used first: each use counts like a day. */
+  of(holders: readonly [Holder, Holder?], limit: number): Promise<readonly Memory[]>;
+  /** Of every scope, oldest first. */
+  by(author: string): Promise<readonly Memory[]>;
+  used(ids: readonly string[]): Promise<void>;
+  /** Keeps them from retention. Writes once a day. */
+  seen(holders: readonly Holder[], now: number): Promise<void>;
+  remove(id: string): Promise<boolean>;
+  /** What has all these words, then what has any of them; newest first (K5). Longer words are beginnings. */
+  search(holder: Holder, text: string, limit: number): Promise<readonly FoundSaid[]>;
+}>;
+
+export type FoundSaid = SaidPart & Readonly<{ holder: Holder; asker: string }>;
+
+/** What of a row is JSON. */
+export type SaidPart = Omit<Said, 'holder' | 'transcript' | 'asker'>;
+
+type Row = Readonly<{ id: string; memory: string }>;
+type SaidRow = Readonly<{ seq: number; holder: Holder; asker: string; said: string }>;
+
+const dayMs = 86_400_000;
+const shortestBeginning = 4;
+/** Words of a query that count. */
+const mostWords = 12;
+
+const storedMemory: z.ZodType<Memory> = z.object({
+  id: z.string(),
+  text: z.string(),
+  scope: z.enum(memoryScopes),
+  author: z.string(),
+  authorName: z.string(),
+  chat: z.string(),
+  isPrivate: z.boolean(),
+  isApproved: z.boolean(),
+  source: z.string().optional(),
+  marks: storedMarks,
+  at: z.number(),
+} satisfies FieldsOf<Memory>);
+
+const storedSaid: z.ZodType<SaidPart> = z.object({
+  conversation: storedConversation,
+  author: z.string().optional(),
+  name: z.string(),
+  source: z.string().optional(),
+  text: z.string(),
+  at: z.number(),
+} satisfies FieldsOf<SaidPart>);
+
+export function createMemories(sql: Sql, log: Log): Memories {
+  const { read, write, dialect } = sql;
+  const columns = 'SELECT id, memory FROM memories';
+  const count = sql.statement<Readonly<{ rows: number }>>(
+    'SELECT COUNT(*) AS rows FROM memories WHERE holder = ?1 AND id <> ?2',
+  );
+  const insert = sql.statement(
+    `INSERT INTO memories (id, holder, author, memory, at, seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  const one = sql.statement<Row>(`${columns} WHERE id = ?1`);
+  const ofHolders = sql.statement<Row>(
+    `${columns} WHERE holder IN (?1, ?2) ORDER BY at + uses * ${dayMs} DESC, seq DESC LIMIT ?3`,
+  );
+  const ofAuthor = sql.statement<Row>(`${columns} WHERE author = ?1 ORDER BY seq`);
+  const use = sql.statement('UPDATE memories SET uses = uses + 1 WHERE id = ?1');
+  const touch = sql.statement('UPDATE memories SET seen_at = ?2 WHERE holder = ?1 AND seen_at < ?3');
+  const remove = sql.statement('DELETE FROM memories WHERE id = ?1');
+  const { search } = dialect;
+  const find = sql.statement<SaidRow>(
+    `SELECT said.seq, said.holder, said.asker, said.said FROM ${search.from}
+     WHERE ${search.matches('?2')} AND said.holder = ?1 ORDER BY ${search.newest} DESC LIMIT ?3`,
+  );
+
+  function* add(memory: Memory, most: number): Steps<'stored' | 'full'> {
+    const holder = holderOf(memory);
+    const [held] = (yield* count(holder, memory.id)).rows;
+    if ((held?.rows ?? 0) >= most) return 'full';
+    yield* insert(memory.id, holder, memory.author, JSON.stringify(memory), memory.at);
+    return 'stored';
+  }
+
+  const readRow = ({ id, memory }: Row): readonly Memory[] => {
+    const stored = readStored(storedMemory, memory);
+    if (stored.ok) return [stored.value];
+    log.warn({ memory: id, reason: stored.reason }, 'a memory is damaged and was left out');
+    return [];
+  };
+  const readSaid = ({ seq, holder, asker, said }: SaidRow): readonly FoundSaid[] => {
+    const stored = readStored(storedSaid, said);
+    if (stored.ok) return [{ ...stored.value, holder, asker }];
+    log.warn(
+      { said: seq, reason: stored.reason },
+      'an entry of the search index is damaged and was left out',
+    );
+    return [];
+  };
+
+  return {
+    add: (memory, most) => write('power', add(memory, most), [holderOf(memory)]),
+    find: async (id) => (await read(one(id))).flatMap(readRow)[0],
+    of: async ([first, second = first], limit) =>
+      (await read(ofHolders(first, second, limit))).flatMap(readRow),
+    by: async (author) => (await read(ofAuthor(author))).flatMap(readRow),
+    async used(ids) {
+      if (ids.length > 0) await write('process', each(ids.toSorted().map((id) => use(id))));
+    },
+    async seen(holders, now) {
+      await write('process', each(holders.toSorted().map((holder) => touch(holder, now, now - dayMs))));
+    },
+    remove: async (id) => hasChanged(await write('power', remove(id))),
+    async search(holder, text, limit) {
+      const words = searchWords(text).slice(0, mostWords);
+      if (words.length === 0) return [];
+      const asked = words.map((word) => search.word(word, word.length >= shortestBeginning));
+      const within = search.word(holderWord(holder), false);
+      const all = await read(find(holder, search.all([within, ...asked]), limit));
+      if (all.length >= limit || words.length === 1) return all.flatMap(readSaid);
+      const any = await read(find(holder, search.all([within, search.any(asked)]), limit));
+      const known = new Set(all.map(({ seq }) => seq));
+      return [...all, ...any.filter(({ seq }) => !known.has(seq))].slice(0, limit).flatMap(readSaid);
+    },
+  };
+}
+
+/** As the row holds it: JSON, and the words that find it, its holder first. */
+export function saidRow({ holder, transcript, asker, ...part }: Said): Readonly<{
+  holder: Holder;
+  transcript: string;
+  asker: string;
+  said: string;
+  words: string;
+}> {
+  const words = [holderWord(holder), ...searchWords(part.text)].join(' ');
+  return { holder, transcript, asker, said: JSON.stringify(part), words };
+}
+
+/** One word of the index, so that a search meets nothing of others; the row's holder is compared, too. */
+function holderWord(holder: Holder): string {
+  return `holder${Buffer.from(holder).toString('hex')}`;
+}
