@@ -50,7 +50,8 @@ export function completeConfig(
       written.replace(/^~(?=$|\/)/, () => home),
     );
   const models = modelAliases(settings.models, env['ANTHROPIC_API_KEY']);
-  const { bot, skills, plugins } = settings;
+  const { bot, skills, plugins, capabilities } = settings;
+  const { keyFile } = capabilities;
   const dataDir = toAbsolute(bot.dataDir);
   const store = settings.store.url ?? `sqlite:${path.join(dataDir, 'skillet.db')}`;
   const config: Config = {
@@ -63,6 +64,7 @@ export function completeConfig(
         source.path === undefined ? source : { ...source, path: toAbsolute(source.path) },
       ),
     },
+    capabilities: { ...capabilities, keyFile: keyFile === undefined ? undefined : toAbsolute(keyFile) },
     plugins: plugins.map((one) => (one.path === undefined ? one : { ...one, path: toAbsolute(one.path) })),
     store: { url: store.replace(/^sqlite:(.*)$/s, (_, written: string) => `sqlite:${toAbsolute(written)}`) },
     models: models.models,
