@@ -147,11 +147,11 @@ export const operations = {
     return { retried: key };
   }),
 
+  /** Copies the store, if it is one of files. */
   backup: changes(
     text.refine(path.isAbsolute, 'write an absolute path: the bot may run in another folder'),
     async (file, { store }, onProgress) => {
-      await store.backup(file, onProgress);
-      return { backup: file };
+      return { copied: await store.backup(file, onProgress) };
     },
   ),
   forget: changes(text, (sender, deps) => deps.forget(sender)),

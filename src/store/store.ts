@@ -99,9 +99,9 @@ export type Store = Readonly<{
   forget(sender: string): Promise<Forgotten>;
   /**
    * A consistent copy in a new file (0600), whole or not at all, while the store is in use (Q10). Throws
-   * OperatorError if the file exists or can't be written, or if this store can't do it.
+   * OperatorError if the file exists or can't be written. False: the database has tools of its own for that.
    */
-  backup(file: string, onProgress?: (done: number, total: number) => void): Promise<void>;
+  backup(file: string, onProgress?: (done: number, total: number) => void): Promise<boolean>;
   /** Counted from indexes: cheap enough to be asked every few seconds. */
   backlog(): Promise<Backlog>;
   /** Rejects while the database can't be read and written (Q11). */

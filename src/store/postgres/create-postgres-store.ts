@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createCapabilityRecords } from '../capability-records.ts';
 import { createForget } from '../forget-rows.ts';
@@ -104,12 +103,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
       await hastenLanes(backing);
       return forgotten;
     },
-    async backup() {
-      throw new OperatorError(
-        'A PostgreSQL store is backed up by PostgreSQL’s own tools: pg_dump --format=custom --file=FILE with the URL of ' +
-          '[store] url, while the bot runs.',
-      );
-    },
+    backup: async () => false,
     async backlog() {
       const { rows } = await database.query<Backlog>(
         `SELECT (SELECT count(*) FROM skillet.inbox WHERE status = 'waiting') AS "inboxWaiting",

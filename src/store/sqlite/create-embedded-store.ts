@@ -14,8 +14,8 @@ import { createLocalSignals } from '../signals.ts';
 import type { ByHand } from '../sql.ts';
 import type { Store, Backlog } from '../store.ts';
 import { createTranscripts } from '../transcripts.ts';
+import { writeWhole } from '../write-whole.ts';
 import { createUsage, createUses } from '../usage.ts';
-import { createBackup } from './create-backup.ts';
 import { createBatch, type Batch } from './create-batch.ts';
 import { createCommit } from './create-commit.ts';
 import { createItems } from './create-items.ts';
@@ -93,7 +93,10 @@ export function createEmbeddedStore(
       return forgotten;
     },
     backlog: createBacklog(connection),
-    backup: createBackup(connection),
+    async backup(file, onProgress) {
+      await writeWhole(file, (part) => connection.backup(part, onProgress));
+      return true;
+    },
     async check() {
       findFile();
       await health.set('checked', clock.now());

@@ -31,7 +31,8 @@ export function restoreFile(from: string, to: string): Readonly<{ kept: string |
   }
 }
 
-function checkBackup(file: string): void {
+/** Throws OperatorError for a damaged or foreign file, or one of a newer schema. */
+export function checkBackup(file: string): void {
   if (!existsSync(file)) throw new OperatorError(`There is no ${file}.`);
   try {
     using db = new DatabaseSync(file, { readOnly: true });

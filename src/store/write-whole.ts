@@ -1,31 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { OperatorError } from '../../core/errors.ts';
-import type { Store } from '../store.ts';
-import type { Connection } from './open-connection.ts';
+import { OperatorError } from '../core/errors.ts';
 
 /**
- * Writes the copy (0600) beside its place, then renames it: never half a copy, never overwriting (Q10). Throws
- * OperatorError and removes the rest.
+ * A new file (0600) that `write` fills beside its place and that is then renamed: never half of it, never overwriting
+ * (Q10). Throws OperatorError and removes the rest.
  */
-export function createBackup(connection: Connection): Store['backup'] {
-  return async (file, onProgress) => {
-    if (existsSync(file)) throw taken(file);
-    const part = `${file}.${randomUUID().slice(0, 8)}.part`;
-    try {
-      closeSync(openSync(part, 'wx', 0o600));
-      await connection.backup(part, onProgress);
-      chmodSync(part, 0o600);
-      // The first has the name.
-      closeSync(openSync(file, 'wx', 0o600));
-      renameSync(part, file);
-    } catch (error) {
-      for (const left of [part, `${part}-journal`, `${part}-wal`, `${part}-shm`])
-        rmSync(left, { force: true });
-      throw explained(error, file);
-    }
-  };
+export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
+  refuseTaken(file);
+  const part = `${file}.${randomUUID().slice(0, 8)}.part`;
+  try {
+    closeSync(openSync(part, 'wx', 0o600));
+    await write(part);
+    chmodSync(part, 0o600);
+    // The first has the name.
+    closeSync(openSync(file, 'wx', 0o600));
+    renameSync(part, file);
+  } catch (error) {
+    for (const left of [part, `${part}-journal`, `${part}-wal`, `${part}-shm`]) rmSync(left, { force: true });
+    throw explained(error, file);
+  }
+}
+
+export function refuseTaken(file: string): void {
+  if (existsSync(file)) throw taken(file);
 }
 
 function taken(file: string): OperatorError {
@@ -33,7 +32,7 @@ function taken(file: string): OperatorError {
 }
 
 function explained(error: unknown, file: string): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error) || error instanceof OperatorError) return error;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EEXIST') return taken(file);
   const full = code === 'ENOSPC' || ('errcode' in error && error.errcode === sqliteFull) || isFull(file);
