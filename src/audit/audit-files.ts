@@ -20,9 +20,13 @@ export function auditPlace(storeUrl: string, dataDir: string): string {
   return storeUrl.startsWith('sqlite:') ? '' : `${hostname()}:${path.resolve(dataDir)}`;
 }
 
-/** 32 random bytes in `<data_dir>/audit.key` (0600); created if missing. */
+export function auditKeyFile(dataDir: string): string {
+  return path.join(dataDir, 'audit.key');
+}
+
+/** 32 random bytes (0600); created if missing. */
 export async function openAuditKey(dataDir: string): Promise<AuditKey> {
-  const file = path.join(dataDir, 'audit.key');
+  const file = auditKeyFile(dataDir);
   await mkdir(auditFolder(dataDir), { recursive: true, mode: 0o700 });
   const made = `${randomBytes(32).toString('hex')}\n`;
   try {

@@ -23,6 +23,10 @@ type CapabilityBase = Readonly<{
   accounts: Accounts;
 }>;
 
+export function capabilityKeyFile({ capabilities, bot }: Config): string {
+  return capabilities.keyFile ?? path.join(bot.dataDir, 'capabilities.key');
+}
+
 export function createCapabilityBase(options: {
   config: () => Config;
   /** Undefined if no bot runs. */
@@ -33,10 +37,7 @@ export function createCapabilityBase(options: {
   log: Log;
 }): CapabilityBase {
   const { config, ofPlugins = () => [], records, env, clock, log } = options;
-  const key = keyOnce(() => {
-    const { capabilities, bot } = config();
-    return openCapabilityKey(capabilities.keyFile ?? path.join(bot.dataDir, 'capabilities.key'), records);
-  });
+  const key = keyOnce(() => openCapabilityKey(capabilityKeyFile(config()), records));
   const calls = createSignedCalls({ key, env, clock, log });
   return {
     records,

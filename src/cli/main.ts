@@ -14,7 +14,7 @@ Examples:
   skillet skill add owner/name             look at skills and install them
   skillet pair approve K7QX2M9P            let somebody use the bot
   skillet sandbox build                    install what skills need from the system
-  skillet backup /backups/monday.db        copy the store while the bot runs
+  skillet backup /backups/monday.tar       all of it as one file, while the bot runs
   skillet audit verify                     say whether its record is whole
   skillet forget telegram:42               remove what is stored of a person
 

@@ -1,23 +1,67 @@
-import { existsSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { isServed } from '../channels/terminal/control.ts';
 import { OperatorError } from '../core/errors.ts';
+import { inMinutes } from './console.ts';
+import { restoreArchive, unpackStore } from '../operator/archive/restore-archive.ts';
+import { storeFileOf } from '../operator/archive/archive-parts.ts';
 import { restoreFile } from '../store/sqlite/restore-file.ts';
 import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { openStoreConfig } from './open-config.ts';
 
-/** Puts a backup in the store's place (L16). */
-export async function restore(given: Shared & Readonly<{ file: string; yes?: boolean }>): Promise<void> {
-  const { config: flag, yes = false } = given;
-  const config = await openStoreConfig(flag);
-  const from = path.resolve(given.file);
-  const to = /^sqlite:(.+)$/s.exec(config.store.url)?.[1];
-  if (to === undefined || to === ':memory:')
+type Given = Shared & Readonly<{ file: string; to?: string; 'store-only'?: boolean; yes?: boolean }>;
+
+/** Puts an archive into an empty place, or a copy of the store into the store's (L16). */
+export async function restore(given: Given): Promise<void> {
+  const { file, to, config } = given;
+  const from = path.resolve(file);
+  const isCopy = isDatabase(from);
+  if (given['store-only'] === true || isCopy) {
+    if (to !== undefined)
+      throw new OperatorError(
+        `--to is for whole backups. ${isCopy ? `${from} is a copy of a store` : 'With --store-only the store'} goes where [store] url says.`,
+      );
+    return restoreStore(from, given, isCopy);
+  }
+  if (config !== undefined)
+    throw new OperatorError(
+      'The archive holds its config: say with --to in which folder it goes, without --config.',
+    );
+  const {
+    head,
+    config: path_,
+    restored,
+    kept,
+  } = await restoreArchive(from, path.resolve(to ?? '.'), {
+    env: process.env,
+    home: homedir(),
+  });
+  print(`Restored from ${from}, made ${inMinutes(Date.parse(head.at))} by Skillet ${head.skillet}:`);
+  for (const { group, at } of restored) print(`  ${group.padEnd(8)} ${at}`);
+  for (const { name, at } of kept)
+    print(
+      `${at} has files already and stays as it is. The archive's are ${name}/ in it: tar -xf ${from} ${name}`,
+    );
+  if (head.store === 'postgres') print('The database is not in it: put it back with pg_restore first.');
+  if (!restored.some(({ group }) => group === 'secrets') && path_ !== undefined)
+    print(
+      `There was no .env in it: set the variables that ${path_} names, in the environment or in .env beside it.`,
+    );
+  const flag = path_ === undefined ? '' : ` --config ${path_}`;
+  print(`Stop the bot that it is a copy of, then: skillet doctor${flag} && skillet start${flag}`);
+}
+
+async function restoreStore(from: string, given: Given, isCopy: boolean): Promise<void> {
+  const config = await openStoreConfig(given.config);
+  const to = storeFileOf(config);
+  if (to === undefined)
     throw new OperatorError('This store is no file: restore a PostgreSQL database with pg_restore or psql.');
   if (await isServed(config.bot.dataDir)) throw new OperatorError('The bot runs: stop it first.');
   const question = existsSync(to) ? `Put ${from} in the place of ${to}?` : `Write ${to} from ${from}?`;
-  const answer = await agree(question, yes);
+  const answer = await agree(question, given.yes === true);
   if (
     !isYes(answer, {
       unasked: `${question} Nobody can be asked here: say --yes.`,
@@ -25,8 +69,32 @@ export async function restore(given: Shared & Readonly<{ file: string; yes?: boo
     })
   )
     return;
-  const { kept } = restoreFile(from, to);
+  const { kept } = isCopy ? restoreFile(from, to) : await restoreUnpacked(from, to);
   print(
     `${to} is restored.${kept === undefined ? '' : ` What was there is ${kept}.`} Start the bot: skillet start`,
   );
+}
+
+async function restoreUnpacked(from: string, to: string): Promise<ReturnType<typeof restoreFile>> {
+  const unpacked = `${to}.unpacked-${randomUUID().slice(0, 8)}`;
+  try {
+    await unpackStore(from, unpacked);
+    return restoreFile(unpacked, to);
+  } finally {
+    rmSync(unpacked, { force: true });
+  }
+}
+
+const sqliteMagic = 'SQLite format 3\0';
+
+function isDatabase(file: string): boolean {
+  if (!existsSync(file)) throw new OperatorError(`There is no ${file}.`);
+  const descriptor = openSync(file, 'r');
+  try {
+    const start = Buffer.alloc(sqliteMagic.length);
+    readSync(descriptor, start);
+    return start.toString('latin1') === sqliteMagic;
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -166,9 +166,11 @@ export type OutgoingFiles = Readonly<{
 
 type Kept = Readonly<{ size: number; mime: string }>;
 
+export const outgoingFolder = (workspace: string): string => path.join(workspace, 'outgoing');
+
 /** Processes may share the folder (Q9). */
 export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000): OutgoingFiles {
-  const folder = path.join(workspace, 'outgoing');
+  const folder = outgoingFolder(workspace);
   const pathOf = (id: string): string => path.join(folder, id);
 
   async function look(file: string, name: string): Promise<Kept | undefined> {

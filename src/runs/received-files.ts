@@ -69,8 +69,10 @@ const dayMs = 86_400_000;
 /** Bytes: the store needs room, too. */
 export const leftForOthers = 500_000_000;
 
+export const receivedFolder = (workspace: string): string => path.join(workspace, 'received');
+
 export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {
-  const all = path.join(workspace, 'received');
+  const all = receivedFolder(workspace);
   const chatOf = (folder: string): string => path.join(chatFolders(workspace), folder);
   const inFolder = (folder: string, name: string): string => path.join(all, folder, name);
 

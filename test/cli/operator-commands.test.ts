@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openStore } from '../../src/store/open-store.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
-import { openRunningBot, startRunningBot } from '../support/running-bot.ts';
+import { openRunningBot } from '../support/running-bot.ts';
 
 function bytesIn(folder: string): Buffer {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -14,35 +13,6 @@ function bytesIn(folder: string): Buffer {
   );
   return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name))));
 }
-
-test('L1 Q10 Q9 L9 backup copies the store of a running bot and of one that rests, and overwrites nothing', async (t) => {
-  const home = await openCliHome(t);
-  const bot = await startRunningBot(t, home, '[access]\ndm = "open"\n');
-  const ann = bot.telegram.person({ name: 'Ann' });
-  ann.says('/dice 2d6');
-  await ann.dm.nextMessage();
-  const first = await home.runAlone(['backup', 'one.db']);
-  assert.equal(first.code, 0, first.stderr);
-  assert.match(
-    first.stdout,
-    /one\.db is written \(\d+ KB\)\. To restore it, stop the bot and run `skillet restore /,
-  );
-  assert.match(first.stderr, /100 %\n$/);
-  const again = await home.run(['backup', 'one.db']);
-  assert.equal(again.code, 1);
-  assert.match(again.stderr, /one\.db is there already/);
-  assert.equal(await bot.end(), 0);
-  const second = await home.run(['backup', 'two.db', '--json']);
-  const file = path.join(home.folder, 'two.db');
-  assert.deepEqual(JSON.parse(second.stdout), { file, bytes: statSync(file).size });
-  for (const name of ['one.db', 'two.db']) {
-    assert.equal(statSync(path.join(home.folder, name)).mode & 0o777, 0o600);
-    const store = await openStore(`sqlite:${path.join(home.folder, name)}`);
-    assert.ok((await store.transcripts.read(`telegram:${ann.id}`)).entries.length > 0, name);
-    await store.close();
-  }
-  assert.equal((await home.run(['backup'])).code, 2);
-});
 
 test('L1 Q12 forget asks for a yes, for a whole id, and says so when nothing was stored', async (t) => {
   const { run } = await openCliHome(t);

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { sinceWhen } from '../../src/cli/audit.ts';
 import { duration } from '../../src/cli/status.ts';
 import type { Status } from '../../src/operator/status-of.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
 import { childEnv } from '../support/child-env.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -128,47 +126,4 @@ test('L15 audit tail --follow shows what is recorded from now on, each line once
   assert.deepEqual(await ended, [0, null]);
   assert.equal(said.match(/approved/g)?.length, 1);
   await bot.end();
-});
-
-test('L16 Q10 restore puts a backup in the place of the store, and keeps what was there', async (t) => {
-  const home = await openCliHome(t);
-  await home.write('config.toml', '');
-  const paired = async (name: string): Promise<void> => {
-    const store = await openStore(storeUrl(home));
-    await store.keyed('people').set(`paired:${name}`, { sender: name, name, since: 1 });
-    await store.close();
-  };
-  await paired('telegram:1');
-  assert.equal((await home.run(['backup', 'one.db'])).code, 0);
-  await paired('telegram:2');
-  const unasked = await home.run(['restore', 'one.db']);
-  assert.equal(unasked.code, 2);
-  assert.match(unasked.stderr, /say --yes/);
-  const file = path.join(home.folder, 'data/skillet.db');
-  const lock = lockOwner(file);
-  assert.match((await home.run(['restore', 'one.db', '--yes'])).stderr, /in use by process/);
-  lock.release();
-  const before = await readFile(file);
-  for (const [name, text] of [
-    ['text.db', 'nothing like a database, but long enough to look at. '.repeat(30)],
-    ['empty.db', ''],
-  ] as const) {
-    await home.write(name, text);
-    assert.equal((await home.run(['restore', name, '--yes'])).code, 1, name);
-  }
-  assert.match((await home.run(['restore', 'none.db', '--yes'])).stderr, /There is no .*none\.db/);
-  assert.deepEqual(await readFile(file), before);
-  const done = await home.run(['restore', 'one.db', '--yes']);
-  assert.equal(done.code, 0, done.stderr);
-  assert.match(done.stdout, /skillet\.db is restored\. What was there is .*skillet\.db\.before-/);
-  assert.equal((await stat(file)).mode & 0o777, 0o600);
-  const { stdout } = await home.run(['pair', 'list', '--json']);
-  assert.deepEqual(
-    (JSON.parse(stdout) as { paired: readonly { sender: string }[] }).paired.map(({ sender }) => sender),
-    ['telegram:1'],
-  );
-  const kept = (await readdir(path.dirname(file))).filter((name) => name.includes('.before-'));
-  assert.ok(kept.some((name) => name.endsWith('Z')));
-  await writeFile(path.join(home.folder, 'config.toml'), '[store]\nurl = "postgres://u@127.0.0.1:1/db"\n');
-  assert.match((await home.run(['restore', 'one.db', '--yes'])).stderr, /pg_restore/);
 });

@@ -1,9 +1,5 @@
-import { statSync } from 'node:fs';
-import path from 'node:path';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
-import { askBot } from '../ask-bot.ts';
 import { argument, command, count, filled, flag, option, portNumber, senderId } from '../command.ts';
-import { print, printJson } from '../console.ts';
 
 /** The bot itself: to run it, talk to it, look after it. */
 export const botCommands = [
@@ -106,39 +102,28 @@ export const botCommands = [
   }),
   command({
     name: 'backup',
-    about: 'write a consistent copy of the store to a new file, while the bot runs or not',
-    args: { file: argument('a new file') },
-    examples: ['skillet backup /backups/monday.db'],
+    about:
+      'store, keys, config, audit, skills and files of conversations as one new file, while the bot runs or not',
+    args: { file: argument('a new file, such as monday.tar') },
+    options: { secrets: flag('take .env along, with its tokens') },
+    examples: ['skillet backup /backups/monday.tar'],
     needs: 'bot',
     json: true,
-    run: backup,
+    run: async (given) => (await import('../backup.ts')).backup(given),
   }),
   command({
     name: 'restore',
-    about: 'put a backup in the place of the store, while no bot runs; the store is kept beside it',
+    about: 'put all of a backup into an empty place; nothing that is there is overwritten',
     args: { file: argument('a file that backup wrote') },
-    options: { yes: flag('without being asked') },
-    examples: ['skillet restore /backups/monday.db'],
+    options: {
+      to: option('folder', 'where the config goes; other places follow from it; this folder if left out'),
+      'store-only': flag('only the store, in the place of the one that is there, which is kept beside it'),
+      yes: flag('with --store-only: without being asked'),
+    },
+    examples: [
+      'skillet restore /backups/monday.tar --to /srv/bot',
+      'skillet restore /backups/monday.tar --store-only',
+    ],
     run: async (given) => (await import('../restore.ts')).restore(given),
   }),
 ];
-
-/** Progress goes to standard error (Q10, L9). */
-async function backup(given: Readonly<{ file: string; config?: string; json?: boolean }>): Promise<void> {
-  const file = path.resolve(given.file);
-  const onTerminal = process.stderr.isTTY;
-  let shown = -1;
-  await askBot(given.config, 'backup', file, (done, total) => {
-    const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
-    // A log gets every tenth part.
-    if (percent === shown || (!onTerminal && percent < 100 && percent - shown < 10)) return;
-    shown = percent;
-    process.stderr.write(onTerminal ? `\r${percent} %` : `${percent} %\n`);
-  });
-  if (onTerminal && shown >= 0) process.stderr.write('\n');
-  const { size: bytes } = statSync(file);
-  if (given.json === true) return printJson({ file, bytes });
-  print(
-    `${file} is written (${Math.ceil(bytes / 1024)} KB). To restore it, stop the bot and run \`skillet restore ${file}\`.`,
-  );
-}

@@ -128,7 +128,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   },
   STORE_UNUSABLE: {
     why: 'Without its store the bot does not start.',
-    fix: 'Do what the message says, or put a backup in its place: `skillet restore FILE`.',
+    fix: 'Do what the message says, or put a backup in its place: `skillet restore FILE --store-only`.',
   },
   SANDBOX_VIRTUAL: {
     why: 'Scripts that need Python, Node or other programs of this machine do not run.',

@@ -1,0 +1,60 @@
+import path from 'node:path';
+import { auditFolder, auditKeyFile } from '../../audit/audit-files.ts';
+import { capabilityKeyFile } from '../../capabilities/capability-base.ts';
+import { accessTestsOf } from '../../config/access-tests.ts';
+import type { Config } from '../../config/complete-config.ts';
+import { envFileOf } from '../../config/load-config.ts';
+import { outgoingFolder } from '../../replies/artifacts.ts';
+import { receivedFolder } from '../../runs/received-files.ts';
+import { installedRoot, lockPath } from '../../skills/install/lock-file.ts';
+import { writtenRoot } from '../../skills/open-library.ts';
+import { chatFolders } from '../../tools/built-in/run-folders.ts';
+
+/** What people call it. */
+export type ArchiveGroup = 'config' | 'secrets' | 'store' | 'keys' | 'audit' | 'skills' | 'files';
+
+/** A file or folder of a bot and its name in an archive. */
+export type ArchivePart = Readonly<{
+  name: string;
+  /** Absolute. */
+  at: string;
+  kind: 'file' | 'folder';
+  group: ArchiveGroup;
+  /** Others may have put something there: on a restore it then stays as it is. */
+  shared?: true;
+}>;
+
+export const storeMember = 'store.db';
+
+/** All that `backup` takes along besides the store, and where `restore` puts it (L16). */
+export function archiveParts(config: Config): readonly ArchivePart[] {
+  const { path: file, bot, skills } = config;
+  const { dataDir, workspace } = bot;
+  const ofConfig: readonly ArchivePart[] =
+    file === undefined
+      ? []
+      : [
+          { name: `config/${path.basename(file)}`, at: file, kind: 'file', group: 'config' },
+          { name: 'config/access.tests.toml', at: accessTestsOf(file), kind: 'file', group: 'config' },
+          { name: 'config/.env', at: envFileOf(file), kind: 'file', group: 'secrets' },
+        ];
+  return [
+    ...ofConfig,
+    { name: 'data/audit.key', at: auditKeyFile(dataDir), kind: 'file', group: 'keys' },
+    { name: 'data/capabilities.key', at: capabilityKeyFile(config), kind: 'file', group: 'keys' },
+    { name: 'data/audit', at: auditFolder(dataDir), kind: 'folder', group: 'audit' },
+    { name: 'data/skills.lock.toml', at: lockPath(dataDir), kind: 'file', group: 'skills' },
+    { name: 'data/installed', at: installedRoot(dataDir), kind: 'folder', group: 'skills' },
+    { name: 'workspace/skills', at: writtenRoot(config), kind: 'folder', group: 'skills' },
+    { name: 'user-skills', at: skills.userDir, kind: 'folder', group: 'skills', shared: true },
+    { name: 'workspace/chats', at: chatFolders(workspace), kind: 'folder', group: 'files' },
+    { name: 'workspace/received', at: receivedFolder(workspace), kind: 'folder', group: 'files' },
+    { name: 'workspace/outgoing', at: outgoingFolder(workspace), kind: 'folder', group: 'files' },
+  ];
+}
+
+/** The file of an embedded store; undefined for a database server and a store in memory. */
+export function storeFileOf(config: Config): string | undefined {
+  const file = /^sqlite:(.+)$/s.exec(config.store.url)?.[1];
+  return file === ':memory:' ? undefined : file;
+}

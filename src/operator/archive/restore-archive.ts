@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { open, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Config } from '../../config/complete-config.ts';
+import { formatConfigProblem } from '../../config/config-problem.ts';
+import { parseConfig } from '../../config/parse-config.ts';
+import type { KeyPath } from '../../config/section.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { FoundMember } from '../../lib/files/tar.ts';
+import { makeFolders } from '../../store/make-folders.ts';
+import { checkBackup } from '../../store/sqlite/restore-file.ts';
+import type { ArchiveHead } from './archive-head.ts';
+import { archiveParts, storeFileOf, storeMember, type ArchivePart } from './archive-parts.ts';
+import { openArchive, type OpenArchive } from './read-archive.ts';
+
+export type RestoredArchive = Readonly<{
+  head: ArchiveHead;
+  config: string | undefined;
+  restored: readonly Pick<ArchivePart, 'group' | 'name' | 'at'>[];
+  /** Were there already and stay as they are. */
+  kept: readonly Pick<ArchivePart, 'name' | 'at'>[];
+}>;
+
+type Surroundings = Readonly<{ env: Readonly<Record<string, string | undefined>>; home: string }>;
+
+/**
+ * Puts all of an archive where its config, in `folder`, says (L16). Everything is checked and written beside its place
+ * first. Throws OperatorError, and then nothing is left; overwrites nothing.
+ */
+export async function restoreArchive(
+  file: string,
+  folder: string,
+  around: Surroundings,
+): Promise<RestoredArchive> {
+  const archive = await openArchive(file);
+  const { head } = archive;
+  try {
+    const config = await configOf(archive, folder, around);
+    const plan = planOf(archive, config);
+    const kept = plan.filter(({ part }) => part.shared === true && isTaken(part.at));
+    const rest = plan.filter((one) => !kept.includes(one));
+    const taken = rest.filter(({ part }) => isTaken(part.at)).map(({ part }) => part.at);
+    if (taken.length > 0)
+      throw new OperatorError(
+        `Nothing was restored, because this is there already: ${taken.join(', ')}. Move it away, or name an empty folder: --to FOLDER.`,
+      );
+    await putInPlace(archive, rest);
+    const plain = ({ part: { group, name, at } }: Planned) => ({ group, name, at });
+    return { head, config: config.path, restored: rest.map(plain), kept: kept.map(plain) };
+  } finally {
+    await archive.close();
+  }
+}
+
+/** Writes the archive's copy of the store alone to a new file (0600). Throws OperatorError. */
+export async function unpackStore(file: string, to: string): Promise<void> {
+  const archive = await openArchive(file);
+  try {
+    const member = archive.members.find(({ name }) => name === storeMember);
+    if (member === undefined) throw new OperatorError(`${file} holds no copy of a store.`);
+    await unpack(archive, member, to, { sync: true });
+  } finally {
+    await archive.close();
+  }
+}
+
+/** As the config says on this machine: relative to its new folder, with the variables that are set here. */
+async function configOf(archive: OpenArchive, folder: string, { env, home }: Surroundings): Promise<Config> {
+  const { config: name, store } = archive.head;
+  const text = name === null ? '' : await archive.text(`config/${name}`);
+  const file = name === null ? undefined : path.join(folder, name);
+  const secrets = parseEnv((await archive.text('config/.env')) ?? '');
+  const places = ['skills.user_dir', 'capabilities.key_file', ...(store === 'copied' ? ['store.url'] : [])];
+  const mayLack = (key: KeyPath): boolean => key[0] !== 'bot' && !places.includes(key.join('.'));
+  const parsed = parseConfig(text ?? '', {
+    ...{ file, home, cwd: folder, mayLack },
+    env: { ...secrets, ...env },
+  });
+  if (parsed.ok) return parsed.config;
+  const problems = parsed.problems.map(formatConfigProblem).join('\n');
+  throw new OperatorError(`Nothing was restored: the config in the archive can't be used here.\n${problems}`);
+}
+
+type Planned = Readonly<{ part: ArchivePart; members: readonly FoundMember[] }>;
+
+function planOf({ head, members }: OpenArchive, config: Config): readonly Planned[] {
+  const store = storeFileOf(config);
+  if (head.store === 'copied' && store === undefined)
+    throw new OperatorError(
+      'Nothing was restored: the archive holds the file of an SQLite store, and [store] url names another one here.',
+    );
+  const parts: readonly ArchivePart[] = [
+    ...archiveParts(config),
+    ...(store === undefined ? [] : [{ name: storeMember, at: store, kind: 'file', group: 'store' } as const]),
+  ];
+  const partOf = ({ name }: FoundMember) =>
+    parts.find((part) => (part.kind === 'file' ? name === part.name : name.startsWith(`${part.name}/`)));
+  const unknown = members.find((member) => partOf(member) === undefined);
+  if (unknown !== undefined)
+    throw new OperatorError(
+      `Nothing was restored: this version does not know what ${unknown.name} in the archive is.`,
+    );
+  return parts
+    .map((part) => ({ part, members: members.filter((member) => partOf(member) === part) }))
+    .filter((one) => one.members.length > 0);
+}
+
+/** An empty folder is no obstacle; the journal of a store is. */
+function isTaken(at: string): boolean {
+  if (existsSync(`${at}-wal`)) return true;
+  const found = statSync(at, { throwIfNoEntry: false });
+  return found !== undefined && !(found.isDirectory() && readdirSync(at).length === 0);
+}
+
+async function putInPlace(archive: OpenArchive, plan: readonly Planned[]): Promise<void> {
+  const undo: (() => void)[] = [];
+  const ending = `.restoring-${randomUUID().slice(0, 8)}`;
+  try {
+    for (const { part, members } of plan) {
+      const made = makeFolders(path.dirname(part.at), 0o700);
+      undo.push(() => made.toReversed().forEach((one) => rmdirSync(one)));
+      undo.push(() => rmSync(part.at + ending, { recursive: true, force: true }));
+      for (const member of members)
+        await unpack(archive, member, part.at + ending + member.name.slice(part.name.length), {
+          sync: part.kind === 'file',
+        });
+      if (part.name === storeMember) checkBackup(part.at + ending);
+    }
+    for (const { part } of plan) {
+      // Since it was looked at.
+      if (isTaken(part.at)) throw new OperatorError(`Nothing was restored: ${part.at} came to be meanwhile.`);
+      renameSync(part.at + ending, part.at);
+      undo.push(() => rmSync(part.at, { recursive: true, force: true }));
+    }
+  } catch (error) {
+    for (const back of undo.toReversed()) back();
+    if (error instanceof OperatorError || !(error instanceof Error) || !('code' in error)) throw error;
+    throw new OperatorError(`Nothing was restored: ${error.message}.`, { cause: error });
+  }
+}
+
+async function unpack(
+  archive: OpenArchive,
+  member: FoundMember,
+  to: string,
+  { sync }: Readonly<{ sync: boolean }>,
+): Promise<void> {
+  const folder = path.dirname(to);
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const handle = await open(to, 'wx', 0o600);
+  try {
+    for await (const piece of archive.pieces(member)) await handle.writeFile(piece);
+    // Never for others to write.
+    await handle.chmod(member.mode & 0o755);
+    if (sync) await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  const at = new Date(member.mtimeMs);
+  await utimes(to, at, at);
+}
