@@ -4,6 +4,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { startWorker } from '../support/worker-process.ts';
 
 /** Within which a dead or hanging process's work is somebody else's. */
@@ -45,6 +46,18 @@ function takes(context: TestContext, store: Store, key: string): Promise<void> {
   return taken.promise;
 }
 
+/** The heartbeat of no lane ends. */
+const foreverHeld = 'UPDATE skillet_jobs.job_common SET heartbeat_seconds = 3600';
+const oldServer = `SELECT 1 WHERE pg_postmaster_start_time() < now() - interval '11 seconds'`;
+
+function writtenDown(lane: string): string {
+  return `SELECT id, seen_at FROM skillet.processes WHERE held @> '[{"lane": "${lane}"}]'`;
+}
+
+function sessionOf(id: unknown): string {
+  return `locktype = 'advisory' AND mode = 'ShareLock' AND (classid::bigint << 32) | objid::bigint = ${String(id)}`;
+}
+
 const scenarios = new Map<string, (context: TestContext, server: PostgresServer) => Promise<void>>([
   [
     'Q9 a lane of a process that was killed goes on elsewhere within 30 seconds',
@@ -61,6 +74,64 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
       const took = performance.now() - since;
       context.diagnostic(`taken over after ${Math.round(took)} ms`);
       assert.ok(took < takeoverMs, `taken over after ${took} ms only`);
+    },
+  ],
+  [
+    'Q9 a killed process is known by the end of its session, whatever its heartbeat says',
+    async (context, { database, run }) => {
+      const url = await database();
+      const store = await open(context, url);
+      const worker = await startWorker(context, url);
+      worker.tell('serve');
+      await store.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
+      await worker.says('taken k');
+      await until(async () => (await run(url, writtenDown('telegram:42'))).length > 0);
+      await run(url, foreverHeld);
+      worker.signal('SIGKILL');
+      await takes(context, store, 'k');
+    },
+  ],
+  [
+    'Q9 a process that lives loses no lane while it stands still for some seconds, or when the server ends its session',
+    async (context, { database, run }) => {
+      const url = await database();
+      const [store, worker] = [await open(context, url), await startWorker(context, url)];
+      worker.tell('serve');
+      await store.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
+      await worker.says('taken k');
+      await until(async () => (await run(url, writtenDown('telegram:42'))).length > 0);
+      const here = Promise.withResolvers<void>();
+      context.after(() => here.resolve());
+      const serving = store.inbox.serve({ channels: ['slack'], concurrency: 1, run: () => here.promise });
+      context.after(() => serving.stop());
+      await store.inbox.accept(makeMessage({ id: 'h', conversation: { channel: 'slack', chat: 'C1' } }), {
+        now: Date.now(),
+      });
+      await until(async () => (await run(url, writtenDown('slack:C1'))).length > 0);
+      // Young servers are left alone.
+      await until(async () => (await run(url, oldServer)).length > 0);
+      await run(url, foreverHeld);
+      worker.signal('SIGSTOP');
+      await run(
+        url,
+        `UPDATE skillet.processes SET seen_at = 'epoch' WHERE held @> '[{"lane": "telegram:42"}]'`,
+      );
+      // This process says each time before it looks that it lives.
+      for (let looks = 0; looks < 3; looks++) {
+        const [{ seen_at: before } = {}] = await run(url, writtenDown('slack:C1'));
+        await until(async () => {
+          const [{ seen_at: now } = {}] = await run(url, writtenDown('slack:C1'));
+          return String(now) !== String(before);
+        });
+      }
+      worker.signal('SIGCONT');
+      const [before] = await run(url, writtenDown('telegram:42'));
+      await run(url, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE ${sessionOf(before?.['id'])}`);
+      await until(
+        async () => (await run(url, `SELECT 1 FROM pg_locks WHERE ${sessionOf(before?.['id'])}`)).length > 0,
+      );
+      worker.tell('finish k');
+      assert.equal(await Promise.race([worker.says('done k'), worker.says('refused k')]), 'done k');
     },
   ],
   [

@@ -1,5 +1,5 @@
 import type { Log } from '../../lib/log.ts';
-import { trustedMs, type Lease } from './lease.ts';
+import { trustedMs, type Claim, type Lease } from './lease.ts';
 import type { Jobs } from './open-jobs.ts';
 
 export type Heartbeat = Readonly<{
@@ -8,6 +8,9 @@ export type Heartbeat = Readonly<{
   /** Resolves when no heartbeat touches this lane, until `resume`. A heartbeat and a give-back of several lanes would deadlock. */
   pause(lease: Lease): Promise<void>;
   resume(lease: Lease): void;
+  held(): readonly Claim[];
+  /** Lanes were taken or let go. */
+  onChange(listener: () => void): void;
   close(): void;
 }>;
 
@@ -22,6 +25,7 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
     touchedAt: 0,
     closed: false,
   };
+  const listeners = new Set<() => void>();
   const timer = setInterval(tick, tickMs).unref();
 
   function tick(): void {
@@ -53,6 +57,7 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
   function drop(lease: Lease): void {
     aliveAt.delete(lease);
     paused.delete(lease);
+    for (const listener of listeners) listener();
   }
 
   function lose(lease: Lease): void {
@@ -65,12 +70,15 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
     keep(lease, since) {
       if (state.closed) lease.lose();
       else aliveAt.set(lease, since);
+      for (const listener of listeners) listener();
     },
     async pause(lease) {
       if (aliveAt.has(lease)) paused.add(lease);
       await state.touching;
     },
     resume: (lease) => void paused.delete(lease),
+    held: () => Array.from(aliveAt.keys(), ({ claim }) => claim),
+    onChange: (listener) => void listeners.add(listener),
     close() {
       state.closed = true;
       clearInterval(timer);

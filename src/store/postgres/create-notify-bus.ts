@@ -19,11 +19,11 @@ export type NotifyBus = Readonly<{
 const channel = 'skillet';
 const heartbeatMs = 10_000;
 const answerMs = 5_000;
-const longestWaitMs = 5_000;
+const longestWaitMs = 1_000;
 const envelope = z.object({ from: z.string(), topic: z.string(), text: z.string() });
 
-/** Connects in the background; reconnects when the connection is lost. */
-export function createNotifyBus(database: Database, log: Log): NotifyBus {
+/** Connects in the background; reconnects when the connection is lost. `greeting`: what each session begins with. */
+export function createNotifyBus(database: Database, log: Log, greeting: string): NotifyBus {
   const self = randomUUID();
   const listeners = new Set<Readonly<{ topic: string; listener: (text: string) => void }>>();
   const returned = new Set<() => void>();
@@ -47,7 +47,7 @@ export function createNotifyBus(database: Database, log: Log): NotifyBus {
     client.on('notification', ({ payload }) => receive(payload ?? ''));
     try {
       await client.connect();
-      await client.query(`LISTEN ${channel}`);
+      await client.query(`${greeting}; LISTEN ${channel}`);
     } catch (error) {
       return lose(client, error);
     }

@@ -19,6 +19,7 @@ import { createHeartbeat } from './create-heartbeat.ts';
 import { createItems } from './create-items.ts';
 import { createLead } from './create-lead.ts';
 import { createParts } from './create-parts.ts';
+import { createPresence, type ProcessId } from './create-presence.ts';
 import { createReserve } from './create-reserve.ts';
 import { createServe } from './create-serve.ts';
 import { createSql } from './create-sql.ts';
@@ -34,6 +35,7 @@ export type Backing = Readonly<{
   leases: Leases;
   /** Lanes (default: any) are due now, or in `inMs` (this process only). */
   announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
+  self: ProcessId;
   clock: Clock;
   log: Log;
 }>;
@@ -46,6 +48,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
   const sql = createSql(database, leases);
   const { cancel, ...asks } = createPendingRequests(sql, log);
   const heartbeat = createHeartbeat(jobs, log);
+  const presence = createPresence(backing, heartbeat);
   const leader = createLead(database, log);
   const prune = createPrune(sql);
   const forget = createForget(sql);
@@ -68,6 +71,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
   async function close(): Promise<void> {
     closing.abort();
     leader.close();
+    await presence.close();
     heartbeat.close();
     await announcer.close();
     wire.close();

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts';
 import { createEpoch } from './create-epoch.ts';
 import { createPostgresStore } from './create-postgres-store.ts';
 import { createAnnouncer, createNotifyBus } from './create-notify-bus.ts';
+import { newProcessId, presenceOf } from './create-presence.ts';
 import { DatabaseFault, openDatabase, type Database } from './open-database.ts';
 import { createLeases } from './lease.ts';
 import { migrate, schema } from './schema.ts';
@@ -55,7 +56,8 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
       opened.jobs = await openJobs(database, epoch, log);
     });
     if (opened.jobs === undefined) throw new Error('The job engine was not started');
-    const wire = createNotifyBus(database, log);
+    const self = newProcessId();
+    const wire = createNotifyBus(database, log, presenceOf(self));
     wire.onReturn(epoch.forget);
     const announcer = createAnnouncer(wire, log);
     const backing = {
@@ -63,6 +65,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
       jobs: opened.jobs,
       leases: createLeases(epoch.forget),
       announce: announcer.announce,
+      self,
       clock,
       log,
     };

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../core/errors.ts';
+import { processTable } from './create-presence.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
 import { memoryTables } from './memory-tables.ts';
 import type { Database } from './open-database.ts';
@@ -234,6 +235,8 @@ export const schema: readonly string[] = [
   CREATE INDEX routines_made ON skillet.routines (created_at, id);
   CREATE INDEX routines_ended ON skillet.routines (changed_at) WHERE state = 'ended';`,
   memoryTables,
+
+  processTable,
 ];
 
 /**
