@@ -9,8 +9,7 @@ export type Heartbeat = Readonly<{
   pause(lease: Lease): Promise<void>;
   resume(lease: Lease): void;
   held(): readonly Claim[];
-  /** Lanes were taken or let go. */
-  onChange(listener: () => void): void;
+  onTaken(listener: () => void): void;
   close(): void;
 }>;
 
@@ -57,7 +56,6 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
   function drop(lease: Lease): void {
     aliveAt.delete(lease);
     paused.delete(lease);
-    for (const listener of listeners) listener();
   }
 
   function lose(lease: Lease): void {
@@ -78,7 +76,7 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
     },
     resume: (lease) => void paused.delete(lease),
     held: () => Array.from(aliveAt.keys(), ({ claim }) => claim),
-    onChange: (listener) => void listeners.add(listener),
+    onTaken: (listener) => void listeners.add(listener),
     close() {
       state.closed = true;
       clearInterval(timer);

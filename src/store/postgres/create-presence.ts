@@ -17,8 +17,8 @@ export const processTable = `CREATE UNLOGGED TABLE skillet.processes (
 );`;
 
 const lookMs = 1_000;
-/** Changes that come close together are written as one. */
-const gatherMs = 100;
+/** Lanes that are taken close together are written down as one. Those let go may stay a second: claims have numbers. */
+const gatherMs = 20;
 
 export const newProcessId = (): ProcessId => randomInt(2 ** 48 - 1);
 
@@ -41,7 +41,7 @@ const gone = `SELECT id, held FROM skillet.processes
  */
 export function createPresence(
   { database, jobs, announce, log, self }: Backing,
-  heartbeat: Pick<Heartbeat, 'held' | 'onChange'>,
+  heartbeat: Pick<Heartbeat, 'held' | 'onTaken'>,
 ): Readonly<{ close(): Promise<void> }> {
   const state: { isEmpty: boolean; writing?: NodeJS.Timeout; closed: boolean; busy: Promise<void> } = {
     isEmpty: true,
@@ -49,7 +49,7 @@ export function createPresence(
     busy: Promise.resolve(),
   };
   const timer = setInterval(() => run(look), lookMs).unref();
-  heartbeat.onChange(() => {
+  heartbeat.onTaken(() => {
     if (!state.closed) state.writing ??= setTimeout(() => run(write), gatherMs).unref();
   });
 
