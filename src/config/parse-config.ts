@@ -128,11 +128,22 @@ function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   return problems.toSorted((a, b) => rank(a) - rank(b));
 }
 
-type Node = Readonly<{
-  properties?: Readonly<Record<string, Node>>;
-  additionalProperties?: Node | boolean;
-  items?: Node;
+export type FieldSchema = Readonly<{
+  type?: string;
+  enum?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+  anyOf?: readonly FieldSchema[];
+  items?: FieldSchema;
 }>;
+
+type Node = FieldSchema &
+  Readonly<{
+    properties?: Readonly<Record<string, Node>>;
+    additionalProperties?: Node | boolean;
+    items?: Node;
+  }>;
 
 function knownKeys(path: readonly PropertyKey[]): readonly string[] {
   let node: Node | undefined = inputSchema();
@@ -142,13 +153,18 @@ function knownKeys(path: readonly PropertyKey[]): readonly string[] {
 
 /** `*` is a free name, `[]` a list item. */
 export function everyKey(): readonly string[] {
-  const visit = (node: Node, prefix: string): readonly string[] => {
+  return everyField().map(([key]) => key);
+}
+
+/** Every key with its JSON Schema. */
+export function everyField(): readonly (readonly [key: string, schema: FieldSchema])[] {
+  const visit = (node: Node, prefix: string): readonly (readonly [string, FieldSchema])[] => {
     const { properties = {}, additionalProperties: other, items } = node;
     const named = Object.entries(properties).flatMap(([key, child]) => visit(child, `${prefix}.${key}`));
     const free = typeof other === 'object' && isTable(other) ? visit(other, `${prefix}.*`) : [];
     const listed = items !== undefined && isTable(items) ? visit(items, `${prefix}[]`) : [];
     const inner = [...named, ...free, ...listed];
-    return inner.length > 0 ? inner : [prefix.replace(/^\./, '')];
+    return inner.length > 0 ? inner : [[prefix.replace(/^\./, ''), node]];
   };
   return visit(inputSchema(), '');
 }

@@ -18,7 +18,7 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import { sourceDiagnostics } from '../skills/skill-sources.ts';
 import type { Signals } from '../store/signals.ts';
 
-const builtIn: readonly MenuEntry[] = [
+export const builtInMenu: readonly MenuEntry[] = [
   { name: 'help', description: fixed`What I can do and how to ask for it` },
   { name: 'skills', description: fixed`The skills you can use here` },
   { name: 'skill', description: fixed`Start a skill by its name` },
@@ -100,7 +100,7 @@ export function createRefreshMenus(options: {
 export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
-    ...builtIn.map(({ name, description }) => ({ name, description: say(description) })),
+    ...builtInMenu.map(({ name, description }) => ({ name, description: say(description) })),
     ...skills
       .filter(({ name }) => !builtIns.some((taken) => taken === name))
       .filter(
