@@ -335,10 +335,6 @@ test('L2 --online asks the model for one word', async (t) => {
   assert.match(bad.of('MODEL_FAILED').what, /401/);
 });
 
-test('L2 every id of the doctor is provoked by a test here and explained in the manual', async () => {
-  const manual = await readFile(path.join(import.meta.dirname, '../../docs/how-to/set-up.md'), 'utf8');
-  for (const id of Object.keys(reasons)) {
-    assert.ok(provoked.has(id), `nothing provokes ${id}`);
-    assert.ok(manual.includes(`\`${id}\``), `${id} is not in docs/how-to/set-up.md`);
-  }
+test('L2 every id of the doctor is provoked by a test here', () => {
+  for (const id of Object.keys(reasons)) assert.ok(provoked.has(id), `nothing provokes ${id}`);
 });

@@ -1,0 +1,106 @@
+import { auditEvents } from './audit-events.ts';
+import { configPage } from './config-page.ts';
+import { code, table } from './markdown.ts';
+import { commands, groups } from '../../src/cli/commands.ts';
+import type { Command, Parameter } from '../../src/cli/command.ts';
+import { builtInMenu } from '../../src/conversations/refresh-menus.ts';
+import { builtIns } from '../../src/core/built-in-commands.ts';
+import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
+import { reasons } from '../../src/operator/doctor/reasons.ts';
+
+/** The pages of docs/reference, by file name. */
+export function referencePages(): Readonly<Record<string, string>> {
+  return {
+    'config.md': page('Configuration', configIntroduction, configPage()),
+    'commands.md': page('Commands of the command line', commandsIntroduction, commands.flatMap(commandPart)),
+    'chat-commands.md': page('Commands in a chat', chatIntroduction, [chatCommands()]),
+    'tools.md': page('Built-in tools', toolsIntroduction, [tools()]),
+    'doctor.md': page('Findings of the doctor', doctorIntroduction, [doctorFindings()]),
+    'audit-events.md': page('Events of the audit', auditIntroduction, [auditEvents()]),
+  };
+}
+
+const configIntroduction = `Every key of \`config.toml\`. [config.example.toml](../../config.example.toml) has them as a file to copy.
+\`NAME\` is a name that you choose. An id is written as \`"telegram:42"\`; \`"$NAME"\` is a variable of the environment or of \`.env\`.`;
+const commandsIntroduction = `Each has \`--help\` and \`--config FILE\`, the path of the configuration. Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.
+All of them work while the bot runs, unless their help says otherwise.`;
+const chatIntroduction = `On Slack write them after \`/skill\`, such as \`/skill stop\`, or after a mention in a thread: \`@bot stop\`. A skill is a command, too:
+\`/NAME\` and your request.`;
+const toolsIntroduction = `What the model may call, before plugins and MCP servers add theirs. "If named" is a tool that needs a list to name it: \`[agent] tools\`
+for the main agent, \`allowed-tools\` of a skill for its runs. \`[policy]\` says what happens at each risk. The risk of commands depends on the
+sandbox and the network ([approvals](../how-to/approvals.md)).`;
+const doctorIntroduction = `\`skillet doctor\` prints these ids, which do not change: scripts can match on them. Codes of skills and plugins come with their own explanation.`;
+const auditIntroduction = `What \`skillet audit tail\` shows, and \`--kind\` selects. Each line also has its time and its place in the chain. Ids are pseudonyms in the
+files; texts of messages are never recorded.`;
+
+function page(title: string, introduction: string, parts: readonly string[]): string {
+  const origin = '<!-- Made from the code by `npm run docs:reference`. -->';
+  return `${[`# ${title}`, origin, introduction, ...parts].filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function commandPart(command: Command, index: number): readonly string[] {
+  const { name, about, args, options, examples, json } = command;
+  const [first = ''] = name.split(' ');
+  const opens =
+    name.includes(' ') && !commands.slice(0, index).some((other) => other.name.startsWith(`${first} `));
+  const usage = [
+    'skillet',
+    name,
+    ...Object.entries(args).map(([word, { required }]) => (required ? `<${word}>` : `[${word}]`)),
+  ];
+  const rows = [
+    ...Object.entries(args).map(([word, one]) => [code(word), textOf(one)]),
+    ...Object.entries(options).map(([word, one]) => [code(flagsOf(word, one)), textOf(one)]),
+    ...(json ? [[code('--json'), 'as data']] : []),
+  ];
+  return [
+    ...(opens ? [`## ${first}: ${groups[first] ?? ''}`] : []),
+    `${name.includes(' ') ? '###' : '##'} ${code(usage.join(' '))}`,
+    `${about[0]?.toUpperCase() ?? ''}${about.slice(1)}.`,
+    rows.length === 0 ? '' : table(['argument or option', 'meaning'], rows),
+    examples.map((example) => `    ${example}`).join('\n'),
+  ];
+}
+
+function flagsOf(word: string, { short, value }: Parameter<unknown>): string {
+  return `${short === undefined ? '' : `-${short}, `}--${word}${value === undefined ? '' : ` <${value}>`}`;
+}
+
+function textOf({ about, choices, preset }: Parameter<unknown>): string {
+  const among = choices === undefined ? '' : `: ${choices.map(code).join(', ')}`;
+  return `${about}${among}${preset === undefined ? '' : ` (default: ${code(JSON.stringify(preset))})`}`;
+}
+
+/** Those that no menu shows. */
+const outsideOfMenus: Readonly<Record<string, string>> = {
+  start: 'Hello; with a code that you were given, it makes you an owner',
+  clear: 'The same as `/new`',
+  tasks: 'What runs in the background here',
+  exit: 'Leave a terminal',
+};
+
+function chatCommands(): string {
+  const menu = new Map(builtInMenu.map(({ name, description }) => [name, description]));
+  const rows = builtIns.map((name) => {
+    const about = menu.get(name) ?? outsideOfMenus[name];
+    if (about === undefined) throw new Error(`bin/reference/pages.ts: say what /${name} does`);
+    return [code(`/${name}`), about];
+  });
+  return table(['command', 'what it does'], rows);
+}
+
+function tools(): string {
+  const offers = { kept: 'always', default: 'yes', named: 'if named' };
+  const rows = builtInNames().map((name) => {
+    const tool = builtInTool(name);
+    if (tool === undefined) throw new Error(name);
+    const { icon, says, risk, main, runs } = tool;
+    return [code(name), `${icon} ${says}`, risk, main ? offers[main] : 'no', runs ? offers[runs] : 'no'];
+  });
+  return table(['tool', 'what it does', 'risk', 'main agent', 'runs of skills'], rows);
+}
+
+function doctorFindings(): string {
+  const rows = Object.entries(reasons).map(([id, { why, fix }]) => [code(id), why, fix]);
+  return table(['id', 'why it matters', 'fix'], rows);
+}

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export const root = path.join(import.meta.dirname, '../..');
+
+/** `file` from the root. */
+export type DocumentFile = Readonly<{ file: string; text: string }>;
+
+/** What people read about the bot; decisions and the spec included. */
+export function documents(): readonly DocumentFile[] {
+  const below = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name.replaceAll(path.sep, '/')}`);
+  const others = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    'src/README.md',
+    'test/servers/README.md',
+  ];
+  return [...others, ...below.sort()].map((file) => ({
+    file,
+    text: readFileSync(path.join(root, file), 'utf8'),
+  }));
+}
+
+/** Fenced blocks with their language, and indented ones without. Those inside lists count, too. */
+export function blocksOf(markdown: string): readonly Readonly<{ language: string; text: string }>[] {
+  const found: { language: string; lines: string[] }[] = [];
+  let open: { language: string; lines: string[]; fenced: boolean; indent: number } | undefined;
+  for (const line of markdown.split('\n')) {
+    const fence = /^(\s*)```(\w*)/.exec(line);
+    if (open?.fenced === true) {
+      if (fence === null) open.lines.push(line.slice(open.indent));
+      else open = undefined;
+    } else if (fence !== null) {
+      open = { language: fence[2] ?? '', lines: [], fenced: true, indent: fence[1]?.length ?? 0 };
+      found.push(open);
+    } else if (/^ {4}/.test(line)) {
+      open ??= start();
+      open.lines.push(line);
+    } else if (line.trim() !== '') open = undefined;
+    else open?.lines.push('');
+  }
+  return found.map(({ language, lines }) => ({ language, text: dedent(lines) }));
+
+  function start() {
+    const block = { language: '', lines: [], fenced: false, indent: 0 };
+    found.push(block);
+    return block;
+  }
+}
+
+function dedent(lines: readonly string[]): string {
+  const filled = lines.filter((line) => line.trim() !== '');
+  const indent = Math.min(...filled.map((line) => line.length - line.trimStart().length));
+  return lines
+    .map((line) => line.slice(indent))
+    .join('\n')
+    .trimEnd();
+}
