@@ -133,9 +133,9 @@ function operateOf(
     capabilities,
     files,
     async inForce() {
-      const { config, rules, models } = host.runtime();
+      const { config, access, rules, models } = host.runtime();
       const { contextWindow } = models.get(config.agent.model);
-      return { config, rules, registry: library.current(), isHere: availability(), contextWindow };
+      return { config, access, rules, registry: library.current(), isHere: availability(), contextWindow };
     },
     running: { readiness: health.readiness, answer: approvals.answer },
   });

@@ -6,14 +6,17 @@ import { slackUserGroups } from '../config/people-groups.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import { isServed } from '../channels/terminal/control.ts';
 import { OperatorError } from '../core/errors.ts';
-import { nobodyKnown, openGates, type KnownPeople } from '../operator/access/explain-access.ts';
-import type { Ruling } from '../operator/access/ruling.ts';
+import { ruleName, type Ruling } from '../access/ruling.ts';
+import type { AccessDecisions, Writer } from '../operator/access/access-decisions.ts';
+import { storeFileOf } from '../operator/archive/archive-parts.ts';
+import { openGates } from '../operator/access/open-gates.ts';
+import { toWriter } from '../operator/access/question.ts';
 import { runAccessTests } from '../operator/access/run-access-tests.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { print, printJson } from './console.ts';
-import { openOperatorConfig } from './open-config.ts';
-import { noSuchSkill, quietLog, skillsHere, writtenApprovals } from './skills-here.ts';
+import { openOperatorConfig, openStoreConfig } from './open-config.ts';
+import { noSuchSkill, quietLog, skillsHere } from './skills-here.ts';
 
 type Asked = Shared &
   Readonly<{
@@ -29,28 +32,31 @@ type Asked = Shared &
 export async function explainAccess(asked: Asked): Promise<void> {
   const { config: flag, json, user: who, chat: where, as: chatType, external, unaddressed, skill } = asked;
   const config = await openOperatorConfig(flag);
-  const { skills, names } = await skillsHere(config, () => writtenApprovals(config, flag));
-  if (skill !== undefined && !names.includes(skill)) throw noSuchSkill(skill, names);
-  const gates = await openGates(config, { skills, people: await knownPeople(config, flag), log: quietLog });
-  try {
-    const found = await gates.explain({ who, where, chatType, external, unaddressed, skill });
-    const { talk, skills: rulings } = found;
-    const asksSkill = skill === undefined ? undefined : rulings[0]?.ruling;
-    if (!talk.allowed || asksSkill?.allowed === false) process.exitCode = 1;
-    const unread = who.startsWith('slack:') ? slackUserGroups(config) : [];
-    if (json === true) return printJson({ ...found, unread });
-    const place = where === undefined || where === who ? 'in a direct message' : `in ${where}`;
-    print(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
-    const intro = talk.allowed ? '' : 'if they might talk, ';
-    for (const { name, ruling } of rulings)
-      if (skill === undefined)
-        print(`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`);
-      else print(paragraph(`${intro}${who} ${ruling.allowed ? 'may' : 'may not'} use ${name} there`, ruling));
-    if (unread.length > 0)
-      print(`Not counted: ${unread.join(', ')}. Only a running bot asks Slack who is in a user group.`);
-  } finally {
-    await gates.close();
-  }
+  const writer = toWriter({ who, where, chatType, external, unaddressed });
+  const isRunning = await isServed(config.bot.dataDir);
+  const { message: talk, skills } = isRunning
+    ? await askBot(flag, 'access decisions', writer)
+    : await decideHere(config, flag, writer);
+  const rulings = skills
+    .filter(({ name }) => skill === undefined || name === skill)
+    .map(({ name, byPerson: ruling }) => ({ name, ruling }));
+  if (skill !== undefined && rulings.length === 0)
+    throw noSuchSkill(
+      skill,
+      skills.map(({ name }) => name),
+    );
+  if (!talk.allowed || (skill !== undefined && rulings[0]?.ruling.allowed === false)) process.exitCode = 1;
+  const unread = who.startsWith('slack:') && !isRunning ? slackUserGroups(config) : [];
+  if (json === true) return printJson({ talk, skills: rulings, unread });
+  const place = where === undefined || where === who ? 'in a direct message' : `in ${where}`;
+  print(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
+  const intro = talk.allowed ? '' : 'if they might talk, ';
+  for (const { name, ruling } of rulings)
+    if (skill === undefined)
+      print(`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`);
+    else print(paragraph(`${intro}${who} ${ruling.allowed ? 'may' : 'may not'} use ${name} there`, ruling));
+  if (unread.length > 0)
+    print(`Not counted: ${unread.join(', ')}. Only a running bot asks Slack who is in a user group.`);
 }
 
 /** Holds the config against a file of expectations (L14). Exit 1 if one fails. */
@@ -61,8 +67,8 @@ export async function testAccess({
 }: Shared & Readonly<{ file?: string }>): Promise<void> {
   const config = await openOperatorConfig(flag);
   const place = file === undefined ? defaultFile(config) : path.resolve(file);
-  const { skills } = await skillsHere(config);
-  const results = await runAccessTests(config, { tests: readAccessTests(place), skills, log: quietLog });
+  const registry = await skillsHere(config);
+  const results = await runAccessTests(config, { tests: readAccessTests(place), registry, log: quietLog });
   const failed = results.filter(({ passed }) => !passed);
   if (failed.length > 0) process.exitCode = 1;
   if (json === true) return printJson({ ok: failed.length === 0, results });
@@ -84,18 +90,22 @@ function paragraph(said: string, ruling: Ruling): string {
 }
 
 function detail({ code, reason, rule, change }: Ruling): readonly string[] {
-  const place =
-    rule?.path === undefined ? '' : ` (${rule.path}${rule.line === undefined ? '' : `:${rule.line}`})`;
   return [
     `  Because: ${code === undefined ? '' : `${code}: `}${reason}`,
-    ...(rule === undefined ? [] : [`  Rule: ${rule.name}${place}`]),
+    ...(rule === undefined ? [] : [`  Rule: ${ruleName(rule)}`]),
     ...(change === undefined ? [] : [`  To change that: ${change}`]),
   ];
 }
 
-/** Looking makes no store. */
-async function knownPeople(config: Config, flag: string | undefined): Promise<KnownPeople> {
-  const file = /^sqlite:(.+)$/s.exec(config.store.url)?.[1];
-  if (file !== undefined && !existsSync(file) && !(await isServed(config.bot.dataDir))) return nobodyKnown;
-  return askBot(flag, 'pair list');
+/** While no bot runs. Looking makes no store. */
+async function decideHere(
+  config: Config,
+  flag: string | undefined,
+  writer: Writer,
+): Promise<AccessDecisions> {
+  const store = await openStoreConfig(flag);
+  const file = storeFileOf(store);
+  if (file === undefined || existsSync(file)) return askBot(flag, 'access decisions', writer);
+  const gates = await openGates(config, { registry: await skillsHere(config), log: quietLog });
+  return gates.decide(writer).finally(gates.close);
 }

@@ -4,11 +4,11 @@ import { accessTestsOf, readAccessTests } from '../config/access-tests.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { Skill } from '../core/skill.ts';
 import { runAccessTests } from '../operator/access/run-access-tests.ts';
 import { quietLog } from './skills-here.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { maskedConfig, showConfig } from '../config/secrets-of-config.ts';
+import type { Registry } from '../skills/registry.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import type { Shared } from './command.ts';
 import { openConfig, parseHere } from './open-config.ts';
@@ -53,9 +53,10 @@ async function lookForProblems(config: Config) {
   const expectations = config.path === undefined ? undefined : accessTestsOf(config.path);
   const isTested = expectations !== undefined && existsSync(expectations);
   const named = Object.keys(config.skills.byName).length > 0;
-  const skills = named || isTested ? (await loadSkills(roots)).skills : [];
-  const slips = named ? unusedTables(skills, config) : [];
-  const unmet = isTested ? await unmetExpectations(config, expectations, skills) : [];
+  const registry = named || isTested ? await loadSkills(roots) : undefined;
+  const slips = registry !== undefined && named ? unusedTables(registry.skills, config) : [];
+  const unmet =
+    registry !== undefined && isTested ? await unmetExpectations(config, expectations, registry) : [];
   return { plugins, diagnostics: [...ofMachine, ...diagnostics, ...unmet], slips };
 }
 
@@ -63,7 +64,7 @@ async function lookForProblems(config: Config) {
 async function unmetExpectations(
   config: Config,
   place: string,
-  skills: readonly Skill[],
+  registry: Registry,
 ): Promise<readonly Diagnostic[]> {
   const failed = (message: string): Diagnostic => ({
     level: 'error',
@@ -72,7 +73,7 @@ async function unmetExpectations(
     path: place,
   });
   try {
-    const results = await runAccessTests(config, { tests: readAccessTests(place), skills, log: quietLog });
+    const results = await runAccessTests(config, { tests: readAccessTests(place), registry, log: quietLog });
     return results
       .filter(({ passed }) => !passed)
       .map(({ what, expected, ruling }) => failed(`${what}: expected ${expected}, but ${ruling.reason}`));

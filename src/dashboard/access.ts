@@ -1,4 +1,4 @@
-import type { Decision } from '../access/decide-message.ts';
+import { ruleName, type Ruling } from '../access/ruling.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { AccessDecisions } from '../operator/access/access-decisions.ts';
 import { cell, code, person, rowHead, search, select, table } from './elements.ts';
@@ -112,24 +112,34 @@ function matrix(label: string, columns: readonly Column[]): Html {
   return table(label, ['Skill', ...columns.map(({ head }) => head)], [talks, ...rows], '');
 }
 
+type Shown = Pick<Ruling, 'allowed'> & Partial<Ruling>;
+
 /** Yes, or no with its reason. Of a skill: by the person, and by the model for them, where that differs. */
-export function verdict(decision: Decision, byModel: Decision = decision): Html {
-  if (decision.allowed && byModel.allowed) return html`<td><span class="yes">yes</span></td>`;
-  const isSame = decision.allowed === byModel.allowed && whyNot(decision) === whyNot(byModel);
-  const word = isSame ? 'no' : decision.allowed ? 'person only' : byModel.allowed ? 'model only' : 'no';
-  const reasons = isSame
-    ? [whyNot(decision)]
-    : [decision, byModel].flatMap((one) => (one.allowed ? [] : [whyNot(one)]));
+export function verdict(ruling: Shown, byModel: Shown = ruling): Html {
+  if (ruling.allowed && byModel.allowed) return html`<td><span class="yes">yes</span></td>`;
+  const isSame = ruling.allowed === byModel.allowed && whyNot(ruling) === whyNot(byModel);
+  const word = isSame ? 'no' : ruling.allowed ? 'person only' : byModel.allowed ? 'model only' : 'no';
+  const reasons = isSame ? [ruling] : [ruling, byModel].filter(({ allowed }) => !allowed);
   return html`<td>
     <details class="${word === 'no' ? 'no' : 'partly'}">
       <summary>${word}</summary>
-      ${reasons.map((reason) => html`<p>${reason}</p>`)}
+      ${reasons.map(
+        (one) =>
+          html`<p>${whyNot(one)}</p>
+            ${detail(one)}`,
+      )}
     </details>
   </td>`;
 }
 
-function whyNot(decision: Decision): string {
-  return decision.allowed ? '' : `${decision.code}: ${decision.reason}`;
+function whyNot({ allowed, code, reason = '' }: Shown): string {
+  return allowed ? '' : `${code ?? ''}: ${reason}`;
+}
+
+function detail({ rule, change }: Shown): Html {
+  return html`${rule === undefined ? nothing : html`<p>Rule: ${ruleName(rule)}</p>`}${
+    change === undefined ? nothing : html`<p>To change that: ${change}</p>`
+  }`;
 }
 
 function paging({ query }: View, first: number, count: number): Html {

@@ -185,5 +185,5 @@ async function readAccess(config: Config, written: WrittenSkills, log: Log): Pro
     strict: config.skills.strict,
     approvals: () => readApprovals(written, writtenRoot(config)),
   });
-  return { config, rules: skillRules(config), registry };
+  return { config, access: accessSettings(config), rules: skillRules(config), registry };
 }

@@ -127,7 +127,11 @@ test('L13 people that the store knows count, whether a bot runs or not', async (
     /may not use dice there\.\n {2}Because: SKILL_NOT_AVAILABLE_HERE: .*\n {2}Rule: skills\.dice\.allow_users \(.*config\.toml:9\)\n/,
   );
   const bot = await openRunningBot(t, home, '[access]\nusers = ["telegram:42"]\n');
-  assert.equal((await explain(home, 'telegram:7')).talk.allowed, true);
+  const running = await explain(home, 'telegram:7');
+  assert.deepEqual([running.talk.allowed, running.talk.rule?.name], [true, 'the store']);
+  const stranger = await explain(home, 'telegram:8', '--skill', 'dice');
+  assert.deepEqual([stranger.talk.code, stranger.talk.rule?.line], ['STRANGER', 6]);
+  assert.equal(stranger.skills[0]?.ruling.allowed, true);
   await bot.end();
 });
 

@@ -63,7 +63,9 @@ async function operateHere(t: TestContext, folder: string, isRunning = true): Pr
       },
     },
     files: { forget: async () => 0 },
-    inForce: async () => ({ config, rules: skillRules(config), registry: createRegistry([]) }),
+    inForce: async () => ({
+      ...{ config, access: access(), rules: skillRules(config), registry: createRegistry([]) },
+    }),
     running: isRunning
       ? {
           answer: nothing,

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import type { Decision } from '../../access/decide-message.ts';
+import type { Decision, Speaker } from '../../access/decide-message.ts';
 import { decideSkill, isSensitive, type AccessContext } from '../../access/decide-skill.ts';
+import { explainSkill } from '../../access/explain-skill.ts';
+import { explainTalk } from '../../access/explain-talk.ts';
+import { createRuleAt, type Ruling } from '../../access/ruling.ts';
 import type { Users } from '../../access/users.ts';
 import type { Config } from '../../config/complete-config.ts';
-import type { SkillRules } from '../../core/access-settings.ts';
+import type { AccessSettings, SkillRules } from '../../core/access-settings.ts';
 import { chatTypes } from '../../core/conversation.ts';
 import type { Skill } from '../../core/skill.ts';
 import { skillEnvironment } from '../../sandbox/script-command.ts';
@@ -30,6 +33,7 @@ export type Writer = Readonly<z.output<typeof writer>>;
 /** What the gates of a bot judge by, as of now. */
 export type AccessInForce = Readonly<{
   config: Config;
+  access: AccessSettings;
   rules: SkillRules;
   registry: Registry;
   /** Whether programs and packages of a skill are here; undefined if no sandbox is open. */
@@ -42,7 +46,7 @@ export type SkillDecisions = Readonly<{
   description: string;
   origin: string;
   sensitive: boolean;
-  byPerson: Decision;
+  byPerson: Ruling;
   byModel: Decision;
   /** Programs or packages are missing (P3). */
   lacks: boolean;
@@ -51,45 +55,60 @@ export type SkillDecisions = Readonly<{
 }>;
 
 export type AccessDecisions = Readonly<{
-  message: Decision;
+  message: Ruling;
   skills: readonly SkillDecisions[];
   /** The section of the system prompt that this writer's turn would have; empty if there is none. */
   catalogue: string;
 }>;
 
-/** Every decision about a writer, by the functions that decide about messages and skills (A8, A9). Nothing is run. */
+type Deps = Readonly<{
+  users: Pick<Users, 'decide' | 'isOwner' | 'paired' | 'allowedGroups'>;
+  accessOf: AccessContext;
+  inForce(): Promise<AccessInForce>;
+}>;
+
+/**
+ * Every decision about a writer, by the functions that decide about messages and skills (A8, A9), with the rule behind
+ * it (L13). Nothing is run.
+ */
 export async function accessDecisions(
   writer: Writer,
-  {
-    users,
-    accessOf,
-    inForce,
-  }: Readonly<{
-    users: Pick<Users, 'decide'>;
-    accessOf: AccessContext;
-    inForce(): Promise<AccessInForce>;
-  }>,
+  { users, accessOf, inForce }: Deps,
 ): Promise<AccessDecisions> {
   const { sender, kind, channel, chat, chatType, external, addressed } = writer;
   const conversation = { channel, chat };
-  const [message, use, { config, rules, registry, isHere = () => true, contextWindow }] = await Promise.all([
-    users.decide({ conversation, chatType, addressed, sender: { id: sender, kind } }),
-    accessOf({ conversation, chatType, external, sender: { id: sender } }),
-    inForce(),
-  ]);
+  const speaker: Speaker = { conversation, chatType, addressed, sender: { id: sender, kind } };
+  const [decision, use, known, { config, access, rules, registry, isHere = () => true, contextWindow }] =
+    await Promise.all([
+      users.decide(speaker),
+      accessOf({ conversation, chatType, external, sender: { id: sender } }),
+      Promise.all([users.isOwner(sender), users.paired(), users.allowedGroups()]),
+      inForce(),
+    ]);
+  const [owner, paired, groups] = known;
+  const ruleAt = createRuleAt(config.path);
+  const message = explainTalk(decision, speaker, {
+    settings: access,
+    stored: {
+      owner,
+      paired: paired.some((one) => one.sender === sender),
+      group: groups.some(({ id }) => use.chatIds.includes(id)),
+    },
+    ruleAt,
+  });
   const byModel = { ...use, by: 'model' } as const;
   const skills = registry.skills.map((skill) => ({
     name: skill.name,
     description: skill.description,
     origin: skill.origin,
     sensitive: isSensitive(skill, rules),
-    byPerson: decideSkill(skill, rules, use),
+    byPerson: explainSkill(skill, { rules, use, ruleAt }),
     byModel: decideSkill(skill, rules, byModel),
     lacks: !isHere(skill),
     missingEnv: skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {}).missing,
   }));
   const isSeen = (skill: Skill): boolean =>
-    message.allowed && isHere(skill) && decideSkill(skill, rules, byModel).allowed;
+    decision.allowed && isHere(skill) && decideSkill(skill, rules, byModel).allowed;
   const { prompt } = config;
   const { text: catalogue } = registry.catalogue(isSeen, {
     format: prompt.skillsFormat,

@@ -1,7 +1,6 @@
-import type { Speaker } from '../../access/decide-message.ts';
-import type { SkillUse } from '../../access/decide-skill.ts';
 import type { SeenChatType } from '../../core/conversation.ts';
 import { OperatorError } from '../../core/errors.ts';
+import type { Writer } from './access-decisions.ts';
 
 /** Who asks for what, and where. Ids are qualified. */
 export type AccessQuestion = Readonly<{
@@ -14,11 +13,10 @@ export type AccessQuestion = Readonly<{
   external?: boolean;
   /** Without a mention. */
   unaddressed?: boolean;
-  skill?: string;
 }>;
 
-/** The message that would be judged, and the use of a skill. Throws OperatorError for ids of two channels. */
-export function toMessage(question: AccessQuestion): Readonly<{ speaker: Speaker; use: SkillUse }> {
+/** The writer that would be judged. Throws OperatorError for ids of two channels. */
+export function toWriter(question: AccessQuestion): Writer {
   const { who, where = who, external = false, unaddressed = false } = question;
   const [channel = '', person] = split(who);
   const [of, chat = ''] = where.includes(':') ? split(where) : [channel, where];
@@ -27,17 +25,8 @@ export function toMessage(question: AccessQuestion): Readonly<{ speaker: Speaker
       `${who} and ${where} are of two channels: write both ids of one, such as telegram:42.`,
     );
   const chatType = question.chatType ?? typeOf(channel, chat, chat === person);
-  const conversation = { channel, chat };
-  const isGuest = channel === 'slack' && external;
-  return {
-    speaker: {
-      conversation,
-      chatType,
-      addressed: !unaddressed,
-      sender: { id: who, kind: isGuest ? 'guest' : 'person' },
-    },
-    use: { chatType, chatIds: [`${channel}:${chat}`], external, sender: who, by: 'person' },
-  };
+  const kind = channel === 'slack' && external ? 'guest' : 'person';
+  return { sender: who, kind, channel, chat, chatType, external, addressed: !unaddressed };
 }
 
 function split(id: string): readonly [string, string] {

@@ -1,9 +1,11 @@
 import type { AccessTest } from '../../config/access-tests.ts';
 import type { Config } from '../../config/complete-config.ts';
-import type { Skill } from '../../core/skill.ts';
+import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { nobodyKnown, openGates } from './explain-access.ts';
-import type { Ruling } from './ruling.ts';
+import type { Registry } from '../../skills/registry.ts';
+import type { Ruling } from '../../access/ruling.ts';
+import { openGates } from './open-gates.ts';
+import { toWriter } from './question.ts';
 
 export type TestedAccess = Readonly<{
   /** `telegram:42 in telegram:-100 uses dice` */
@@ -16,20 +18,20 @@ export type TestedAccess = Readonly<{
 /** Holds the config against expectations (L14). Nobody is paired unless a test says so: the result is the same on every machine. */
 export async function runAccessTests(
   config: Config,
-  { tests, skills, log }: Readonly<{ tests: readonly AccessTest[]; skills: readonly Skill[]; log: Log }>,
+  { tests, registry, log }: Readonly<{ tests: readonly AccessTest[]; registry: Registry; log: Log }>,
 ): Promise<readonly TestedAccess[]> {
   const results: TestedAccess[] = [];
   for (const test of tests) {
-    const gates = await openGates(config, { skills, people: nobodyKnown, log });
+    const gates = await openGates(config, { registry, log });
     try {
       const { who, where, chat_type: chatType, external, skill } = test;
       if (test.paired === true) await gates.pair(who);
-      const {
-        talk,
-        skills: [of],
-      } = await gates.explain({ who, where, chatType, external, skill });
+      const { message: talk, skills } = await gates.decide(toWriter({ who, where, chatType, external }));
+      const of = skills.find(({ name }) => name === skill);
+      if (skill !== undefined && of === undefined)
+        throw new OperatorError(`There is no skill ${skill}: see \`skillet skill list\`.`);
       // Who may not talk uses no skill.
-      const ruling = skill === undefined || !talk.allowed || of === undefined ? talk : of.ruling;
+      const ruling = skill === undefined || !talk.allowed || of === undefined ? talk : of.byPerson;
       const wanted = test.expect === 'allow';
       const passed = ruling.allowed === wanted && (test.code === undefined || test.code === ruling.code);
       const doing = skill === undefined ? 'talks' : `uses ${skill}`;

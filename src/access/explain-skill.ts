@@ -1,14 +1,8 @@
-import {
-  allowedChats,
-  allowedChatTypes,
-  decideSkill,
-  isSensitive,
-  type SkillUse,
-} from '../../access/decide-skill.ts';
-import { listsId } from '../../access/chat-migrations.ts';
-import type { KeyPath } from '../../config/section.ts';
-import type { SkillRules } from '../../core/access-settings.ts';
-import type { Skill } from '../../core/skill.ts';
+import { allowedChats, allowedChatTypes, decideSkill, isSensitive, type SkillUse } from './decide-skill.ts';
+import { listsId } from './chat-migrations.ts';
+import type { KeyPath } from '../config/section.ts';
+import type { SkillRules } from '../core/access-settings.ts';
+import type { Skill } from '../core/skill.ts';
 import type { Rule, Ruling } from './ruling.ts';
 
 type Why = Readonly<{ rule: Rule; change: string }>;

@@ -1,8 +1,8 @@
-import { listsId } from '../../access/chat-migrations.ts';
-import type { Decision, MessageDenial, Speaker } from '../../access/decide-message.ts';
-import type { KeyPath } from '../../config/section.ts';
-import type { AccessLevel, AccessSettings } from '../../core/access-settings.ts';
-import { chatIdOf } from '../../core/conversation.ts';
+import { listsId } from './chat-migrations.ts';
+import type { Decision, MessageDenial, Speaker } from './decide-message.ts';
+import type { KeyPath } from '../config/section.ts';
+import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
+import { chatIdOf } from '../core/conversation.ts';
 import type { Rule, Ruling } from './ruling.ts';
 
 /** Whether somebody may talk, as `decision` says, with the rule behind it. `stored`: from the bot's store, not the config. */

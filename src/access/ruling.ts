@@ -1,5 +1,5 @@
-import { placeInFile, writtenInFile } from '../../config/config-problem.ts';
-import { formatKeyPath, type KeyPath } from '../../config/section.ts';
+import { placeInFile, writtenInFile } from '../config/config-problem.ts';
+import { formatKeyPath, type KeyPath } from '../config/section.ts';
 
 /** A decision, the rule behind it, and what would change it. */
 export type Ruling = Readonly<{
@@ -18,6 +18,12 @@ export type Rule = Readonly<{
   /** Absent: it is at its default. */
   line?: number;
 }>;
+
+/** `access.users (/srv/bot/config.toml:7)` */
+export function ruleName({ name, path, line }: Rule): string {
+  const place = line === undefined ? path : `${path ?? ''}:${line}`;
+  return place === undefined ? name : `${name} (${place})`;
+}
 
 /** Where a key stands in the config, or that it is at its default. */
 export function createRuleAt(file: string | undefined): (key: KeyPath) => Rule {

@@ -1,0 +1,37 @@
+import { auditPlace } from '../../audit/audit-files.ts';
+import { createAudit } from '../../audit/create-audit.ts';
+import type { Config } from '../../config/complete-config.ts';
+import { accessSettings, skillRules } from '../../config/runtime-config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Registry } from '../../skills/registry.ts';
+import { openStore } from '../../store/open-store.ts';
+import { createPeople } from '../operate.ts';
+import { accessDecisions, type AccessDecisions, type Writer } from './access-decisions.ts';
+
+/** The gates of a bot over a store in memory, which knows nobody and ends with it. */
+export async function openGates(
+  config: Config,
+  { registry, log }: Readonly<{ registry: Registry; log: Log }>,
+): Promise<
+  Readonly<{
+    decide(writer: Writer): Promise<AccessDecisions>;
+    pair(sender: string): Promise<void>;
+    close(): Promise<void>;
+  }>
+> {
+  const clock = systemClock;
+  const memory = 'sqlite::memory:';
+  const store = await openStore(memory, { log });
+  // Nothing is decided for good here, so nothing is recorded.
+  const { dataDir } = config.bot;
+  const audit = createAudit({ dataDir, place: auditPlace(memory, dataDir), keyed: store.keyed, clock, log });
+  const access = accessSettings(config);
+  const { users, accessOf } = createPeople({ store, audit, clock, log }, { access: () => access });
+  const inForce = { config, access, rules: skillRules(config), registry };
+  return {
+    decide: (writer) => accessDecisions(writer, { users, accessOf, inForce: async () => inForce }),
+    pair: (sender) => users.pair({ sender, name: sender, since: clock.now() }),
+    close: store.close,
+  };
+}
