@@ -10,6 +10,8 @@ export type UserGroups = Readonly<{
   expand(config: Config): Config;
   /** Reads what the config names: at once, then every 2 minutes, until the signal. `changed` is called when members did. */
   follow(config: () => Config, changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Undefined while nobody could tell in the last 5 minutes. */
+  membersOf(group: string): readonly string[] | undefined;
   /** Waits 5 s at most until each group of the config was read once. False if there was nothing to wait for. */
   ready(config: Config): Promise<boolean>;
 }>;
@@ -69,6 +71,7 @@ export function createUserGroups({
     JSON.stringify(groups.map((group) => membersOf(group)));
 
   return {
+    membersOf,
     expand: (config) =>
       groupsOf(config).length === 0
         ? config

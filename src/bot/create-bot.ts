@@ -1,4 +1,5 @@
 import { accessSettings } from '../config/runtime-config.ts';
+import { slackUserGroups } from '../config/people-groups.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
@@ -117,7 +118,7 @@ function deliveryOf(
 }
 
 function operateOf(
-  { host, people, chat, clean }: Base,
+  { host, people, chat, clean, userGroups, written }: Base,
   features: Features,
   { library, skillSandbox, host: { health } }: BotParts,
 ): Bot['operate'] {
@@ -135,7 +136,12 @@ function operateOf(
     async inForce() {
       const { config, access, rules, models } = host.runtime();
       const { contextWindow } = models.get(config.agent.model);
-      return { config, access, rules, registry: library.current(), isHere: availability(), contextWindow };
+      return {
+        ...{ config, access, rules, contextWindow },
+        registry: library.current(),
+        isHere: availability(),
+        userGroups: { names: slackUserGroups(written()), membersOf: userGroups.membersOf },
+      };
     },
     running: { readiness: health.readiness, answer: approvals.answer },
   });

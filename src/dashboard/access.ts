@@ -1,9 +1,10 @@
 import { ruleName, type Ruling } from '../access/ruling.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { AccessDecisions } from '../operator/access/access-decisions.ts';
+import type { NamedGroup } from '../operator/access/named-groups.ts';
 import { cell, code, person, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
-import { knownPlaces, likelyType, writerAt, type KnownChat } from './known-places.ts';
+import { knownPlaces, likelyType, writerAt, type Known, type KnownChat } from './known-places.ts';
 import type { Page, View } from './page.ts';
 
 /** Columns side by side; the rest is a page further. */
@@ -24,7 +25,7 @@ export const accessPage: Page = {
   title: 'Access',
   async main(view) {
     const { query } = view;
-    const known = await knownPlaces(view);
+    const [known, groups] = await Promise.all([knownPlaces(view), view.ask('group list')]);
     const [place = '', someone = ''] = [query.get('chat') ?? '', query.get('person') ?? ''];
     const first = Math.max(0, Number.parseInt(query.get('from') ?? '', 10) || 0);
     const chat = place === '' ? undefined : chatOf(place, query.get('type') ?? '', known.chats);
@@ -46,7 +47,7 @@ export const accessPage: Page = {
       </p>
       ${filters(view, known)}${lists(known)}
       <h2>${title}</h2>
-      ${matrix(title, columns)}${paging(view, first, all.length)}`;
+      ${matrix(title, columns)}${paging(view, first, all.length)}${groupTable(groups, known)}`;
   },
 };
 
@@ -140,6 +141,36 @@ function detail({ rule, change }: Shown): Html {
   return html`${rule === undefined ? nothing : html`<p>Rule: ${ruleName(rule)}</p>`}${
     change === undefined ? nothing : html`<p>To change that: ${change}</p>`
   }`;
+}
+
+/** Who is in each group that the config names (A13). */
+function groupTable(groups: readonly NamedGroup[], { people }: Known): Html {
+  if (groups.length === 0) return nothing;
+  const names = new Map(people.map(({ id, name }) => [id, name]));
+  const somebody = (id: string): Html => html`<li>${person(id, names.get(id))}</li>`;
+  const rows = groups.map(({ name, entries }) => [
+    rowHead(code(name)),
+    cell(
+      html`<ul>
+        ${entries.map(({ id, members }) =>
+          members === undefined
+            ? somebody(id)
+            : html`<li>
+                ${code(id)}:
+                ${
+                  members === null
+                    ? 'not known now, so it admits nobody'
+                    : html`<ul>
+                        ${members.map(somebody)}
+                      </ul>`
+                }
+              </li>`,
+        )}
+      </ul>`,
+    ),
+  ]);
+  return html`<h2>Groups of people</h2>
+    ${table('Groups of people', ['Group', 'Who is in it'], rows, '')}`;
 }
 
 function paging({ query }: View, first: number, count: number): Html {

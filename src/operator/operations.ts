@@ -18,6 +18,7 @@ import { skilletVersion } from '../core/version.ts';
 import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
 import { accessDecisions, writer, type AccessInForce } from './access/access-decisions.ts';
+import { namedGroups } from './access/named-groups.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import { listWork } from './list-work.ts';
@@ -169,6 +170,11 @@ export const operations = {
   'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
   /** What the gates decide about a person in a chat, and why (S8). */
   'access decisions': reads(writer, (of, { people, inForce }) => accessDecisions(of, { ...people, inForce })),
+  /** Who is in the groups that lists of people may name (A13). */
+  'group list': reads(none, async (_, { inForce }) => {
+    const { config, userGroups } = await inForce();
+    return namedGroups(config, userGroups);
+  }),
   health: reads(none, async (_, { store, running }) => {
     const problem = await store.check().then(
       () => undefined,

@@ -193,6 +193,32 @@ sensitive = true
   );
 });
 
+test('A13 S8 the page of access shows who is in a named group, people of a Slack user group included', async (t) => {
+  const toml = `[groups.finance]
+members = ["telegram:42", "slack:usergroup:SFIN"]
+[access]
+dm = "allowlist"
+users = ["group:finance", "slack:usergroup:SGONE"]
+`;
+  const set = await startWholeBot(t, { toml: open, channels: ['slack'] });
+  const anna = set.slack.workspace.addUser('anna');
+  set.slack.workspace.userGroups.set('SFIN', new Set([anna.id]));
+  await set.bot.users.pair({ sender: `slack:${anna.id}`, name: 'Anna Lee', since: 1 });
+  await set.reconfigure(toml);
+  await set.log.line(({ message }) => message === 'the config was changed');
+  // The next event asks Slack.
+  await set.slack.people.dm(anna, 'hello').delivered;
+  await set.log.line(({ message }) => message.includes('user group could not be read'));
+  const { get } = await enter((await openDashboard(t, set)).newLink());
+  const [, groups = ''] = wordsOf((await get('/access')).body).split('Groups of people');
+  assert.ok(groups.includes(`group:finance telegram:42 slack:usergroup:SFIN : Anna Lee slack:${anna.id}`));
+  assert.ok(
+    groups.includes('slack:usergroup:SGONE slack:usergroup:SGONE : not known now, so it admits nobody'),
+  );
+  await set.reconfigure(open);
+  await until(async () => !(await get('/access')).body.includes('Groups of people'));
+});
+
 test('S8 Q3 a dead letter is shown; it is answered after a retry, which needs --act', async (t) => {
   let away = true;
   const set = await startWholeBot(t, {

@@ -12,6 +12,7 @@ import type { Skill } from '../../core/skill.ts';
 import { skillEnvironment } from '../../sandbox/script-command.ts';
 import { catalogueBudget } from '../../skills/catalogue.ts';
 import type { Registry } from '../../skills/registry.ts';
+import type { UserGroupsInForce } from './named-groups.ts';
 
 const id = z.string().min(1).max(300);
 
@@ -39,6 +40,8 @@ export type AccessInForce = Readonly<{
   /** Whether programs and packages of a skill are here; undefined if no sandbox is open. */
   isHere?(skill: Skill): boolean;
   contextWindow?: number;
+  /** Absent while no bot runs. */
+  userGroups?: UserGroupsInForce;
 }>;
 
 export type SkillDecisions = Readonly<{
