@@ -1,5 +1,4 @@
 import { accessSettings } from '../config/runtime-config.ts';
-import { slackUserGroups } from '../config/people-groups.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
@@ -11,9 +10,9 @@ import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
 import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { createDelivery } from '../replies/deliver.ts';
-import { createAvailability } from '../runs/requirements.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { watchSources } from '../skills/watch-sources.ts';
+import { createAccessInForce } from './access-in-force.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBase, type Base } from './create-base.ts';
 import { createConversations } from './create-conversations.ts';
@@ -117,13 +116,10 @@ function deliveryOf(
   });
 }
 
-function operateOf(
-  { host, people, chat, clean, userGroups, written }: Base,
-  features: Features,
-  { library, skillSandbox, host: { health } }: BotParts,
-): Bot['operate'] {
+function operateOf(base: Base, features: Features, parts: BotParts): Bot['operate'] {
+  const { host, people, chat, clean } = base;
+  const { health } = parts.host;
   const { authoring, approvals, rules, capabilities, tools, files } = features;
-  const availability = createAvailability(skillSandbox.available);
   const operate = createOperate({
     host,
     people: { ...people, settings: chat.settings },
@@ -133,16 +129,7 @@ function operateOf(
     mcp: tools.mcp.operations,
     capabilities,
     files,
-    async inForce() {
-      const { config, access, rules, models } = host.runtime();
-      const { contextWindow } = models.get(config.agent.model);
-      return {
-        ...{ config, access, rules, contextWindow },
-        registry: library.current(),
-        isHere: availability(),
-        userGroups: { names: slackUserGroups(written()), membersOf: userGroups.membersOf },
-      };
-    },
+    inForce: createAccessInForce(base, parts),
     running: { readiness: health.readiness, answer: approvals.answer },
   });
   return typedOperate(cleanOperate(operate, clean));

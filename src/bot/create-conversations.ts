@@ -4,10 +4,14 @@ import { createInboxWorker, hasProgressed, type InboxWorker } from '../conversat
 import { createReceiveEvent } from '../conversations/intake/receive-event.ts';
 import { createJudgeMessage } from '../conversations/judge-message.ts';
 import { createOverview } from '../conversations/overview.ts';
+import { createWhy } from '../conversations/why.ts';
 import type { OnEvent } from '../core/channel.ts';
+import { accessDecisions } from '../operator/access/access-decisions.ts';
+import { toWriter } from '../operator/access/question.ts';
 import { measureTurns } from '../operator/health/measure-work.ts';
 import { noTracing } from '../operator/tracing/tracing.ts';
 import { createQuestions } from '../runs/questions.ts';
+import { createAccessInForce } from './access-in-force.ts';
 import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
@@ -25,6 +29,12 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { settings, listTools } = tools;
   const registry = library.current;
   const overview = createOverview({ ...host, users, accessOf, registry, budgets, plugins, chatAgent });
+  const inForce = createAccessInForce(base, parts);
+  const why = createWhy({
+    users,
+    explain: (of) => accessDecisions(toWriter(of), { users, accessOf, inForce }),
+    replies: chat.replies,
+  });
   const commands = createCommands({
     host,
     people,
@@ -32,7 +42,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     chat,
     approvals,
     capabilities,
-    shows: { overview, chatAgent, settings, listTools },
+    shows: { overview, chatAgent, settings, listTools, why },
   });
   const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, budgets });
   const reading = { commands, judge };

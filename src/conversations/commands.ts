@@ -26,6 +26,7 @@ import { resolveCommand, type Resolved } from './judge-message.ts';
 import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
 import { stopTask, stopWork } from './stop-work.ts';
+import type { Why } from './why.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
 import { tasksHere, workHere } from '../conversations/stop-work.ts';
 import { systemZone } from '../core/local-time.ts';
@@ -85,13 +86,14 @@ export function createCommands(deps: {
     chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
     settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
     listTools: ListTools;
+    why: Why;
   }>;
 }): Commands {
   const { runtime, store } = deps.host;
   const { users, accessOf } = deps.people;
   const { channels, writeCommand, replies, answered } = deps.chat;
   const { approvals, capabilities } = deps;
-  const { settings, chatAgent, listTools } = deps.shows;
+  const { settings, chatAgent, listTools, why } = deps.shows;
   const { usable, status } = deps.shows.overview;
   const seen = store.keyed('commands');
 
@@ -167,6 +169,7 @@ export function createCommands(deps: {
         ].join('\n\n'),
       };
     },
+    why: (message, args) => why(message, args, writeIn(message)),
     tools: async (message) => ({ text: await listTools(message) }),
     async settings(message, args, openForm) {
       const { text, buttons } = await settings.answer(message, args, openForm);
@@ -287,6 +290,7 @@ function helpText(write: WriteHere, say: Say): string {
     `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
     `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
     `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,
+    `- ${say`${write('why')} says who may do what, and by which rule (owners)`}`,
     `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import { nothingToRetry } from './user-entry.ts';
 import type { Commands } from './commands.ts';
 import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
-import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
+import { builtIns, onlyWithMark, type BuiltIn } from '../core/built-in-commands.ts';
 import type { Channel, ShownCall, WriteCommand } from '../core/channel.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -120,7 +120,8 @@ export function resolveCommand(
   if (command === undefined) return undefined;
   const builtIn = builtIns.find((name) => name === command.name);
   // Only a lone built-in word, not a sentence (I1).
-  if (command.bare === true && (builtIn === undefined || command.args !== '')) return undefined;
+  const isWord = builtIn === undefined || command.args !== '' || onlyWithMark.includes(builtIn);
+  if (command.bare === true && isWord) return undefined;
   if (builtIn !== undefined && builtIn !== 'skill') {
     return { kind: 'built-in', name: builtIn, args: command.args };
   }

@@ -31,6 +31,7 @@ export const builtInMenu: readonly MenuEntry[] = [
   { name: 'model', description: fixed`My model in this chat (owners)` },
   { name: 'persona', description: fixed`My persona in this chat (owners)` },
   { name: 'whoami', description: fixed`Your id and role` },
+  { name: 'why', description: fixed`Who may do what, and by which rule (owners)` },
 ];
 
 type RefreshMenus = Readonly<{

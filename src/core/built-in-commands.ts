@@ -11,6 +11,7 @@ export const builtIns = [
   'tasks',
   'status',
   'whoami',
+  'why',
   'tools',
   'settings',
   'model',
@@ -19,6 +20,10 @@ export const builtIns = [
 ] as const;
 
 export type BuiltIn = (typeof builtIns)[number];
+
+/** After a mention these are everyday words, and no commands. */
+export const onlyWithMark: readonly BuiltIn[] = ['why'];
+
 export function isBuiltIn(name: string): boolean {
   return builtIns.some((builtIn) => builtIn === name);
 }

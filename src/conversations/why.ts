@@ -1,0 +1,163 @@
+import path from 'node:path';
+import type { Rule, Ruling } from '../access/ruling.ts';
+import type { Users } from '../access/users.ts';
+import { chatIdOf, type SeenChatType } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
+import { inlineCode, nearest, oneLine } from '../lib/text/text.ts';
+import type { Replies, ReplyOptions } from '../replies/replies.ts';
+import type { WriteHere } from './overview.ts';
+
+/** What the gates decide about a message, and about skills that are started by its sender. */
+export type Explained = Readonly<{
+  message: Ruling;
+  skills: readonly Readonly<{
+    name: string;
+    byPerson: Ruling;
+    /** Programs or packages are missing. */
+    lacks: boolean;
+    missingEnv: readonly string[];
+  }>[];
+}>;
+
+/** `where`: absent for their direct message. Ids are qualified. */
+export type ExplainAccess = (
+  of: Readonly<{ who: string; where?: string; chatType?: SeenChatType; external?: boolean }>,
+) => Promise<Explained>;
+
+export type Why = (
+  message: Message,
+  args: string,
+  write: WriteHere,
+) => Promise<Readonly<{ text: string; more?: ReplyOptions }>>;
+
+type Asked = Readonly<{ who: string; where: string | undefined; skill: string | undefined }>;
+
+/** Elsewhere the answer is a direct message. */
+const showToOne = ['slack', 'terminal'];
+
+/** `/why PERSON [CHAT] [SKILL]`, for owners (L13). What it says names skills and people: only the owner reads it (H12). */
+export function createWhy({
+  users,
+  explain,
+  replies,
+}: Readonly<{
+  users: Pick<Users, 'isOwner'>;
+  explain: ExplainAccess;
+  replies: Pick<Replies, 'say'>;
+}>): Why {
+  return async (message, args, write) => {
+    const { sender, conversation, chatType, external } = message;
+    const say = sayIn(sender.language);
+    if (!(await users.isOwner(sender.id))) return { text: say`Only an owner can ask that.` };
+    const asked = questionOf(message, args.split(/\s+/).filter(Boolean));
+    if (asked === undefined) return { text: usage(say, write, conversation.channel) };
+    const isHere = asked.where === chatIdOf(conversation);
+    const place = isHere ? { chatType, external } : {};
+    const text = answerOf(
+      asked,
+      await explain({ who: asked.who, where: asked.where, ...place }),
+      isHere,
+      say,
+    );
+    if (chatType === 'private') return { text };
+    if (showToOne.includes(conversation.channel)) return { text, more: { onlyTo: sender.id } };
+    const chat = sender.id.slice(sender.id.indexOf(':') + 1);
+    await replies.say({ channel: conversation.channel, chat }, `${message.id}-why`, text);
+    return { text: say`I answered you in a direct message.` };
+  };
+}
+
+/** Undefined if it names nobody. In a group it is about this chat, else about the person's direct message. */
+function questionOf(message: Message, words: readonly string[]): Asked | undefined {
+  const { conversation, chatType, replyTo } = message;
+  const here = chatType === 'private' ? undefined : chatIdOf(conversation);
+  const person = idOf(words[0], conversation.channel);
+  const who = person ?? replyTo?.sender;
+  if (who === undefined) return undefined;
+  const rest = person === undefined ? words : words.slice(1);
+  const named = idOf(rest[0], conversation.channel);
+  const [skill, more] = named === undefined ? rest : rest.slice(1);
+  if (more !== undefined || (named !== undefined && channelOf(named) !== channelOf(who))) return undefined;
+  return { who, where: named ?? here, skill };
+}
+
+/** `telegram:42`, or `42`, `U042` and `<@U042>` of this channel. */
+function idOf(word: string | undefined, channel: string): string | undefined {
+  if (word === undefined) return undefined;
+  if (/^[a-z]+:\S+$/.test(word)) return word;
+  const bare = /^<[@#](\w+)(?:\|[^>]*)?>$/.exec(word)?.[1] ?? word;
+  const form = channel === 'slack' ? /^[A-Z][A-Z0-9]{2,}$/ : /^-?\d+$/;
+  return form.test(bare) ? `${channel}:${bare}` : undefined;
+}
+
+function channelOf(id: string): string {
+  return id.slice(0, id.indexOf(':'));
+}
+
+function usage(say: Say, write: WriteHere, channel: string): string {
+  const id = inlineCode(channel === 'slack' ? 'slack:U024BE7LH' : 'telegram:42');
+  return [
+    say`Write ${write('why', 'PERSON SKILL')}, or ${write('why', 'PERSON CHAT SKILL')} about another chat. A person is an id such as ${id}.`,
+    say`You can also reply to somebody’s message with ${write('why')}.`,
+  ].join(' ');
+}
+
+function answerOf({ who, where, skill }: Asked, found: Explained, isHere: boolean, say: Say): string {
+  const { message, skills } = found;
+  const person = inlineCode(who);
+  const talk = [talkLine(message.allowed, person, isHere ? 'here' : where, say), ...detail(message, say)];
+  if (skill === undefined) {
+    const [may, mayNot] = [true, false].map((yes) =>
+      skills.filter(({ byPerson }) => byPerson.allowed === yes).map(({ name }) => inlineCode(name)),
+    );
+    const lists = [
+      ...(may?.length ? [say`Skills they may use there: ${may.join(', ')}`] : []),
+      ...(mayNot?.length ? [say`Skills they may not use there: ${mayNot.join(', ')}`] : []),
+    ];
+    return [talk.join('\n'), ...lists].join('\n\n');
+  }
+  const of = skills.find(({ name }) => name === skill);
+  if (of === undefined) {
+    const names = skills.map(({ name }) => name);
+    const near = nearest(skill, names).map(inlineCode);
+    const unknown = say`I don’t know the skill ${inlineCode(oneLine(skill, 64))}.`;
+    return near.length === 0 ? unknown : `${unknown} ${say`Did you mean ${say.either(near)}?`}`;
+  }
+  const name = inlineCode(of.name);
+  const use = of.byPerson.allowed
+    ? say`${person} may use ${name} there.`
+    : say`${person} may not use ${name} there.`;
+  const needs = [
+    ...(of.lacks ? [say`${name} lacks programs or packages on this machine.`] : []),
+    ...(of.missingEnv.length > 0 ? [say`${name} needs ${of.missingEnv.join(', ')} in its settings.`] : []),
+  ];
+  return [talk.join('\n'), [use, ...detail(of.byPerson, say)].join('\n'), ...needs].join('\n\n');
+}
+
+function talkLine(allowed: boolean, person: string, where: string | undefined, say: Say): string {
+  if (where === 'here')
+    return allowed ? say`${person} may talk to me here.` : say`${person} may not talk to me here.`;
+  if (where === undefined)
+    return allowed
+      ? say`${person} may talk to me in a direct message.`
+      : say`${person} may not talk to me in a direct message.`;
+  const chat = inlineCode(where);
+  return allowed ? say`${person} may talk to me in ${chat}.` : say`${person} may not talk to me in ${chat}.`;
+}
+
+/** Reasons and keys are the operator's, in English as in the config. */
+function detail({ reason, rule, change }: Ruling, say: Say): readonly string[] {
+  return [
+    `- ${say`Because: ${reason}`}`,
+    ...(rule === undefined ? [] : [`- ${say`Rule: ${ruleWords(rule)}`}`]),
+    ...(change === undefined ? [] : [`- ${say`To change that: ${change}`}`]),
+  ];
+}
+
+/** `bot/config.toml` is enough of a path in a chat. */
+function ruleWords({ name, path: file, line }: Rule): string {
+  const place = file?.split(path.sep).slice(-2).join('/');
+  const words = place === undefined ? [name] : [name, line === undefined ? place : `${place}:${line}`];
+  return words.map(inlineCode).join(' ');
+}
