@@ -26,6 +26,8 @@ export type ApprovalRequest = Readonly<{
   standing?: StandingRule;
   /** Why it is asked, if that is not obvious. */
   because?: string;
+  /** Only owners and approvers can answer. */
+  byApprover?: boolean | undefined;
   requester: Requester;
   transcript: string;
   toolUseId: string;

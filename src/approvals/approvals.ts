@@ -67,6 +67,7 @@ export function createApprovals(
   options: Readonly<{
     replies: Pick<Replies, 'rows'>;
     approvers(): readonly string[];
+    isOwner(sender: string): Promise<boolean>;
     rules: Pick<StandingRules, 'add' | 'covers'>;
     canAsk(conversation: Conversation): boolean;
     stopping: AbortSignal;
@@ -78,7 +79,7 @@ export function createApprovals(
     log: Log;
   }>,
 ): Approvals {
-  const { replies, approvers, rules, canAsk, stopping } = options;
+  const { replies, approvers, isOwner, rules, canAsk, stopping } = options;
   const { store, audit, clock, log } = host;
   const question = createApprovalQuestion(replies);
 
@@ -102,7 +103,7 @@ export function createApprovals(
     call: ApprovalRequest,
     deliverArtifacts: DeliverArtifacts | undefined,
   ): Promise<void> {
-    const { tool, skill, standing, requester, transcript, toolUseId } = call;
+    const { tool, skill, standing, byApprover, requester, transcript, toolUseId } = call;
     const { rows: outbox, input } = await question(id, call, deliverArtifacts);
     const now = clock.now();
     await store.asks.add({
@@ -120,6 +121,7 @@ export function createApprovals(
         language: requester.language,
         input,
         standing,
+        byApprover,
       },
       askedAt: now,
       expiresAt: now + answerWithinMs,
@@ -207,12 +209,14 @@ export function createApprovals(
       const ask = await store.asks.find(id);
       if (ask?.kind !== 'approval' || conversationKey(ask.conversation) !== conversationKey(conversation))
         return { kind: 'unknown' };
-      if (sender !== ask.requester && !listsId(approvers(), sender)) {
+      const byApprover = ask.payload['byApprover'] === true;
+      const isOther = sender !== ask.requester && !listsId(approvers(), sender);
+      if (byApprover ? !listsId(approvers(), sender) && !(await isOwner(sender)) : isOther) {
         log.warn({ ask: id, sender }, 'somebody answered who may not');
-        return {
-          kind: 'not_yours',
-          text: say`Only the person who asked for this or an approver can answer.`,
-        };
+        const text = byApprover
+          ? say`Only an owner or an approver can decide that.`
+          : say`Only the person who asked for this or an approver can answer.`;
+        return { kind: 'not_yours', text };
       }
       const standing = storedRule.safeParse(ask.payload['standing']);
       if (value === 'always' && !standing.success)

@@ -44,13 +44,13 @@ export type Requester = Readonly<{
   replyTo?: string;
 }>;
 
-/** Before policy (T7). `asks`: a person sees `shown` and confirms each time. */
+/** Before policy (T7). `asks`: a person sees `shown` and confirms each time; `byApprover`: only an approver or owner can. */
 export type CallAssessment = Readonly<
   | { refused: Envelope }
   | {
       refused?: undefined;
       risk?: Risk;
-      asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }>;
+      asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode; byApprover?: boolean }>;
       /** Private; noted before it runs (S7). */
       marks?: Taint | undefined;
       /** A provider gets the input, even without network (S7). */

@@ -31,6 +31,8 @@ export type JudgedCall = Readonly<{
   risk: Risk;
   /** A person has to agree to this very call, and sees this. */
   shown?: unknown;
+  /** The requester's own yes is not enough. */
+  byApprover?: boolean | undefined;
   marks?: Taint | undefined;
   outward?: boolean;
   requester: Requester;
@@ -180,7 +182,8 @@ export async function judgeCall(
     return asks === undefined ? fail(code, message) : fail(asks.refusedAs, `${code}: ${message}`);
   };
   try {
-    const judged = { id, tool, input, risk, shown: asks?.shown, outward, marks, requester };
+    const { shown, byApprover } = asks ?? {};
+    const judged = { id, tool, input, risk, shown, byApprover, outward, marks, requester };
     const decision = await decide(judged, attempt.signal);
     if (decision.allowed) {
       attempt.approvedBy = 'approvedBy' in decision ? decision.approvedBy : undefined;

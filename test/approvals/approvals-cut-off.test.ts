@@ -58,6 +58,7 @@ async function stage(t: TestContext, name: StoreName) {
           ],
         },
         approvers: () => [],
+        isOwner: async () => false,
         rules: createStandingRules({ stored: store.keyed('standing-rules'), audit: itsAudit }),
         canAsk: () => true,
         stopping: over.signal,

@@ -28,6 +28,7 @@ async function setUp(add: () => Promise<void> = async () => undefined) {
         ],
       },
       approvers: () => ['telegram:9'],
+      isOwner: async (sender) => sender === 'telegram:1',
       rules: { add, covers: async () => false },
       canAsk: ({ chat }) => chat !== 'nobody',
       stopping: new AbortController().signal,
@@ -124,4 +125,15 @@ test('T8 what is asked shows every field whole, with what could deceive written 
   assert.match(text, /`cwd`\n\n```\n\/scratch\n```/);
   // The input can't end its own block.
   assert.match(text, /\n````\n[^]*Approved by you\n````/);
+});
+
+test('K1 T8 where an approver has to agree, the requester’s own yes does not count', async () => {
+  const { store, approvals } = await setUp();
+  const asked = { ...call, byApprover: true };
+  await approvals.request(asked, new AbortController().signal, { patienceMs: 0 });
+  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const from = (sender: string) => approvals.answer(id, { sender, conversation }, 'approve');
+  assert.equal((await from(call.requester.sender)).kind, 'not_yours');
+  assert.equal((await from('telegram:9')).kind, 'taken', 'an approver');
+  await store.close();
 });
