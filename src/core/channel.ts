@@ -177,6 +177,8 @@ export type Channel = Readonly<{
   ): Promise<Readonly<{ chatType: SeenChatType; external: boolean; name?: string }>>;
   /** A built-in command, or with `args` a skill. */
   command: WriteCommand;
+  /** To a message by its platform's id, if the platform has such addresses (K5). */
+  messageLink?(conversation: Conversation, id: string): string | undefined;
   /** Carries at most a skill's name (A11). */
   directLink(skill?: string): string | undefined;
 }>;

@@ -49,6 +49,12 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
       return facts;
     },
     command: (conversation, name, args) => writeCommand(state.connection?.me, conversation, name, args),
+    messageLink({ chat, thread }, id) {
+      const url = state.connection?.me.url;
+      if (url === undefined || !/^\d+\.\d+$/.test(id)) return undefined;
+      const of = thread === undefined || thread === id ? '' : `?thread_ts=${thread}&cid=${chat}`;
+      return new URL(`archives/${chat}/p${id.replace('.', '')}${of}`, url).href;
+    },
     directLink() {
       const me = state.connection?.me;
       if (me === undefined) return undefined;

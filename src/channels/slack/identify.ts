@@ -59,12 +59,17 @@ export async function identify(
     name: auth.user || undefined,
     botId: auth.bot_id || undefined,
     appId,
+    url: auth.url,
     scopes: scopes ?? undefined,
     command,
   };
 }
 
 const authTest = z.object({
+  url: z
+    .url({ protocol: /^https$/ })
+    .optional()
+    .catch(undefined),
   team_id: z.string().min(1),
   user_id: z.string().min(1),
   user: z.string().nullish(),

@@ -52,6 +52,8 @@ export type SlackIdentity = Readonly<{
   botId?: string;
   /** `A…` */
   appId?: string;
+  /** Of the workspace. */
+  url?: string;
   /** Of the bot token, if Slack told them. */
   scopes?: readonly string[];
   /** Of any name; it means `/skill` (I1). */

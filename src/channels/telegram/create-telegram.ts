@@ -85,6 +85,13 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
     },
     lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
     command: (_, name, args) => writeCommand(name, args),
+    // Only supergroups have addresses.
+    messageLink({ chat, thread }, id) {
+      const room = /^-100(\d+)$/.exec(chat)?.[1];
+      return room === undefined
+        ? undefined
+        : `https://t.me/c/${[room, thread, id].filter(Boolean).join('/')}`;
+    },
     directLink: (skill) => connection.directLink(skill),
   };
 }
