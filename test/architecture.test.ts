@@ -24,7 +24,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   mcp: ['tools', 'skills', 'sandbox', ...low],
   settings: ['tools', 'skills', ...low],
   approvals: ['tools', 'skills', ...low],
-  memory: ['tools', ...low],
+  memory: ['agent', ...low],
   authoring: ['tools', 'skills', 'sandbox', ...low],
   capabilities: ['tools', 'skills', 'sandbox', ...low],
   providers: ['capabilities'],

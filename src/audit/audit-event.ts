@@ -45,6 +45,15 @@ export type AuditEvent = Readonly<
       sender: string;
       by: string;
     }
+  /** A note; `memory` is its id. */
+  | (AuditPlace & {
+      event: 'memory';
+      verdict: 'noted' | 'removed';
+      memory: string;
+      scope: string;
+      /** Hex SHA-256. */
+      textHash: string;
+    })
   /** Of a tool, in a chat; the value is nobody's business here. */
   | {
       event: 'setting_changed';

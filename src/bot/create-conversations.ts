@@ -26,7 +26,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { authoring, approvals, capabilities, chatAgent, budgets, tools, files } = features;
   const { library, plugins } = parts;
   const { tracing = noTracing } = parts.host;
-  const { settings, listTools } = tools;
+  const { settings, listTools, showMemory: memory } = tools;
   const registry = library.current;
   const overview = createOverview({ ...host, users, accessOf, registry, budgets, plugins, chatAgent });
   const inForce = createAccessInForce(base, parts);
@@ -42,7 +42,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     chat,
     approvals,
     capabilities,
-    shows: { overview, chatAgent, settings, listTools, why },
+    shows: { overview, chatAgent, settings, listTools, why, memory },
   });
   const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, budgets });
   const reading = { commands, judge };
@@ -81,7 +81,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     approvals,
     capabilities,
     chat,
-    shows: { overview, settings },
+    shows: { overview, settings, memory },
   });
   return { onEvent, worker };
 }

@@ -3,6 +3,9 @@ import { createStandingRules, type StandingRules } from '../approvals/standing-r
 import { createSkillAuthoring, type SkillAuthoring } from '../authoring/skill-authoring.ts';
 import { createCapabilities, type Capabilities } from '../capabilities/create-capabilities.ts';
 import { createBudgets, type Budgets } from '../limits/budgets.ts';
+import { memorySwitch } from '../memory/open-memory.ts';
+import { createShowMemory, type ShowMemory } from '../memory/show-memory.ts';
+import { createTurnMemory, type MemoryOfTurns } from '../memory/turn-memory.ts';
 import { createMcp } from '../mcp/create-mcp.ts';
 import { createKeptFiles } from '../operator/kept-files.ts';
 import { createPluginCalls } from '../plugins/plugin-calls.ts';
@@ -34,6 +37,8 @@ type Toolbox = Readonly<{
   mcp: ReturnType<typeof createMcp>;
   settings: Settings;
   listTools: ListTools;
+  memory: MemoryOfTurns;
+  showMemory: ShowMemory;
 }>;
 
 export function createFeatures(base: Base, parts: BotParts): Features {
@@ -65,6 +70,7 @@ export function createFeatures(base: Base, parts: BotParts): Features {
         rules,
         replies: chat.replies,
         approvers: () => runtime().config.policy.approvers,
+        isOwner: users.isOwner,
         canAsk: parts.terminals?.canAsk ?? (() => true),
         stopping: stopping.signal,
       },
@@ -93,11 +99,16 @@ function createToolbox({ host, people, chat, process }: Base, parts: BotParts, b
     accessOf,
     log: host.log,
   });
+  const own = (): readonly Tool[] => [...web(), ...(config().memory.enabled ? [memorySwitch] : [])];
+  const settings = createSettings({ chats: chat.settings, web: own, outside, users }, { ...host, ...chat });
+  const ofMemory = { ...host, users, accessOf, settings };
   return {
     web,
     outside,
     mcp,
-    settings: createSettings({ chats: chat.settings, web, outside, users }, { ...host, ...chat }),
+    settings,
+    memory: createTurnMemory({ ...ofMemory, channels: chat.channels, botName: () => config().bot.name }),
+    showMemory: createShowMemory(ofMemory),
     listTools: createListTools({ ...host, library, accessOf, sandbox, outside }),
   };
 }

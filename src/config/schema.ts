@@ -67,6 +67,9 @@ const logSection = section({
 
 const auditSection = section({ arguments: z.boolean().default(false) });
 
+/** Notes, and search of what was said (K1, K5). */
+const memorySection = section({ enabled: z.boolean().default(true) });
+
 const dm = z.enum(['pairing', 'allowlist', 'open']);
 const groupsMode = z.enum(['allowlist', 'open']);
 const mention = z.enum(['required', 'always']);
@@ -132,6 +135,7 @@ export const configSchema = section(
     server: serverSection.prefault({}),
     log: logSection.prefault({}),
     audit: auditSection.prefault({}),
+    memory: memorySection.prefault({}),
   },
   (table, complain) => {
     checkModelNames(table, complain);

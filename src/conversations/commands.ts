@@ -11,11 +11,13 @@ import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { completeChat } from './judge-message.ts';
 import { plainWord } from './intake/approve-by-text.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
+import type { ShowMemory } from '../memory/show-memory.ts';
 import type { ListTools } from '../tools/list-tools.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import {
   describeTasks,
   describeSkill,
+  helpText,
   listSkills,
   startButtons,
   type Overview,
@@ -87,13 +89,14 @@ export function createCommands(deps: {
     settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
     listTools: ListTools;
     why: Why;
+    memory: Pick<ShowMemory, 'show'>;
   }>;
 }): Commands {
   const { runtime, store } = deps.host;
   const { users, accessOf } = deps.people;
   const { channels, writeCommand, replies, answered } = deps.chat;
   const { approvals, capabilities } = deps;
-  const { settings, chatAgent, listTools, why } = deps.shows;
+  const { settings, chatAgent, listTools, why, memory } = deps.shows;
   const { usable, status } = deps.shows.overview;
   const seen = store.keyed('commands');
 
@@ -173,6 +176,10 @@ export function createCommands(deps: {
     tools: async (message) => ({ text: await listTools(message) }),
     async settings(message, args, openForm) {
       const { text, buttons } = await settings.answer(message, args, openForm);
+      return { text, more: { buttons } };
+    },
+    async memory(message) {
+      const { text, buttons } = await memory.show(message);
       return { text, more: { buttons } };
     },
     model: (message, args) => chatAgent.model(message, args, writeIn(message)),
@@ -278,19 +285,4 @@ const rememberMs = 7 * 24 * 3_600_000;
 
 function sayTo({ sender }: Message): Say {
   return sayIn(sender.language);
-}
-
-function helpText(write: WriteHere, say: Say): string {
-  return [
-    say`Write to me in a direct message, or mention me in a group.`,
-    '',
-    `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
-    `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
-    `- ${say`${write('retry')} answers your last question again`}`,
-    `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
-    `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
-    `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,
-    `- ${say`${write('why')} says who may do what, and by which rule (owners)`}`,
-    `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
-  ].join('\n');
 }

@@ -126,3 +126,19 @@ export function startButtons(skills: readonly Skill[]): readonly Button[] {
     .map(({ name }) => ({ label: name, action: `run:${name}` }))
     .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }
+
+export function helpText(write: WriteHere, say: Say): string {
+  return [
+    say`Write to me in a direct message, or mention me in a group.`,
+    '',
+    `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
+    `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
+    `- ${say`${write('retry')} answers your last question again`}`,
+    `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
+    `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
+    `- ${say`${write('memory')} lists what I have noted, with buttons to remove it`}`,
+    `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,
+    `- ${say`${write('why')} says who may do what, and by which rule (owners)`}`,
+    `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
+  ].join('\n');
+}

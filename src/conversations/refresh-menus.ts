@@ -28,6 +28,7 @@ export const builtInMenu: readonly MenuEntry[] = [
   { name: 'status', description: fixed`How I am doing` },
   { name: 'tools', description: fixed`What I and my skills can use here` },
   { name: 'settings', description: fixed`Set up the tools in this chat` },
+  { name: 'memory', description: fixed`What I have noted here` },
   { name: 'model', description: fixed`My model in this chat (owners)` },
   { name: 'persona', description: fixed`My persona in this chat (owners)` },
   { name: 'whoami', description: fixed`Your id and role` },

@@ -52,12 +52,14 @@ export async function createTurnContext(
   deps: TurnDeps,
 ): Promise<TurnContext> {
   const turn = await openTurn(input, deps);
+  const memory = await deps.tools.memory.turn(input.message, input.transcript);
   // Filled below, before any call.
   const names: string[] = [];
   const ofSkills = { visible: turn.visible, byPerson: turn.use, names: () => names };
   const active = activeSkillsOf(ofSkills, lookup, deps);
   const useSkill = useSkillOf(turn, active, deps);
-  const tools = await toolsOf(turn, { active, useSkill }, deps);
+  const ofMemory = memory?.tools ?? [];
+  const tools = await toolsOf(turn, { active, useSkill, ofMemory }, deps);
   names.push(...tools.all.map(({ name }) => name));
   return {
     viewers: await viewersOf(turn, deps),
@@ -69,6 +71,7 @@ export async function createTurnContext(
     follow: active.restriction.follow,
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),
     maxTurns: deps.host.runtime().config.agent.maxTurns,
+    memory,
   };
 }
 

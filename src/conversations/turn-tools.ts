@@ -29,7 +29,11 @@ export type TurnTools = Readonly<{
 
 export async function toolsOf(
   turn: OpenTurn,
-  { active, useSkill }: Readonly<{ active: ActiveSkills; useSkill: Tool }>,
+  {
+    active,
+    useSkill,
+    ofMemory,
+  }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofMemory: readonly Tool[] }>,
   deps: TurnDeps,
 ): Promise<TurnTools> {
   const { config } = deps.host.runtime();
@@ -48,6 +52,7 @@ export async function toolsOf(
     writeFileTool(scopes, config.sandbox.diskMb * 1024 * 1024),
     listFilesTool(scopes),
     sendFileTool(scopes),
+    ...ofMemory,
     ...deps.tools.web(),
   ];
   const outside = await deps.tools.outside.offered(turn.requester, 'main');

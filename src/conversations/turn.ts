@@ -18,6 +18,7 @@ import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts'
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
+import type { TurnMemory } from '../memory/turn-memory.ts';
 import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
 import {
   askedAgain,
@@ -42,6 +43,8 @@ export type TurnContext = Readonly<{
   maxTurns: number;
   /** In groups (A8, A11). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
+  /** Absent: off here (K3). */
+  memory?: TurnMemory | undefined;
 }>;
 
 type TurnRequest = Readonly<{
@@ -91,10 +94,14 @@ export async function takeTurn(
   const { entries } = transcript;
   const isAnswered = transcript.under === invocationItem(key);
   if (transcript.under !== key && !isAnswered) {
-    const entry = await entryOf(request, { entries, viewer: context.viewers?.requester }, means);
+    const { memory } = context;
+    const of = { entries, memory, viewer: context.viewers?.requester };
+    const entry = await entryOf(request, of, means);
     if (entry === undefined) return { text: sayIn(message.sender.language)(nothingToRetry), failed: false };
-    await means.store.commit({ entries: [{ transcript: request.transcript, entry }] });
+    const now = await memory?.said(entry, entries);
+    await means.store.commit({ entries: [{ transcript: request.transcript, entry }], said: now });
     entries.push(entry);
+    transcript.all.push(entry);
   }
   const own = entries.findLast((each) => each.kind === 'user' && each.item === key);
   const said = own?.kind === 'user' ? own : undefined;
@@ -112,11 +119,20 @@ export async function takeTurn(
     entries.push(entry);
   }
   const ended = await think(request, { transcript, context, since: said?.at }, means);
-  return answerOf(ended, { request, append: transcript.append, now: means.clock.now });
+  const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
+  const noted = context.memory?.footer(ofTurn(transcript.all, key), sayIn(message.sender.language)) ?? '';
+  return { ...answer, text: `${answer.text}${noted}` };
+}
+
+function ofTurn(all: readonly Entry[], key: string): readonly Entry[] {
+  const start = all.findIndex((each) => each.kind === 'user' && each.item === key);
+  return start < 0 ? [] : all.slice(start);
 }
 
 type OpenTranscript = Readonly<{
   entries: Entry[];
+  /** With what was appended since. */
+  all: Entry[];
   under: string | undefined;
   append(entry: Entry, settles?: string): Promise<void>;
 }>;
@@ -130,6 +146,7 @@ async function openTranscript(
   if (read.damaged > 0)
     log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
   const entries = read.entries.map(({ entry }) => entry);
+  const all = [...entries];
   // After `inbox retry` it is said again, behind later messages.
   const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
   const user = {
@@ -140,13 +157,16 @@ async function openTranscript(
   };
   return {
     entries,
+    all,
     under: last?.kind === 'user' ? (last.joins ?? last.item) : undefined,
     async append(entry, settles) {
       await store.commit({
         entries: [{ transcript, entry }],
         usage: useOfEntry(entry, user),
+        said: await context.memory?.said(entry, all),
         done: settles,
       });
+      all.push(entry);
       const followed = activatedBy(entry);
       if (followed !== undefined) context.follow(followed);
     },
@@ -155,7 +175,11 @@ async function openTranscript(
 
 async function entryOf(
   { key, message, transcript, invocation, again, signal }: TurnRequest,
-  { entries, viewer }: Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
+  {
+    entries,
+    viewer,
+    memory,
+  }: Pick<TurnContext, 'memory'> & Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
   means: TurnMeans,
 ): Promise<Entry | undefined> {
   const { questions, receive, audit, clock } = means;
@@ -174,9 +198,22 @@ async function entryOf(
       : [];
   const context =
     invocation &&
-    contextForRun(message, { words: invocation.args, entries, background: heard, viewer, received });
+    contextForRun(message, {
+      words: invocation.args,
+      entries,
+      background: heard,
+      viewer,
+      received,
+    });
   return userEntry(
-    { key, message, transcript, invokesSkill: invocation !== undefined, context },
+    {
+      key,
+      message,
+      transcript,
+      invokesSkill: invocation !== undefined,
+      context,
+      notes: await memory?.notes(entries),
+    },
     { before: entries, heard, received, waiting },
     means,
   );

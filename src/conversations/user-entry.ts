@@ -10,6 +10,7 @@ import type { CallTool } from '../core/tool-call.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
+import type { Notes } from '../memory/memory-notes.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, userContent, whyUnread, zoneTold } from '../runs/user-content.ts';
 import type { Store } from '../store/store.ts';
@@ -34,6 +35,7 @@ export async function userEntry(
     context?: string | undefined;
     joins?: string;
     unsent?: boolean;
+    notes?: Notes | undefined;
   }>,
   around: Readonly<{
     before: readonly Entry[];
@@ -47,13 +49,14 @@ export async function userEntry(
     clock,
   }: Readonly<{ store: Pick<Store, 'transcripts'>; zone(): string; clock: Pick<Clock, 'now'> }>,
 ): Promise<Entry> {
-  const { key, message, transcript, invokesSkill, context, joins } = said;
+  const { key, message, transcript, invokesSkill, context, joins, notes } = said;
   const { before, heard, received, waiting } = around;
   const now = clock.now();
   const { timezone = zone() } = message.sender;
   const isKnown = timezone === lastTold(before, now - timeToldMs);
   const today = isKnown ? undefined : localTime(now, timezone);
-  const words = userContent(message, { background: heard, received, today });
+  const content = userContent(message, { background: heard, received, today });
+  const words = notes === undefined ? content : `${content}\n${notes.text}`;
   const note = [
     ...(message.edits === undefined ? (joins === undefined ? [] : [meanwhile]) : [edited]),
     ...(said.unsent === true ? [unsent] : []),
@@ -80,7 +83,7 @@ export async function userEntry(
     urls: unlessEmpty(urls),
     files: unlessEmpty(files),
     unread: invokesSkill ? undefined : whyUnread(message, received),
-    marks: joinTaint(told, quoted),
+    marks: joinTaint(joinTaint(told, quoted), notes?.marks),
     at: clock.now(),
   };
 }

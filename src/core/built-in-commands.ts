@@ -14,6 +14,7 @@ export const builtIns = [
   'why',
   'tools',
   'settings',
+  'memory',
   'model',
   'persona',
   'exit',

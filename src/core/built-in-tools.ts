@@ -16,7 +16,7 @@ type BuiltInTool = Readonly<{
   main?: Offer;
   /** `allowed_tools` (T5). Absent: never. */
   runs?: Offer;
-  needs?: 'skills' | 'capabilities' | 'search';
+  needs?: 'skills' | 'capabilities' | 'search' | 'memory';
   /** `/tools` leaves it out. */
   inner?: true;
 }>;
@@ -179,6 +179,37 @@ const table: Readonly<Record<string, BuiltInTool>> = {
     risk: 'moderate',
     runs: 'kept',
     needs: 'capabilities',
+    inner: true,
+  },
+  remember: {
+    icon: '📝',
+    title: fixed`Memory`,
+    says: fixed`Keeps a note for later conversations.`,
+    doing: fixed`making a note`,
+    risk: 'moderate',
+    main: 'default',
+    runs: 'named',
+    needs: 'memory',
+  },
+  recall: {
+    icon: '📝',
+    title: fixed`Search of the past`,
+    says: fixed`Searches notes and what was said here before.`,
+    doing: fixed`looking through what was said before`,
+    risk: 'safe',
+    main: 'default',
+    runs: 'named',
+    needs: 'memory',
+  },
+  forget_memory: {
+    icon: '📝',
+    title: fixed`Removing notes`,
+    says: fixed`Removes a note.`,
+    doing: fixed`removing a note`,
+    risk: 'moderate',
+    main: 'default',
+    runs: 'named',
+    needs: 'memory',
     inner: true,
   },
   skill_write: {

@@ -163,9 +163,11 @@ async function otherTools(
   const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
   // Must be named (T5).
   const chains = allowed?.includes('use_skill') === true;
+  const ofMemory = await tools.memory.runTools(context.requester, run.transcript);
   return [
     asking,
     ...(chains ? [await chained(skill, run, context.requester)] : []),
+    ...ofMemory.filter(({ name }) => allowed?.includes(name)),
     ...tools.capabilities.tools(skill, run.id),
     ...(await tools.outside.offered(context.requester, 'run')),
   ];

@@ -4,6 +4,7 @@ import type { Entry } from '../core/entry.ts';
 import type { ModelRequest } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import { around, labelled, truncateLabelled } from '../lib/text/escape-labels.ts';
+import { withoutNotes } from '../memory/memory-notes.ts';
 import { broughtAlong, heardWords, withoutDate, withoutShown } from './user-content.ts';
 import { finalText } from '../agent/next-step.ts';
 import { nothingReceived, type ReceivedOf } from '../core/received.ts';
@@ -128,7 +129,7 @@ function saidBefore(
     }
     if (entry.kind !== 'user' || entry.sender === undefined) return [];
     if (entry.about !== undefined || entry.follows !== undefined) return [];
-    const text = withoutShown(withoutDate(textOf(entry.content)));
+    const text = withoutShown(withoutNotes(withoutDate(textOf(entry.content))));
     return [chatType === 'private' ? around('background', [text], { from: 'the person' }) : text];
   });
 }

@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { MemoryOfTurns } from '../memory/turn-memory.ts';
 import type { SettingsInForce } from '../settings/settings-in-force.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../store/store.ts';
@@ -51,6 +52,7 @@ export type ToolSupply = Readonly<{
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;
   settings: Pick<SettingsInForce, 'forCall'>;
+  memory: MemoryOfTurns;
   deliverArtifacts: DeliverArtifacts;
   seeing: Seeing;
 }>;

@@ -46,6 +46,7 @@ export function createListTools(options: {
       skills: usable.length > 0,
       capabilities: usable.some((skill) => skill.capabilities.length > 0),
       search: config.tools.web_search !== undefined,
+      memory: config.memory.enabled,
     };
     const exists = (name: string): boolean => {
       const needs = builtInTool(name)?.needs;

@@ -43,6 +43,7 @@ test('B1 a plain answer looks up whether its person may have it, and what is set
   assert.deepEqual([...new Set(keys)].sort(), [
     '["ID","main agent","model"]',
     '["ID","main agent","persona"]',
+    '["ID","remember","on"]',
     'owner:ID',
     'paired:ID',
   ]);

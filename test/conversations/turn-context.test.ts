@@ -7,6 +7,7 @@ import type { Config } from '../../src/config/complete-config.ts';
 import { builtInNames } from '../../src/core/built-in-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
+import { createTurnMemory } from '../../src/memory/turn-memory.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -45,6 +46,18 @@ after(() => store.close());
 /** A part that no call of these tests may reach. */
 const unused = (what: string) => async (): Promise<never> => assert.fail(`nothing is ${what}`);
 
+const memoryHost = {
+  store,
+  migrations: { original: async (conversation: Message['conversation']) => conversation },
+  accessOf: async () => use,
+  users: { isOwner: async () => false },
+  settings: { forCall: () => async () => ({}) },
+  audit: { record: async () => undefined },
+  clock: systemClock,
+  channels: new Map(),
+  botName: () => 'Skillet',
+};
+
 function grantBy(settings: Config, log = quietLog()) {
   const createContext = createTurnContexts({
     host: {
@@ -82,6 +95,7 @@ function grantBy(settings: Config, log = quietLog()) {
       outside: { offered: async () => [], names: () => [] },
       capabilities: { tools: () => [] },
       settings: { forCall: () => async () => ({}) },
+      memory: createTurnMemory({ ...memoryHost, runtime: () => ({ config: settings }) }),
       deliverArtifacts: unused('delivered'),
       seeing: (seen) => seen,
     },

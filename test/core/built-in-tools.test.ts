@@ -30,7 +30,7 @@ test('T2 T5 T6 what lists can’t take away: skills to look at, files of the ski
   );
   assert.deepEqual(
     builtInNames(({ runs }) => runs === 'named'),
-    ['use_skill', 'skill_write', 'skill_read'],
+    ['use_skill', 'remember', 'recall', 'forget_memory', 'skill_write', 'skill_read'],
   );
 });
 

@@ -37,7 +37,7 @@ test('X3 on Telegram an owner goes from tools to a field by buttons, in one mess
   const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
   olga.says('/settings');
   const menu = await olga.dm.nextMessage(/Settings of tools/);
-  assert.deepEqual(menu.buttons, ['💡 Lamp', '🌐 Reading pages', 'Done']);
+  assert.deepEqual(menu.buttons, ['💡 Lamp', '📝 Memory', '🌐 Reading pages', 'Done']);
   const press = async (label: string, match: RegExp) => {
     olga.presses(menu.id, label);
     return edited(bot, olga.dm, menu.id, match);

@@ -3,6 +3,7 @@ import { approvalMutations } from './approvals.ts';
 import { capabilityMutations } from './capabilities.ts';
 import { forgettingMutations } from './forgetting.ts';
 import { intakeMutations } from './intake.ts';
+import { memoryMutations } from './memory.ts';
 import { modelMutations } from './model.ts';
 import type { Mutation } from './mutation.ts';
 import { networkMutations } from './network.ts';
@@ -25,6 +26,7 @@ export const mutations: readonly Mutation[] = [
   ...receivedFileMutations,
   ...recordMutations,
   ...intakeMutations,
+  ...memoryMutations,
   ...signInMutations,
   ...chatAgentMutations,
   ...streamingMutations,

@@ -11,6 +11,7 @@ import type { Groups } from './groups.ts';
 import type { Pairing, PairingRequest } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
 import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
+import { memoryPrefix, type ShowMemory } from '../../memory/show-memory.ts';
 import { settingPrefix } from '../../settings/setting-views.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { stopOwnRun } from '../stop-work.ts';
@@ -37,6 +38,7 @@ type PressDeps = Readonly<{
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   settings: Pick<SettingsTalk, 'press'>;
+  memory: Pick<ShowMemory, 'press'>;
   replies: Pick<Replies, 'rows'>;
 }>;
 
@@ -90,6 +92,8 @@ async function act(
       return decideSkill(pressed, first, second, deps);
     case settingPrefix:
       return changeSettings(event, deps);
+    case memoryPrefix:
+      return removeMemory(pressed, first, deps);
     case 'ask':
       return answerAsk(pressed, first, second, deps);
     case 'stop':
@@ -175,6 +179,12 @@ async function changeSettings(
   const changed = await deps.settings.press(pressed, openForm);
   if (changed === undefined || 'refused' in changed) return changed?.refused;
   return show(pressed, changed.text, deps, { buttons: changed.buttons });
+}
+
+async function removeMemory(pressed: Press, id: string, deps: PressDeps): Promise<string | undefined> {
+  const view = await deps.memory.press(pressed, id);
+  if (view === undefined) return sayIn(pressed.sender.language)`You can’t remove this note, or it is gone.`;
+  return show(pressed, view.text, deps, { buttons: view.buttons });
 }
 
 async function answerAsk(

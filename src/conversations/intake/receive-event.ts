@@ -10,6 +10,7 @@ import type { Message, Sender } from '../../core/message.ts';
 import { createThrottle } from '../../lib/async/mutex.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import type { Replies } from '../../replies/replies.ts';
+import type { ShowMemory } from '../../memory/show-memory.ts';
 import type { Host } from '../../runs/work-deps.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
@@ -136,7 +137,7 @@ export function createReceiveEvent(deps: {
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
   capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
-  shows: Readonly<{ overview: Overview; settings: SettingsTalk }>;
+  shows: Readonly<{ overview: Overview; settings: SettingsTalk; memory: Pick<ShowMemory, 'press'> }>;
   chat: Readonly<{
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
@@ -146,10 +147,10 @@ export function createReceiveEvent(deps: {
   const { host, people, approvals } = deps;
   const { users, pairing, groups } = people;
   const { channels, writeCommand, replies } = deps.chat;
-  const { overview, settings } = deps.shows;
+  const { overview, settings, memory } = deps.shows;
   const { store, runtime, clock } = host;
   const { signIns, confirmations } = deps.capabilities;
-  const pressDeps = { ...deps, confirmations, settings, replies };
+  const pressDeps = { ...deps, confirmations, settings, memory, replies };
   const page = { users, pairing, overview, settings, runtime, store, writeCommand };
   const presses: ReceiveDeps['pages']['press'] = (event, say) => press(event, say, pressDeps);
   const receive: ReceiveDeps = {

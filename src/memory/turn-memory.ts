@@ -1,0 +1,125 @@
+import { callsOf, finalText } from '../agent/next-step.ts';
+import { startedIn, taintOf } from '../access/taint-of.ts';
+import type { Channel } from '../core/channel.ts';
+import { taintIn, type Entry } from '../core/entry.ts';
+import type { Memory, MemoryUse, Said } from '../core/memory.ts';
+import type { Message } from '../core/message.ts';
+import type { Say } from '../core/texts/say.ts';
+import type { Requester, Tool } from '../core/tool.ts';
+import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
+import { oneLine } from '../lib/text/text.ts';
+import { memoryNotes, type Notes } from './memory-notes.ts';
+import { memoryTools } from './memory-tools.ts';
+import { openMemory, type MemoryDeps, type OpenMemory } from './open-memory.ts';
+import { wordsIn } from './own-words.ts';
+
+/** For one message: what the model is told and can call, and what can be found later. */
+export type TurnMemory = Readonly<{
+  tools: readonly Tool[];
+  /** Undefined if the model knows all of it from `before` (K4, M13). */
+  notes(before: readonly Entry[]): Promise<Notes | undefined>;
+  /** What of an entry is found later: typed words, and answers while nothing here is private (K5, S7). */
+  said(entry: Entry, all: readonly Entry[]): Promise<readonly Said[]>;
+  /** What the turn noted and removed, in few words (K3). */
+  footer(turn: readonly Entry[], say: Say): string;
+}>;
+
+export type MemoryOfTurns = Readonly<{
+  turn(message: Message, transcript: string): Promise<TurnMemory | undefined>;
+  /** Only for skills that name such a tool (T5). */
+  runTools(requester: Requester, transcript: string): Promise<readonly Tool[]>;
+}>;
+
+export type TurnMemoryDeps = MemoryDeps &
+  Readonly<{
+    channels: ReadonlyMap<string, Pick<Channel, 'messageLink'>>;
+    botName(): string;
+  }>;
+
+/** Notes that are read for a block of 2,000 characters. */
+const mostNotes = 60;
+/** Characters of an entry that can be found. */
+const longestSaid = 4_000;
+const shortText = 80;
+
+export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
+  const linkTo = ({ conversation, source }: Pick<Said, 'conversation' | 'source'>): string | undefined =>
+    source === undefined
+      ? undefined
+      : deps.channels.get(conversation.channel)?.messageLink?.(conversation, source);
+  return {
+    async turn(message, transcript) {
+      const open = await openMemory(message, deps);
+      if (open === undefined) return undefined;
+      const { platformId: source } = message;
+      return {
+        tools: memoryTools(open, { transcript, source, inRun: false, linkTo }, deps),
+        notes: (before) => notesFor(open, before, deps),
+        said: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
+        footer: (turn, say) => footerOf(turn, open.use, say),
+      };
+    },
+    async runTools({ sender: id, ...requester }, transcript) {
+      const open = await openMemory({ ...requester, sender: { id } }, deps);
+      return open === undefined ? [] : memoryTools(open, { transcript, inRun: true, linkTo }, deps);
+    },
+  };
+}
+
+async function notesFor(
+  open: OpenMemory,
+  before: readonly Entry[],
+  { store, clock }: TurnMemoryDeps,
+): Promise<Notes | undefined> {
+  const memories: readonly Memory[] = await open.visible(mostNotes);
+  const [own, team] = open.holders;
+  if (memories.length > 0) await store.memories.seen(team === undefined ? [own] : [own, team], clock.now());
+  return memoryNotes(memories, before);
+}
+
+type Turn = Readonly<{ message: Message; transcript: string; open: OpenMemory }>;
+
+async function saidIn(
+  entry: Entry,
+  all: readonly Entry[],
+  { message, transcript, open: { holders, use } }: Turn,
+  { store, botName }: TurnMemoryDeps,
+): Promise<readonly Said[]> {
+  // In a group only the sender sees an ephemeral one.
+  if (use.ephemeral || message.task !== undefined) return [];
+  const [holder] = holders;
+  const { conversation, sender } = message;
+  const place = { holder, transcript, conversation, asker: sender.id, at: entry.at };
+  if (entry.kind === 'user') {
+    if (entry.sender !== sender.id || entry.about !== undefined || entry.marks !== undefined) return [];
+    const text = wordsIn(entry).own.slice(0, longestSaid);
+    // It may start a skill that others here must not know of (A11).
+    const isCall = message.command !== undefined && message.command.bare !== true;
+    if (text === '' || (isCall && entry.item === message.id)) return [];
+    const source = entry.item === message.id ? message.platformId : undefined;
+    return [{ ...place, author: sender.id, name: sender.name, source, text }];
+  }
+  if (entry.kind !== 'assistant' || callsOf(entry).length > 0 || entry.stopReason === 'refusal') return [];
+  const text = finalText([entry]).slice(0, longestSaid);
+  if (text === '' || taintIn(all) !== undefined) return [];
+  if ((await taintOf(store.transcripts, startedIn(transcript))) !== undefined) return [];
+  return [{ ...place, name: botName(), text }];
+}
+
+function footerOf(turn: readonly Entry[], { chatType, ephemeral }: MemoryUse, say: Say): string {
+  const done = new Set(
+    turn.flatMap((entry) => (entry.kind === 'tool_result' && !entry.isError ? [entry.toolUseId] : [])),
+  );
+  const calls = turn.flatMap((entry) => (entry.kind === 'assistant' ? callsOf(entry) : []));
+  const lines = calls.flatMap(({ id, name, input }) => {
+    if (!done.has(id)) return [];
+    if (name === 'forget_memory') return [say`Removed a note.`];
+    if (name !== 'remember') return [];
+    const { text, scope } = input as Readonly<{ text?: unknown; scope?: unknown }>;
+    // Others read along in a group.
+    const isHidden = scope === 'person' && chatType !== 'private' && !ephemeral;
+    if (isHidden || typeof text !== 'string') return [say`Noted for you alone.`];
+    return [say`Noted: ${escapeMarkdown(oneLine(text, shortText))}`];
+  });
+  return lines.map((line) => `\n\n📝 ${line}`).join('');
+}

@@ -1,0 +1,19 @@
+import type { WholeBotOptions } from './whole-bot.ts';
+
+/**
+ * A model that calls what a person dictates, `DO remember {"text": "tea"}`, and repeats what came of it. It says so
+ * where it was not offered that tool.
+ */
+export const obedient: NonNullable<WholeBotOptions['script']> = (body, index) => {
+  const content = body.messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const results = blocks.flatMap((block) =>
+    block.type === 'tool_result' ? [JSON.stringify((block as { content?: unknown }).content)] : [],
+  );
+  if (results.length > 0) return `Result: ${results.join(' ')}`;
+  const said = blocks.map((block) => ('text' in block ? String(block.text) : '')).join('\n');
+  const [, name = '', input = ''] = /^DO (\w+) (\{.*\})$/m.exec(said) ?? [];
+  if (name === '') return 'Hello.';
+  if (body.tools?.some((tool) => tool.name === name) !== true) return `Not offered: ${name}`;
+  return { content: [{ type: 'tool_use', id: `toolu_${index}`, name, input: JSON.parse(input) as object }] };
+};
