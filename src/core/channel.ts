@@ -172,9 +172,15 @@ export type Channel = Readonly<{
   /** `language`: `de`. Returns entries that can't be shown (I1). */
   setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
   /** For events without a chat type (Q2). */
-  lookUpChat(
-    conversation: Conversation,
-  ): Promise<Readonly<{ chatType: SeenChatType; external: boolean; name?: string }>>;
+  lookUpChat(conversation: Conversation): Promise<
+    Readonly<{
+      chatType: SeenChatType;
+      external: boolean;
+      name?: string;
+      /** Qualified id of whom a private chat is with. */
+      person?: string;
+    }>
+  >;
   /** A built-in command, or with `args` a skill. */
   command: WriteCommand;
   /** To a message by its platform's id, if the platform has such addresses (K5). */

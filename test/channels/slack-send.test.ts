@@ -238,13 +238,15 @@ test('Q2 a chat type is asked for once an hour, and what cannot be learned is un
   const connected = await connectSlackChannel(t, { channel: { clock } });
   const { slack, channel } = connected;
   const asked = () => slack.calls.all().filter(({ method }) => method === 'conversations.info').length;
+  const anna = slack.workspace.addUser('anna');
   const rooms = {
-    private: slack.workspace.dmWith(slack.workspace.addUser('anna').id),
+    private: slack.workspace.dmWith(anna.id),
     group: slack.workspace.addRoom('group'),
     channel: slack.workspace.addRoom('channel', { external: true }),
   };
   for (const [chatType, { id, external, name }] of Object.entries(rooms)) {
-    const told = { chatType, external, ...(name === '' ? {} : { name }) };
+    const person = chatType === 'private' ? `slack:${anna.id}` : undefined;
+    const told = { chatType, external, person, name: name === '' ? undefined : name };
     equalData(await channel.lookUpChat({ channel: 'slack', chat: id }), told);
     await channel.lookUpChat({ channel: 'slack', chat: id, thread: '1.1' });
   }
@@ -290,7 +292,7 @@ test('Q6 Q2 what is sent or asked before Slack was reached waits for that, and i
     channel.find(conversation, 'other'),
   ] as const;
   await channel.start(async () => undefined);
-  assert.deepEqual(await early[1], { chatType: 'group', external: false, name: room.name });
+  equalData(await early[1], { chatType: 'group', external: false, name: room.name });
   assert.equal(await early[2], undefined);
   assert.deepEqual(await early[0], { id: room.messages[0]?.ts });
 });

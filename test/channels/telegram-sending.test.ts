@@ -4,6 +4,7 @@ import type { Conversation } from '../../src/core/conversation.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { sendFailure } from '../support/send-failure.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { equalData } from '../support/equal-data.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 import type { Chat } from '../servers/telegram/room.ts';
 
@@ -248,7 +249,10 @@ test('A1 a chat type that is not known is looked up, and unknown where Telegram 
   await using bot = await startTelegramBot();
   const group = bot.server.group({ title: 'Friends' });
   const told = { chatType: 'group', external: false, name: 'Friends' };
-  assert.deepEqual(await bot.channel.lookUpChat(placeOf(group)), told);
+  equalData(await bot.channel.lookUpChat(placeOf(group)), told);
+  const ann = bot.server.person({ name: 'Ann' });
+  const direct = { chatType: 'private', external: false, person: `telegram:${ann.id}` };
+  equalData(await bot.channel.lookUpChat(placeOf(ann.dm)), direct);
   assert.equal((await bot.channel.lookUpChat({ channel: 'telegram', chat: '-7' })).chatType, 'unknown');
 });
 

@@ -14,6 +14,7 @@ const flag = z.boolean().nullish();
 const info = z.object({
   channel: z.object({
     name: z.string().nullish().catch(undefined),
+    user: z.string().nullish().catch(undefined),
     is_im: flag,
     is_mpim: flag,
     is_group: flag,
@@ -135,6 +136,8 @@ type ChatFacts = Readonly<{
   external: boolean;
   absent: boolean;
   name?: string;
+  /** Whom a private chat is with. */
+  person?: string;
 }>;
 
 /** By events, else Slack; kept for an hour (A1, Q2). */
@@ -188,7 +191,7 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
     lookUp: async (chat) => known(chat) ?? askOnce(chat),
     async lookUpNamed(chat) {
       const facts = known(chat);
-      const isWhole = facts?.name !== undefined || facts?.chatType === 'private';
+      const isWhole = facts?.name !== undefined || facts?.person !== undefined;
       return facts !== undefined && isWhole ? facts : askOnce(chat);
     },
   };
@@ -200,6 +203,7 @@ function toFacts(channel: z.output<typeof info>['channel']): ChatFacts {
     name,
     chatType: typeOf(channel),
     external: channel.is_ext_shared === true,
+    person: channel.is_im && channel.user ? `slack:${channel.user}` : undefined,
     absent: channel.is_im !== true && channel.is_member === false,
   };
 }

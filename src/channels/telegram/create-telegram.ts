@@ -177,8 +177,9 @@ function react(
 async function lookUpChat({ chat }: Conversation, { api, log }: Calls): ReturnType<Channel['lookUpChat']> {
   try {
     const found = await api.getChat({ chat_id: Number(chat) });
-    const kind = { chatType: chatTypeOf(found), external: false };
-    return found.title === undefined ? kind : { ...kind, name: found.title };
+    const chatType = chatTypeOf(found);
+    const person = chatType === 'private' ? `telegram:${found.id}` : undefined;
+    return { chatType, external: false, name: found.title, person };
   } catch (error) {
     log.warn({ err: error, chat }, 'the type of a chat could not be looked up');
     return { chatType: 'unknown', external: false };
