@@ -54,6 +54,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
     'sandbox',
     ...low,
   ],
+  hooks: low,
   operator: 'all',
   dashboard: ['operator', ...low],
   bot: 'all',

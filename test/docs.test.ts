@@ -94,7 +94,8 @@ function problemsIn(toml: string): readonly string[] {
   if (tables.includes('case')) return [];
   const names = [...toml.matchAll(/"\$([A-Z_]+)"/g)].map(([, name = '']) => name);
   const env: Record<string, string> = { ANTHROPIC_API_KEY: 'a-value' };
-  for (const name of names) env[name] = name.endsWith('_URL') ? 'postgres://user@host/name' : 'a-value';
+  for (const name of names)
+    env[name] = name.endsWith('_URL') ? 'postgres://user@host/name' : 'a-value-0123456789';
   const parsed = parseConfig(toml, { file: '/srv/bot/config.toml', env });
   return parsed.ok ? [] : parsed.problems.map(formatConfigProblem);
 }

@@ -84,6 +84,8 @@ export type AuditEvent = Readonly<
   | (AuditPlace & { event: 'asked_again' })
   /** Hourly per sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
+  /** Accepted ones each, others hourly per hook and outcome (N7). */
+  | (Omit<AuditPlace, 'chatType'> & { event: 'hook'; hook: string; outcome: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
   | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
   /** For a group not in config. */

@@ -6,6 +6,7 @@ import type { AccessSettings } from '../core/access-settings.ts';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
+import type { Hooks } from '../hooks/receive-hook.ts';
 import type { Log } from '../lib/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
@@ -67,6 +68,8 @@ export type Bot = Readonly<{
   /** Today. No model: empty. */
   spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
   operate: Operate;
+  /** `POST /hooks/NAME` (N7). */
+  receiveHook: Hooks['receive'];
   users: Users;
   pairing: Pairing;
   redact(text: string): string;

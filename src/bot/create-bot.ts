@@ -3,6 +3,7 @@ import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
+import { createHooks, type Hooks } from '../hooks/receive-hook.ts';
 import { outageNotice } from '../operator/health/store-health.ts';
 import { startRetention } from '../operator/kept-files.ts';
 import { createOperate } from '../operator/operate.ts';
@@ -30,6 +31,7 @@ export function createBot(parts: BotParts): Bot {
   const { mcp } = features.tools;
   const { tracing = noTracing } = parts.host;
   const delivery = deliveryOf(base, features, tracing);
+  const hooks = hooksOf(base, parts);
   const menus = createRefreshMenus({ ...host, ...chat, library: parts.library, signals: store.signals });
   const { signal } = base.process.stopping;
   let chores: readonly Promise<void>[] = [];
@@ -39,6 +41,7 @@ export function createBot(parts: BotParts): Bot {
     pairing: people.pairing,
     redact: (text) => runtime().redact(text),
     operate: operateOf(base, features, parts),
+    receiveHook: hooks.receive,
     async start() {
       startHealth(base, parts);
       await features.tools.settings.load();
@@ -52,6 +55,7 @@ export function createBot(parts: BotParts): Bot {
         [...chat.channels.values()].map((channel) => channel.start(whenKnown(base, channel, onEvent))),
       );
       signal.throwIfAborted();
+      hooks.start();
       parts.library.watch(menus.changed);
       chores = [...chores, ...startChores(base, features)];
       await menus.show();
@@ -61,7 +65,7 @@ export function createBot(parts: BotParts): Bot {
       const ended = worker.stop(runtime().config.bot.shutdownSeconds * 1_000);
       base.process.stopping.abort(shutdownReason());
       menus.stop();
-      await Promise.all([...chat.channels.values()].map((channel) => channel.stop()));
+      await Promise.all([hooks.stop(), ...[...chat.channels.values()].map((channel) => channel.stop())]);
       parts.host.health.stop();
       await ended;
       await Promise.all([...chores, delivery.stop(deliveryGraceMs), mcp.stop()]);
@@ -135,6 +139,18 @@ function operateOf(base: Base, features: Features, parts: BotParts): Bot['operat
   return typedOperate(cleanOperate(operate, clean));
 }
 
+function hooksOf(base: Base, { host: { meter } }: BotParts): Hooks {
+  const { host, people, chat } = base;
+  return createHooks({
+    host: { ...host, meter },
+    hooks: () => host.runtime().config.hooks,
+    bodies: host.store.keyed('hooks'),
+    users: { ...people.users, known: () => knowMembers(base) },
+    channels: chat.channels,
+    replies: chat.replies,
+  });
+}
+
 function startHealth({ host, chat }: Base, parts: BotParts): void {
   parts.host.health.start((outage) => {
     const { key, words } = outageNotice(outage, host.runtime().config.bot.timezone ?? systemZone());
@@ -148,9 +164,13 @@ function startHealth({ host, chat }: Base, parts: BotParts): void {
 function whenKnown(base: Base, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
   if (membersOf === undefined) return onEvent;
   return async (event) => {
-    if (await base.userGroups.ready(base.written())) base.apply();
+    await knowMembers(base);
     await onEvent(event);
   };
+}
+
+async function knowMembers(base: Base): Promise<void> {
+  if (await base.userGroups.ready(base.written())) base.apply();
 }
 
 function startChores(base: Base, { files }: Features): readonly Promise<void>[] {

@@ -188,7 +188,7 @@ export async function openBot(options: {
     names,
     async start() {
       try {
-        serving = health.serve(bot.redact);
+        serving = health.serve(bot.redact, bot.receiveHook);
         await serving;
         await bot.start();
         // Before the first formatted answer.

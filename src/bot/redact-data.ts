@@ -86,6 +86,8 @@ function cleanTask(task: Task, redact: Redact): Task {
       return { ...task, result: redact(task.result) };
     case 'routine':
       return { ...task, name: redact(task.name) };
+    case 'hook':
+      return { ...task, prompt: redact(task.prompt) };
   }
 }
 

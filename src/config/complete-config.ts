@@ -37,6 +37,9 @@ export type Surroundings = Readonly<{
   mayLack?: ((path: KeyPath) => boolean) | undefined;
 }>;
 
+/** Hooks need an address (N7). */
+const hooksListen = '127.0.0.1:9464';
+
 export function completeConfig(
   settings: Settings,
   { file, env, cwd = process.cwd(), home = homedir() }: Surroundings,
@@ -66,6 +69,7 @@ export function completeConfig(
     },
     capabilities: { ...capabilities, keyFile: keyFile === undefined ? undefined : toAbsolute(keyFile) },
     plugins: plugins.map((one) => (one.path === undefined ? one : { ...one, path: toAbsolute(one.path) })),
+    server: { listen: settings.server.listen ?? (settings.hooks.length > 0 ? hooksListen : undefined) },
     store: { url: store.replace(/^sqlite:(.*)$/s, (_, written: string) => `sqlite:${toAbsolute(written)}`) },
     models: models.models,
     path: absolute,

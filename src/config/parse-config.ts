@@ -9,6 +9,7 @@ import {
   whatToWrite,
   type ConfigProblem,
 } from './config-problem.ts';
+import { shortestSecret } from './hook-sections.ts';
 import { locateKeys } from './locate-keys.ts';
 import { unpricedLimits } from './model-prices.ts';
 import { configSchema } from './schema.ts';
@@ -27,7 +28,7 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   const toml = parseToml(text, file);
   if (!toml.ok) return toml;
   const { data, taken, missing } = substituteVariables(toml.data, env, (path) =>
-    mayLack(path) ? { value: isSecretKey(path) || isListed(path) ? 'unset' : undefined } : undefined,
+    mayLack(path) ? { value: standInAt(path) } : undefined,
   );
   const parsed = configSchema.safeParse(withLongForms(data), { error: whatToWrite });
   const config =
@@ -51,6 +52,12 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
     .filter(({ key }) => !told.has(key));
   const notHeld = unpriced.map(({ path, write }) => keyProblem(at(path), found(path), write));
   return { ok: false, problems: inOrder([...absent, ...others, ...notHeld]) };
+}
+
+/** Secrets of hooks have a least length. */
+function standInAt(path: KeyPath): string | undefined {
+  const unset = path[0] === 'hooks' ? 'unset'.padEnd(shortestSecret) : 'unset';
+  return isSecretKey(path) || isListed(path) ? unset : undefined;
 }
 
 function isListed(path: KeyPath): boolean {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isZone } from '../core/local-time.ts';
 import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
+import { checkHookNames, hook } from './hook-sections.ts';
 import { admittedUserId, chatId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
 import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
@@ -131,6 +132,7 @@ export const configSchema = section(
     plugins: z.array(plugin).default([]),
     tools: toolsSection.default({}),
     mcp: mcpSection.default({}),
+    hooks: z.array(hook).default([]),
     store: storeSection.prefault({}),
     server: serverSection.prefault({}),
     log: logSection.prefault({}),
@@ -141,6 +143,7 @@ export const configSchema = section(
     checkModelNames(table, complain);
     checkModelSettings(table, complain);
     checkGroupNames(table, complain);
+    checkHookNames(table, complain);
   },
 );
 

@@ -57,7 +57,7 @@ export async function handleItem(item: InboxItem, signal: AbortSignal, deps: Ite
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
   if (message.task?.kind === 'run') return runQueuedCall(work, message.task, deps);
   // Started work is finished (Q5, U9).
-  const isNew = message.task === undefined && !wasStarted(item);
+  const isNew = message.task?.kind !== 'result' && !wasStarted(item);
   const judged = await deps.reading.judge(message, { isNew });
   if (judged.kind === 'turn') return answerByTurn(work, judged, deps);
   if (judged.kind === 'answer') return answerItself(work, judged, deps);

@@ -5,7 +5,7 @@ import { isBuiltIn } from '../core/built-in-commands.ts';
 import type { Button } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/codes.ts';
-import { shownIdLength, type Message, type Sender } from '../core/message.ts';
+import { shownIdLength, skillOf, type Message, type Sender } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
@@ -100,7 +100,7 @@ export function describeTask(
   const state = takenAt === undefined ? say`waiting` : say`running`;
   const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
   const since = say.time(ask?.askedAt ?? acceptedAt, reader.timezone ?? zone);
-  const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${task?.skill ?? say`a run`}`;
+  const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${skillOf(task) ?? say`a run`}`;
   const name = inlineCode(sender?.name ?? say`somebody`);
   return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;
 }

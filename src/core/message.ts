@@ -88,7 +88,19 @@ export type Task = Readonly<
       quiet?: true;
       skill?: string;
     }
+  /** An inbound event (N7). Its body is in `shared`. */
+  | {
+      kind: 'hook';
+      id: string;
+      name: string;
+      /** The operator's words. */
+      prompt: string;
+    }
 >;
+
+export function skillOf(task: Task | undefined): string | undefined {
+  return task !== undefined && 'skill' in task ? task.skill : undefined;
+}
 
 export const shownIdLength = 6;
 

@@ -23,6 +23,25 @@ export const counters = {
   },
   tool_calls: { help: 'Tool calls of models', labels: { tool: named, outcome: ['ok', 'error'] } },
   runs: { help: 'Skill runs that ended', labels: { skill: named, status: named } },
+  hooks: {
+    help: 'Requests to hooks, by what became of them; without a name where no hook has it',
+    labels: {
+      hook: named,
+      outcome: [
+        'accepted',
+        'repeated',
+        'unknown',
+        'forged',
+        'stale',
+        'too_large',
+        'malformed',
+        'cut_off',
+        'limited',
+        'denied',
+        'failed',
+      ],
+    },
+  },
   store_outages: { help: 'Times that the store could not be read or written', labels: {} },
 } as const satisfies Readonly<
   Record<string, Readonly<{ help: string; labels: Readonly<Record<string, readonly string[]>> }>>

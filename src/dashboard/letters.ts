@@ -11,7 +11,7 @@ type Items = readonly Readonly<{
   message?: Readonly<{
     sender: Readonly<{ id: string; name: string }>;
     text: string;
-    task?: Readonly<{ skill?: string }>;
+    task?: Readonly<{ kind: string; name?: string; skill?: string }>;
   }>;
 }>[];
 
@@ -73,6 +73,7 @@ function items(label: string, of: Items, view: View, empty: string): Html {
 function whatOf(message: Items[number]['message']): string | Html {
   if (message === undefined) return 'can’t be read';
   const { task, text } = message;
+  if (task?.kind === 'hook') return html`hook ${code(task.name)}`;
   return task?.skill === undefined ? oneLine(text, shownText) : html`skill ${code(task.skill)}`;
 }
 

@@ -1,4 +1,5 @@
 import type { Entry } from '../core/entry.ts';
+import { skillOf, type Message } from '../core/message.ts';
 import { journalOf } from '../runs/tasks.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
@@ -19,7 +20,7 @@ export type Work = Readonly<{
   name?: string;
   /** Of a run. */
   skill?: string;
-  kind: 'message' | 'run' | 'result' | 'routine';
+  kind: 'message' | NonNullable<Message['task']>['kind'];
   state: 'waiting' | 'running' | 'stopping';
   since: number;
   tries: number;
@@ -43,14 +44,13 @@ export async function listWork(store: Reads): Promise<readonly Work[]> {
       const { key, lane, message, takenAt, acceptedAt, tries, error, stopped } = item;
       const transcript = takenAt === undefined ? undefined : await transcriptOf(item, store);
       const calls = transcript === undefined ? [] : callsIn(await entriesOf(transcript, item, store));
-      const { kind = 'message', skill } = message?.task ?? {};
       return {
         key,
         lane,
         sender: message?.sender.id,
         name: message?.sender.name,
-        skill,
-        kind,
+        skill: skillOf(message?.task),
+        kind: message?.task?.kind ?? 'message',
         state: takenAt === undefined ? 'waiting' : stopped === true ? 'stopping' : 'running',
         since: takenAt ?? acceptedAt,
         tries,

@@ -14,6 +14,7 @@ export function userContent(
 ): string {
   const { received = nothingReceived } = options;
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
+  if (message.task?.kind === 'hook') return eventContent(message, message.task, options);
   // The API refuses an empty turn.
   const aloud = saidAloud(message, received);
   const text =
@@ -141,6 +142,21 @@ function passedOn(
 function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
   const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
   return [labelled('host', `${today === undefined ? '' : `Today is ${today}. `}${note}`), result].join('\n');
+}
+
+/** Only the operator's words count as an instruction (N7, M11). */
+function eventContent(
+  message: Message,
+  { name, prompt }: Extract<Task, { kind: 'hook' }>,
+  { today, received = nothingReceived }: Readonly<{ today?: string; received?: ReceivedOf }>,
+): string {
+  const note = `An event came in at the hook ${name}. Nobody wrote anything now, and nobody reads what you say before your answer.`;
+  return [
+    ...(today === undefined ? [] : [labelled('host', `Today is ${today}.`)]),
+    labelled('host', note),
+    labelled('instruction', prompt, { from: 'operator' }),
+    ...passedOn(message, received),
+  ].join('\n');
 }
 
 function background(messages: readonly Message[], received: ReceivedOf): string {

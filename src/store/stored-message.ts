@@ -24,6 +24,7 @@ export const storedSender: z.ZodType<Sender> = z.object({
 type RunTask = Extract<Task, { kind: 'run' }>;
 type ResultTask = Extract<Task, { kind: 'result' }>;
 type RoutineTask = Extract<Task, { kind: 'routine' }>;
+type HookTask = Extract<Task, { kind: 'hook' }>;
 
 const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
   z.object({
@@ -56,6 +57,12 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     quiet: z.literal(true).optional(),
     skill: z.string().optional(),
   } satisfies FieldsOf<RoutineTask>),
+  z.object({
+    kind: z.literal('hook'),
+    id: z.string(),
+    name: z.string(),
+    prompt: z.string(),
+  } satisfies FieldsOf<HookTask>),
 ]);
 
 const storedAttachments = z.array(

@@ -391,7 +391,7 @@ test('S12 G5 a problem never shows text that could be a credential, however shor
 
 test('L1 S2 where values may be missing, what is there keeps its place and is a secret', () => {
   const text =
-    '[mcp.x]\ncommand = "sh"\nargs = ["$GONE", "$HERE"]\n[telegram]\ntoken = "$GONE"\n[store]\nurl = "$GONE"\n';
+    '[mcp.x]\ncommand = "sh"\nargs = ["$GONE", "$HERE"]\n[telegram]\ntoken = "$GONE"\n[store]\nurl = "$GONE"\n[[hooks]]\nname = "ci"\nsecret = "$GONE"\nconversation = "slack:C1"\nas = "slack:U1"\n';
   const parsed = parseConfig(text, { env: { HERE: 'canary-value' }, cwd: '/bot', mayLack: () => true });
   assert.ok(parsed.ok);
   const { mcp, telegram, store } = parsed.config;

@@ -2,6 +2,7 @@ import { accessMutations } from './access.ts';
 import { approvalMutations } from './approvals.ts';
 import { capabilityMutations } from './capabilities.ts';
 import { forgettingMutations } from './forgetting.ts';
+import { hookMutations } from './hooks.ts';
 import { intakeMutations } from './intake.ts';
 import { memoryMutations } from './memory.ts';
 import { modelMutations } from './model.ts';
@@ -27,6 +28,7 @@ export const mutations: readonly Mutation[] = [
   ...recordMutations,
   ...intakeMutations,
   ...memoryMutations,
+  ...hookMutations,
   ...signInMutations,
   ...chatAgentMutations,
   ...streamingMutations,

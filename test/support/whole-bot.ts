@@ -121,6 +121,7 @@ export async function startWholeBot(
       channels: (needs) => openChannels(config, needs),
       ...(mostTries === undefined ? {} : { mostTries }),
       ...(reach === undefined ? {} : { reach }),
+      ...(config.server.listen === undefined ? {} : { listen: config.server.listen }),
       log,
     });
     let closed: Promise<void> | undefined;

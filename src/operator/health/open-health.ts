@@ -1,6 +1,7 @@
 import type { Channel } from '../../core/channel.ts';
 import { noMeter, type Meter } from '../../core/meter.ts';
 import type { Model } from '../../core/model.ts';
+import type { Hooks } from '../../hooks/receive-hook.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { HealthServer } from './serve-health.ts';
@@ -17,7 +18,7 @@ type Health = Readonly<{
   measureModel(model: Model): Model;
   readiness(): Readiness;
   /** Undefined without an address. Throws OperatorError. */
-  serve(redact: (text: string) => string): Promise<HealthServer | undefined>;
+  serve(redact: (text: string) => string, receiveHook?: Hooks['receive']): Promise<HealthServer | undefined>;
 }>;
 
 /** Without `listen` nothing is counted (L4). */
@@ -50,10 +51,10 @@ export async function openHealth(options: {
     watchChannel: (channel) => watchChannel(channel, vitals, ofStore),
     measureModel: (model) => measureModel(model, meter, vitals),
     readiness: vitals.requirements,
-    async serve(redact) {
+    async serve(redact, receiveHook) {
       if (listen === undefined || metrics === undefined) return undefined;
       const { serveHealth } = await import('./serve-health.ts');
-      return serveHealth({ listen, requirements: vitals.requirements, metrics, redact, log });
+      return serveHealth({ listen, requirements: vitals.requirements, metrics, receiveHook, redact, log });
     },
   };
 }

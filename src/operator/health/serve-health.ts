@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
+import type { HookAnswer, Hooks } from '../../hooks/receive-hook.ts';
 import type { Log } from '../../lib/log.ts';
 import { createServer } from '../../lib/net/node-http.ts';
 import { hostAndPort, whyNotListening } from '../../lib/text/text.ts';
@@ -19,24 +20,29 @@ const longestRequestMs = 5_000;
 const largestHead = 8 * 1024;
 const mostConnections = 64;
 
-/** `/livez`, `/readyz` (200 or 503) and `/metrics`, for GET and HEAD (L4, S4). Throws OperatorError if it can't listen. */
+/** `/livez`, `/readyz` (200 or 503) and `/metrics`, for GET and HEAD (L4, S4), and hooks (N7). Throws OperatorError if it can't listen. */
 export async function serveHealth(options: {
   listen: string;
   requirements(): Readiness;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
+  receiveHook?: ReceiveHook | undefined;
   redact(text: string): string;
   log: Log;
 }): Promise<HealthServer> {
-  const { listen, requirements, metrics, redact, log } = options;
+  const { listen, requirements, metrics, receiveHook, redact, log } = options;
   const { host, port } = hostAndPort(listen);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
+    const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
+    // Proxies and senders use names of their own, and know a secret.
+    if (receiveHook !== undefined && pathname.startsWith(hooksPath))
+      return ofHook(await receiveHook(pathname.slice(hooksPath.length), request));
     if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
     if (!isOurs(request.headers.host, host))
       return { status: 421, body: 'this name is not known here: use the address\n', last: true };
-    const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
     if (!paths.has(pathname)) return { status: 404, body: `there is ${[...paths].join(', ')}\n` };
-    if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'GET it\n' };
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return { status: 405, body: 'GET it\n', allow: 'GET, HEAD' };
     if (pathname === '/livez') return { status: 200, body: 'ok\n' };
     if (pathname === '/metrics')
       return { status: 200, body: redact(await metrics.text()), type: metrics.contentType };
@@ -46,7 +52,12 @@ export async function serveHealth(options: {
   }
 
   const server = createServer(
-    { requestTimeout: longestRequestMs, headersTimeout: longestRequestMs, maxHeaderSize: largestHead },
+    {
+      requestTimeout: longestRequestMs,
+      headersTimeout: longestRequestMs,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: largestHead,
+    },
     (request, response) => {
       answer(request).then(
         (what) => reply(response, what, request.method === 'HEAD'),
@@ -78,16 +89,43 @@ export async function serveHealth(options: {
   };
 }
 
-type Answer = Readonly<{ status: number; body: string; type?: string; last?: boolean }>;
+type Answer = Readonly<{
+  status: number;
+  body: string;
+  type?: string;
+  allow?: string | undefined;
+  retryAfter?: number | undefined;
+  last?: boolean;
+}>;
+
+type ReceiveHook = Hooks['receive'];
+
+const hooksPath = '/hooks/';
+
+/** What was not read to its end can't be followed by another request. */
+function ofHook({ status, body, retryAfter }: HookAnswer): Answer {
+  return {
+    status,
+    body: `${body}\n`,
+    allow: status === 405 ? 'POST' : undefined,
+    retryAfter,
+    last: status >= 400,
+  };
+}
 
 const paths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
-function reply(response: ServerResponse, { status, body, type, last }: Answer, headOnly: boolean): void {
+function reply(
+  response: ServerResponse,
+  { status, body, type, allow, retryAfter, last }: Answer,
+  headOnly: boolean,
+): void {
   const headers = {
     'content-type': type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
-    allow: status === 405 ? 'GET, HEAD' : undefined,
+    allow,
+    'retry-after': retryAfter,
     connection: last === true ? 'close' : undefined,
   };
   response.writeHead(status, defined<string | number>(headers));
