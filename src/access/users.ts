@@ -129,6 +129,20 @@ export function claimedOwners(keys: readonly string[]): readonly string[] {
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
 }
 
+/** The same for one person and group. */
+export function admissionIn(
+  keys: readonly string[],
+  sender: string,
+  group: string,
+): Readonly<{ owner: boolean; paired: boolean; groupAllowed: boolean }> {
+  const [owner = false, paired = false, groupAllowed = false] = [
+    ownerKey(sender),
+    pairedKey(sender),
+    groupKey(group),
+  ].map((key) => keys.includes(key));
+  return { owner, paired, groupAllowed };
+}
+
 function ownerKey(sender: string): string {
   return `owner:${sender}`;
 }

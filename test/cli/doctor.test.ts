@@ -235,6 +235,33 @@ test('L2 too many skills for the menu and for the prompt', async (t) => {
   assert.match(of('CATALOGUE_SHORTENED').what, /descriptions are cut/);
 });
 
+test('L2 N7 a hook that nobody would hear is named with its line, and one without its secret is a problem of the config', async (t) => {
+  const home = await openCliHome(t);
+  const hook = (as: string, conversation: string, name: string): string =>
+    `[[hooks]]\nname = "${name}"\nsecret = "$HOOK_SECRET"\nconversation = "${conversation}"\nas = "${as}"\n`;
+  const toml = [
+    `${owned}${telegram}[access]\ngroups = ["telegram:-1001"]\n`,
+    hook('telegram:42', 'telegram:-1001', 'good'),
+    hook('telegram:43', 'telegram:-1001', 'stranger'),
+    hook('telegram:42', 'telegram:44', 'direct'),
+    hook('telegram:42', 'telegram:-1002', 'group'),
+    hook('slack:U1', 'slack:C1', 'slack'),
+  ].join('');
+  const { found, of, checks } = await examine(home, toml, { env: { HOOK_SECRET: '0123456789abcdef' } });
+  assert.deepEqual([of('HOOK_CHANNEL').line, of('HOOK_REFUSED').line], [30, 16]);
+  const whats = found.filter(({ id }) => id.startsWith('HOOK')).map(({ what }) => what);
+  assert.deepEqual(whats, [
+    'hook stranger: telegram:43 may not talk to the bot in telegram:-1001 until [access] users lists "telegram:43"',
+    'hook direct: telegram:44 is a direct message of somebody else than telegram:42',
+    'hook group: telegram:-1002 is not in [access] groups',
+    'hook slack: [slack] has no token, so nobody can be told there',
+  ]);
+  const said = checks.find(({ name }) => name === 'hooks')?.said;
+  assert.equal(said, 'good, stranger, direct, group, slack, on 127.0.0.1:9464');
+  const lacking = await examine(home, toml);
+  assert.match(lacking.of('CONFIG_INVALID').what, /hooks\[0\]\.secret is "\$HOOK_SECRET"/);
+});
+
 test('L2 A9 doors that stand open are named with their lines', async (t) => {
   const home = await openCliHome(t);
   const { of } = await examine(

@@ -7,6 +7,7 @@ import type { Registry } from '../../skills/registry.ts';
 import { claimedOwners } from '../../access/users.ts';
 import { checkAccess } from './check-access.ts';
 import { checkFiles } from './check-files.ts';
+import { checkHooks } from './check-hooks.ts';
 import { checkClock, checkDisk, checkNode, type Machine } from './check-machine.ts';
 import { checkChannels } from './check-owners.ts';
 import { checkSkills } from './check-skills.ts';
@@ -64,6 +65,7 @@ export async function examine(
     checkStore(config, store),
     checkChannels(config, store, log),
     checkAccess(config, registry.skills),
+    ...(config.hooks.length === 0 ? [] : [checkHooks(config, store)]),
     ...(await checkSkills(config, registry, log)),
   ];
   const claimed = 'keys' in store ? claimedOwners(store.keys) : [];

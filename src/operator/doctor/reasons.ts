@@ -31,6 +31,8 @@ type OtherCode =
   | 'EVERYBODY'
   | 'NOBODY'
   | 'SENSITIVE_IN_GROUPS'
+  | 'HOOK_CHANNEL'
+  | 'HOOK_REFUSED'
   | 'TELEGRAM_REFUSED'
   | 'TELEGRAM_UNREACHABLE'
   | 'TELEGRAM_WEBHOOK'
@@ -181,6 +183,14 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   SENSITIVE_IN_GROUPS: {
     why: 'Its results are private, and everybody in the group reads them.',
     fix: 'Write chat_types = ["private"] below that skill.',
+  },
+  HOOK_CHANNEL: {
+    why: 'The bot answers the sender 503, and nobody hears of its events.',
+    fix: 'Correct `conversation` of that hook, or write the token of its channel into the config.',
+  },
+  HOOK_REFUSED: {
+    why: 'The bot refuses the events of this hook with 403.',
+    fix: 'Correct `as` and `conversation` of that hook, or admit the person there: [access].',
   },
   TELEGRAM_REFUSED: {
     why: 'The bot can’t connect to Telegram.',
