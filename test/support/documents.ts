@@ -60,3 +60,39 @@ function dedent(lines: readonly string[]): string {
     .join('\n')
     .trimEnd();
 }
+
+/** A command as somebody would type it: without prompt, comment and what is said beside it. `isInline`: within a sentence. */
+export type ShownCommand = Readonly<{ file: string; line: string; isInline: boolean }>;
+
+/** Every command line of `skillet`, npm and npx that documents show. */
+export function shownCommands(all: readonly DocumentFile[]): readonly ShownCommand[] {
+  return all.flatMap(({ file, text }) => {
+    const inBlocks = blocksOf(text)
+      .filter(({ language }) => ['', 'bash', 'sh', 'shell', 'text'].includes(language))
+      .flatMap((block) => block.text.split('\n'))
+      .flatMap((line) => bareCommand(line).split(' && '))
+      .map((line) => ({ file, line, isInline: false }));
+    const inline = [...text.replace(/```[^]*?```/g, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) => ({
+      file,
+      line: words.replace(/\s+/g, ' '),
+      isInline: true,
+    }));
+    return [...inBlocks, ...inline].filter(({ line }) => /^(?:skillet|npm|npx) \S/.test(line));
+  });
+}
+
+function bareCommand(line: string): string {
+  return line
+    .replace(/^(?:\$ )?(?:[A-Z_]+=\S+ )*/, '')
+    .replace(/ +# .*$/, '')
+    .replace(/ {2,}.*$/, '')
+    .replace(/ >{1,2} .*$/, '')
+    .trim();
+}
+
+/** As a shell cuts it; no variables. */
+export function words(line: string): readonly string[] {
+  return [...line.matchAll(/(?:"([^"]*)"|'([^']*)'|([^\s"'])+)+/g)].map(([word]) =>
+    word.replace(/["']/g, ''),
+  );
+}
