@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Cron } from 'croner';
+import { missedTimes, nextTime, nextTimes, shortestGap, timeInZone } from '../../src/routines/due-times.ts';
+
+const hour = 3_600_000;
+const cron = (expression: string) => ({ kind: 'cron', expression }) as const;
+const iso = (at: number | undefined): string =>
+  at === undefined ? 'never' : new Date(at).toISOString().slice(0, 16);
+
+/** Whose clocks change by an hour, by half an hour, in the other half of the year, at midnight, and never. */
+const zones = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/New_York', 'America/Santiago', 'Asia/Tokyo'];
+const expressions = [
+  '30 2 * * *',
+  '0 0 * * *',
+  '15 1,2,3 * * *',
+  '0 9 * * 1-5',
+  '45 23 L * *',
+  '0 */6 * * *',
+  '*/20 * * * *',
+];
+
+test('N1 due times are those of croner, over a year in five zones, and go only forward', () => {
+  for (const timezone of zones) {
+    for (const expression of expressions) {
+      const direct = new Cron(expression, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+      const often = expression.startsWith('*/20');
+      // What comes often only around the days when clocks change.
+      const spans = often
+        ? [3, 4, 9, 10].map((month) => [Date.UTC(2026, month - 1, 24), 16] as const)
+        : [[Date.UTC(2026, 0, 1), 365] as const];
+      for (const [from, days] of spans) {
+        for (let at = from; at < from + days * 24 * hour;) {
+          const next = nextTime(cron(expression), timezone, at);
+          const where = `${expression} ${timezone} ${iso(at)}`;
+          assert.equal(next, direct.nextRun(new Date(at))?.getTime(), where);
+          assert.ok(next !== undefined && next > at, where);
+          at = next;
+        }
+      }
+    }
+  }
+});
+
+test('N1 each fixed time comes once a day of the calendar, also when the clocks change', () => {
+  for (const zone of zones) {
+    for (const expression of ['30 2 * * *', '0 0 * * *', '30 1 * * *']) {
+      const times = nextTimes(cron(expression), zone, Date.UTC(2026, 0, 1, 12), 400);
+      const days = times.map((at) => new Date(at).toLocaleDateString('sv', { timeZone: zone }));
+      assert.equal(new Set(days).size, 400, `${expression} ${zone}`);
+    }
+  }
+});
+
+test('N1 a time that the clocks skip fires at the next that exists, one that comes twice fires once', () => {
+  const after = (expression: string, at: string, count: number) =>
+    nextTimes(cron(expression), 'Europe/Berlin', Date.parse(at), count).map(iso);
+  assert.deepEqual(after('30 2 * * *', '2026-03-28T12:00Z', 2), ['2026-03-29T01:00', '2026-03-30T00:30']);
+  assert.deepEqual(after('30 2 * * *', '2026-10-24T12:00Z', 2), ['2026-10-25T00:30', '2026-10-26T01:30']);
+  assert.deepEqual(after('30 2,14 * * *', '2026-10-24T23:00Z', 2), ['2026-10-25T00:30', '2026-10-25T13:30']);
+  const at = (day: number, month: number) =>
+    iso(timeInZone({ year: 2026, month, day, hour: 2, minute: 30 }, 'Europe/Berlin'));
+  assert.equal(at(29, 3), '2026-03-29T01:00');
+  assert.equal(at(25, 10), '2026-10-25T00:30');
+  assert.equal(at(30, 2), 'never');
+});
+
+test('N5 what was missed is counted from the due time, to a bound', () => {
+  const due = Date.UTC(2026, 5, 1, 9);
+  const daily = cron('0 9 * * *');
+  assert.deepEqual(missedTimes(daily, 'UTC', { due, now: due }), [due]);
+  const week = missedTimes(daily, 'UTC', { due, now: due + 7 * 24 * hour - 1 });
+  assert.deepEqual([week.length, iso(week.at(-1))], [7, '2026-06-07T09:00']);
+  assert.equal(missedTimes(cron('* * * * *'), 'UTC', { due, now: due + 365 * 24 * hour }).length, 1_000);
+  assert.deepEqual(missedTimes({ kind: 'once', at: due }, 'UTC', { due, now: due + hour }), [due]);
+});
+
+test('N3 the shortest gap is found where it hides', () => {
+  const now = Date.UTC(2026, 0, 1);
+  assert.equal(shortestGap(cron('0,5 9 * * *'), 'UTC', now), 5 * 60_000);
+  assert.equal(shortestGap(cron('0 9 * * *'), 'Europe/Berlin', Date.UTC(2026, 2, 1)), 23 * hour);
+  assert.equal(shortestGap({ kind: 'every', ms: 7_000, from: now }, 'UTC', now), 7_000);
+  assert.equal(shortestGap({ kind: 'once', at: now + 1 }, 'UTC', now), undefined);
+});
+
+test('N1 an interval keeps its beat, whenever it is looked at', () => {
+  const every = { kind: 'every', ms: 2 * hour, from: 1_000 } as const;
+  assert.deepEqual(nextTimes(every, 'UTC', 1_000, 2), [1_000 + 2 * hour, 1_000 + 4 * hour]);
+  assert.equal(nextTime(every, 'UTC', 1_000 + 2 * hour), 1_000 + 4 * hour);
+  assert.equal(nextTime(every, 'UTC', 0), 1_000 + 2 * hour);
+});
