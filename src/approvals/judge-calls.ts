@@ -39,8 +39,6 @@ type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
 const outwards =
   'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. A new conversation starts without it.';
 
-const forAll = 'Everybody whom I talk to will see this. An owner or an approver has to agree.';
-
 const patienceMs = 10_000;
 
 export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
@@ -140,7 +138,7 @@ export function createJudgeCalls(options: {
         ...bound,
         input: call.shown ?? call.input,
         standing,
-        because: call.byApprover === true ? forAll : first.marked ? outwards : undefined,
+        because: first.marked ? outwards : call.because,
         byApprover: call.byApprover,
         requester,
         transcript,

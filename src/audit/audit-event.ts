@@ -87,6 +87,15 @@ export type AuditEvent = Readonly<
   /** Accepted ones each, others hourly per hook and outcome (N7). */
   | (Omit<AuditPlace, 'chatType'> & { event: 'hook'; hook: string; outcome: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
+  /** `stopped`: its creator may not do this any more. `by`: who did it, if a person. */
+  | {
+      event: 'routine';
+      verdict: 'added' | 'changed' | 'removed' | 'fired' | 'paused' | 'resumed' | 'stopped';
+      id: string;
+      sender: string;
+      conversation: string;
+      by?: string;
+    }
   | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
   /** For a group not in config. */
   | {

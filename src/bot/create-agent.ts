@@ -29,7 +29,7 @@ type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
 export function createAgent(base: Base, features: Features, parts: BotParts): Agent {
   const { host, people, chat } = base;
   const { runtime, store, clock, log } = host;
-  const { approvals, rules, budgets, capabilities, authoring, chatAgent, files } = features;
+  const { approvals, rules, budgets, capabilities, authoring, chatAgent, routines, files } = features;
   const { meter, env, tracing = noTracing } = parts.host;
   const { accessOf, users } = people;
   const { outside } = features.tools;
@@ -77,6 +77,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     skills,
     tools,
     chatAgent,
+    routines,
     writeCommand: chat.writeCommand,
     runs: { runSkill, budgets, stopping: base.process.stopping.signal },
   });

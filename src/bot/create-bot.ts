@@ -11,6 +11,7 @@ import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
 import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { createDelivery } from '../replies/deliver.ts';
+import { watchRoutines } from '../routines/watch-routines.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { watchSources } from '../skills/watch-sources.ts';
 import { createAccessInForce } from './access-in-force.ts';
@@ -30,6 +31,7 @@ export function createBot(parts: BotParts): Bot {
   const { runtime, store, audit } = host;
   const { mcp } = features.tools;
   const { tracing = noTracing } = parts.host;
+  const routines = watchRoutines(host);
   const delivery = deliveryOf(base, features, tracing);
   const hooks = hooksOf(base, parts);
   const menus = createRefreshMenus({ ...host, ...chat, library: parts.library, signals: store.signals });
@@ -51,6 +53,7 @@ export function createBot(parts: BotParts): Bot {
       chores = [features.capabilities.attend(signal), features.approvals.attend()];
       worker.start();
       delivery.start();
+      routines.start();
       await Promise.all(
         [...chat.channels.values()].map((channel) => channel.start(whenKnown(base, channel, onEvent))),
       );
@@ -65,7 +68,11 @@ export function createBot(parts: BotParts): Bot {
       const ended = worker.stop(runtime().config.bot.shutdownSeconds * 1_000);
       base.process.stopping.abort(shutdownReason());
       menus.stop();
-      await Promise.all([hooks.stop(), ...[...chat.channels.values()].map((channel) => channel.stop())]);
+      await Promise.all([
+        hooks.stop(),
+        routines.stop(),
+        ...[...chat.channels.values()].map((channel) => channel.stop()),
+      ]);
       parts.host.health.stop();
       await ended;
       await Promise.all([...chores, delivery.stop(deliveryGraceMs), mcp.stop()]);
@@ -78,6 +85,7 @@ export function createBot(parts: BotParts): Bot {
       return stopping.length > 0;
     },
     async idle() {
+      await routines.idle();
       await worker.idle();
       await delivery.idle();
     },

@@ -23,7 +23,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { host, people, chat } = base;
   const { store, clock } = host;
   const { users, accessOf } = people;
-  const { authoring, approvals, capabilities, chatAgent, budgets, tools, files } = features;
+  const { authoring, approvals, capabilities, chatAgent, routines, budgets, tools, files } = features;
   const { library, plugins } = parts;
   const { tracing = noTracing } = parts.host;
   const { settings, listTools, showMemory: memory } = tools;
@@ -41,6 +41,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     skills: library,
     chat,
     approvals,
+    routines,
     capabilities,
     shows: { overview, chatAgent, settings, listTools, why, memory },
   });
@@ -55,6 +56,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     chat,
     tables: { deliverArtifacts: files.deliverArtifacts, redact: () => host.runtime().redact },
     capabilities,
+    routines: { budgets, library },
     onFailed: (key) => parts.terminals?.onFailed(key),
   };
   const worker = createInboxWorker(
@@ -79,6 +81,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     reading,
     authoring,
     approvals,
+    routines,
     capabilities,
     chat,
     shows: { overview, settings, memory },

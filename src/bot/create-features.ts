@@ -11,6 +11,7 @@ import { createKeptFiles } from '../operator/kept-files.ts';
 import { createPluginCalls } from '../plugins/plugin-calls.ts';
 import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
+import type { BookDeps } from '../routines/define-routine.ts';
 import { createChatAgent, type ChatAgent } from '../settings/chat-agent.ts';
 import { createSettings, type Settings } from '../settings/settings-talk.ts';
 import { createListTools, type ListTools } from '../tools/list-tools.ts';
@@ -27,6 +28,7 @@ export type Features = Readonly<{
   budgets: Budgets;
   tools: Toolbox;
   chatAgent: ChatAgent;
+  routines: BookDeps;
   files: ReturnType<typeof createKeptFiles> & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
 }>;
 
@@ -81,6 +83,7 @@ export function createFeatures(base: Base, parts: BotParts): Features {
     budgets,
     tools,
     chatAgent: createChatAgent({ ...host, users, chats: chat.settings }),
+    routines: { ...host, library, accessOf: people.accessOf, isOwner: users.isOwner },
     files: { ...kept, deliverArtifacts },
   };
 }

@@ -89,7 +89,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
         add({ ...routine, definition: cleanRoutine(routine.definition, redact) }, most),
       change: (change) => (id, to) => change(id, { ...to, definition: cleanRoutine(to.definition, redact) }),
       settle: (settle) => (id, last) => settle(id, { ...last, note: last.note && redact(last.note) }),
-      ...same('find', 'of', 'all', 'due', 'nextDue', 'skip', 'remove', 'removeOf'),
+      ...same('find', 'of', 'within', 'all', 'due', 'nextDue', 'skip', 'remove', 'removeOf'),
     },
     fire: (fire) => (firing) => fire({ ...firing, message: cleanMessage(firing.message, redact) }),
     memories: {

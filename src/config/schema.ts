@@ -42,6 +42,7 @@ function limits(runs: number, hourly: number, tokens: number, dollars: number) {
 /** Per sender, chat, skill and in total (U10); 0: no limit. */
 const limitsSection = section({
   ...limits(3, 120, 2_000_000, 10),
+  routines: z.int().min(0).default(20),
   chat: section(limits(6, 300, 5_000_000, 25)).prefault({}),
   skill: section(limits(12, 600, 10_000_000, 50)).prefault({}),
   global: section(limits(24, 1200, 20_000_000, 100)).prefault({}),

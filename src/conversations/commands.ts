@@ -2,7 +2,9 @@ import type { Channel, WriteCommand, OpenForm } from '../core/channel.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
 import { nearest, oneLine, inlineCode } from '../lib/text/text.ts';
-import type { Message } from '../core/message.ts';
+import { requesterOf, type Message } from '../core/message.ts';
+import type { BookDeps } from '../routines/define-routine.ts';
+import { answerRoutines } from '../routines/answer-routines.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
 import type { AnsweredThreads } from './threads.ts';
@@ -27,10 +29,9 @@ import type { Users } from '../access/users.ts';
 import { resolveCommand, type Resolved } from './judge-message.ts';
 import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
-import { stopTask, stopWork } from './stop-work.ts';
 import type { Why } from './why.ts';
+import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
-import { tasksHere, workHere } from '../conversations/stop-work.ts';
 import { systemZone } from '../core/local-time.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
@@ -81,6 +82,7 @@ export function createCommands(deps: {
     replies: Replies;
     answered: Pick<AnsweredThreads, 'add'>;
   }>;
+  routines: BookDeps;
   approvals: Pick<Approvals, 'settled'>;
   capabilities: Pick<Capabilities, 'callOff'>;
   shows: Readonly<{
@@ -95,7 +97,7 @@ export function createCommands(deps: {
   const { runtime, store } = deps.host;
   const { users, accessOf } = deps.people;
   const { channels, writeCommand, replies, answered } = deps.chat;
-  const { approvals, capabilities } = deps;
+  const { approvals, capabilities, routines } = deps;
   const { settings, chatAgent, listTools, why, memory } = deps.shows;
   const { usable, status } = deps.shows.overview;
   const seen = store.keyed('commands');
@@ -144,6 +146,7 @@ export function createCommands(deps: {
         zone: runtime().config.bot.timezone ?? systemZone(),
       }),
     }),
+    routines: (message, args) => answerRoutines(requesterOf(message), args, routines),
     status: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
       const say = sayTo(message);

@@ -2,8 +2,10 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
 import { recordTaint, roomOf, taintAround } from '../access/taint-of.ts';
 import type { Users } from '../access/users.ts';
+import type { Audit } from '../audit/create-audit.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { Channel } from '../core/channel.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
@@ -14,9 +16,11 @@ import type { Log } from '../lib/log.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { partKey, sendLargeTables, type LargeTableDeps, type Replies } from '../replies/replies.ts';
 import { runTask, taskProgress, tellResult, type RunTask } from '../runs/tasks.ts';
+import type { RoutineTask } from '../routines/routine-message.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Commands } from './commands.ts';
+import { failRoutine, handleRoutine, type RoutineDeps } from './handle-routine.ts';
 import { transcriptOf, wasStarted } from './inbox-worker.ts';
 import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
@@ -29,7 +33,14 @@ const apology = fixed`Sorry, I couldn’t answer that. My operator can see why. 
 const gaveUp = labelled('host', 'It was interrupted too often, so it was cancelled without a result.');
 
 export type ItemDeps = Readonly<{
-  host: Readonly<{ store: Store; migrations: ChatMigrations; clock: Clock; log: Log }>;
+  host: Readonly<{
+    runtime(): RuntimeConfig;
+    store: Store;
+    migrations: ChatMigrations;
+    audit: Pick<Audit, 'record'>;
+    clock: Clock;
+    log: Log;
+  }>;
   people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
   agent: Readonly<{
@@ -44,6 +55,7 @@ export type ItemDeps = Readonly<{
   }>;
   tables: Pick<LargeTableDeps, 'deliverArtifacts' | 'redact'>;
   capabilities: Pick<Capabilities, 'callOff'>;
+  routines: RoutineDeps;
   onFailed(key: string): void;
 }>;
 
@@ -54,6 +66,7 @@ export async function handleItem(item: InboxItem, signal: AbortSignal, deps: Ite
   const { store } = deps.host;
   const message = await completeChat(item.message, deps.chat.channels);
   const work = { item, message, signal };
+  if (message.task?.kind === 'routine') return routine(work, message.task, deps);
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
   if (message.task?.kind === 'run') return runQueuedCall(work, message.task, deps);
   // Started work is finished (Q5, U9).
@@ -72,6 +85,7 @@ export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): P
   const { task, sender } = item.message;
   if (task?.kind === 'run') return tellResult(item, task, { content: gaveUp, isError: true }, deps.host);
   const text = sayIn(sender.language)(error instanceof ModelError ? error.sentence : apology);
+  if (task?.kind === 'routine') return failRoutine({ item, message: item.message, task }, text, deps);
   // After `inbox retry` an answer may still come.
   const key = `${item.key}!dead`;
   const { outbox } = deps.host.store;
@@ -82,6 +96,27 @@ export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): P
   }
   await deps.chat.replies.answer(item.message, text, { key });
 }
+
+function routine(work: Work, task: RoutineTask, deps: ItemDeps): Promise<void> {
+  return handleRoutine(
+    { ...work, task },
+    async (invocation) => {
+      const judged = { kind: 'turn', invocation, shown: {} } as const;
+      const answer = await think(work, judged, unseen, deps);
+      if (answer.failed) deps.onFailed(work.item.key);
+      return answer;
+    },
+    deps,
+  );
+}
+
+/** Nobody waits. */
+const unseen: Shown = {
+  progress: () => undefined,
+  onText: () => undefined,
+  onWritten: () => undefined,
+  end: async () => undefined,
+};
 
 async function runQueuedCall(
   { item, message, signal }: Work,

@@ -135,6 +135,7 @@ export function helpText(write: WriteHere, say: Say): string {
     `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
     `- ${say`${write('retry')} answers your last question again`}`,
     `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
+    `- ${say`${write('routines')} shows reminders and what I do at set times`}`,
     `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
     `- ${say`${write('memory')} lists what I have noted, with buttons to remove it`}`,
     `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,

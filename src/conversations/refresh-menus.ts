@@ -24,6 +24,7 @@ export const builtInMenu: readonly MenuEntry[] = [
   { name: 'skill', description: fixed`Start a skill by its name` },
   { name: 'new', description: fixed`Start a new conversation` },
   { name: 'retry', description: fixed`Answer your last question again` },
+  { name: 'routines', description: fixed`Reminders and what I do at set times` },
   { name: 'stop', description: fixed`Stop what I am doing` },
   { name: 'status', description: fixed`How I am doing` },
   { name: 'tools', description: fixed`What I and my skills can use here` },

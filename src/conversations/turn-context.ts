@@ -13,6 +13,7 @@ import { hasStarted } from '../runs/run-journal.ts';
 import type { RunSkill } from '../runs/run-skill.ts';
 import { createUseSkill } from '../runs/use-skill.ts';
 import type { Gates, Host, SkillSupply, ToolSupply } from '../runs/work-deps.ts';
+import type { BookDeps } from '../routines/define-routine.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
 import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
@@ -28,6 +29,7 @@ export type TurnDeps = Readonly<{
   skills: SkillSupply;
   tools: ToolSupply;
   chatAgent: Pick<ChatAgent, 'of'>;
+  routines: BookDeps;
   writeCommand: WriteCommand;
   runs: Readonly<{
     runSkill: RunSkill;

@@ -8,6 +8,7 @@ import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
+import { routineTools } from '../routines/routine-tools.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
@@ -53,6 +54,7 @@ export async function toolsOf(
     listFilesTool(scopes),
     sendFileTool(scopes),
     ...ofMemory,
+    ...routineTools(turn.message.task?.kind === 'routine', deps.routines),
     ...deps.tools.web(),
   ];
   const outside = await deps.tools.outside.offered(turn.requester, 'main');

@@ -9,6 +9,7 @@ export const builtIns = [
   'retry',
   'stop',
   'tasks',
+  'routines',
   'status',
   'whoami',
   'why',

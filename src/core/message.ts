@@ -83,6 +83,8 @@ export type Task = Readonly<
       due: number;
       /** Due times that this one stands in for (N5). */
       missed?: number;
+      /** Due times before that were left out (N5). */
+      skipped?: number;
       byHand?: true;
       reminder?: true;
       quiet?: true;

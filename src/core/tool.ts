@@ -50,7 +50,7 @@ export type CallAssessment = Readonly<
   | {
       refused?: undefined;
       risk?: Risk;
-      asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode; byApprover?: boolean }>;
+      asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode; byApprover?: boolean; because?: string }>;
       /** Private; noted before it runs (S7). */
       marks?: Taint | undefined;
       /** A provider gets the input, even without network (S7). */

@@ -15,6 +15,8 @@ import { noteOf } from './memory-notes.ts';
 import type { MemoryDeps, OpenMemory } from './open-memory.ts';
 import { sourceOf } from './own-words.ts';
 
+const forAll = 'Everybody whom I talk to will see this. An owner or an approver has to agree.';
+
 /** Of one turn or run. */
 export type MemoryTurn = Readonly<{
   transcript: string;
@@ -89,7 +91,9 @@ function rememberTool(open: OpenMemory, turn: MemoryTurn, deps: MemoryDeps): Too
       const { text, scope } = judged.memory;
       if (!judged.asks) return {};
       const shown = { text, scope };
-      return { asks: { shown, refusedAs: 'TOOL_POLICY_DENIED', byApprover: scope === 'team' } };
+      const isForAll = scope === 'team';
+      const because = isForAll ? forAll : undefined;
+      return { asks: { shown, refusedAs: 'TOOL_POLICY_DENIED', byApprover: isForAll, because } };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { byteSize, oneLine } from '../lib/text/text.ts';
 import { around, escapeLabels, labelled, type LabelAttributes } from '../lib/text/escape-labels.ts';
 import { nothingReceived, type Received, type ReceivedOf, type ShownFile } from '../core/received.ts';
+import { localTime } from '../core/local-time.ts';
 import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
@@ -29,6 +30,7 @@ export function userContent(
       : [labelled('host', `Today is ${options.today}.`, spokenTo(message))]),
     ...(options.background.length === 0 ? [] : [background(options.background, received)]),
     ...answeredTo(message, received),
+    ...(message.task?.kind === 'routine' ? [routineNote(message, message.task)] : []),
     own,
     ...passedOn(message, received, aloud),
   ].join('\n');
@@ -157,6 +159,22 @@ function eventContent(
     labelled('instruction', prompt, { from: 'operator' }),
     ...passedOn(message, received),
   ].join('\n');
+}
+
+/** Nobody is there to be asked at once (N4). */
+function routineNote({ sender }: Message, task: Extract<Task, { kind: 'routine' }>): string {
+  const { name, due, quiet } = task;
+  const missed = task.missed === undefined ? '' : ` It stands in for ${task.missed} times that were missed.`;
+  const silent =
+    quiet === true
+      ? ' If there is nothing that they need to know, answer only NOTHING_TO_REPORT: then nothing is sent.'
+      : '';
+  return labelled(
+    'host',
+    `This is the routine ${JSON.stringify(name)} of ${notOurs(sender.name)}, due at ${localTime(due, sender.timezone ?? 'UTC')}.${missed} ` +
+      'Nobody wrote anything now. Its task follows, in the words it was set up with: do it and answer with the result. ' +
+      `If it can not be done, begin your answer with TASK_FAILED and say why.${silent}`,
+  );
 }
 
 function background(messages: readonly Message[], received: ReceivedOf): string {

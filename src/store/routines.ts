@@ -77,11 +77,13 @@ export type Routines = Readonly<{
   find(id: string): Promise<Routine | undefined>;
   /** Oldest first, ended ones too. */
   of(creator: string): Promise<readonly Routine[]>;
+  /** In this chat and its threads; `conversation`: the chat's key. */
+  within(conversation: string): Promise<readonly Routine[]>;
   all(): Promise<readonly Routine[]>;
   /** Active ones, the most overdue first. */
   due(now: number, most: number): Promise<readonly Routine[]>;
   nextDue(): Promise<number | undefined>;
-  /** Sets what is given; a new state starts the count of failures again. False if there is none. */
+  /** Sets what is given; a resumed one has no failures behind it. False if there is none. */
   change(
     id: string,
     to: Readonly<{ definition: RoutineDefinition; state: Routine['state']; dueAt?: number | undefined }>,
@@ -143,6 +145,9 @@ export function createRoutines(
   const select = (rest: string) => sql.statement<Row>(`SELECT ${columns} FROM routines ${rest}`);
   const one = select('WHERE id = ?1');
   const ofCreator = select('WHERE creator = ?1 ORDER BY created_at, id');
+  const inChat = select(
+    'WHERE conversation = ?1 OR conversation > ?2 AND conversation < ?3 ORDER BY created_at, id',
+  );
   const every = select('WHERE created_at > 0 ORDER BY created_at, id');
   const due = select(`WHERE state = 'active' AND due_at <= ?1 ORDER BY due_at LIMIT ?2`);
   const next = sql.statement<Readonly<{ at: number | null }>>(
@@ -156,7 +161,7 @@ export function createRoutines(
     `SELECT 1 FROM routines WHERE creator = ?1 AND state <> 'ended' LIMIT CAST(?2 AS INTEGER)`,
   );
   const change = sql.statement(
-    `UPDATE routines SET failures = CASE WHEN state = ?2 THEN failures ELSE 0 END, state = ?2, due_at = ?3,
+    `UPDATE routines SET failures = CASE WHEN ?2 = 'active' AND state <> ?2 THEN 0 ELSE failures END, state = ?2, due_at = ?3,
        definition = ?4, conversation = ?5, changed_at = ?6 WHERE id = ?1`,
   );
   const moved = sql.statement(
@@ -211,6 +216,8 @@ export function createRoutines(
         write('server', add(routine, most), [`routines ${routine.definition.creator.id}`]),
       find: async (id) => routinesIn(await read(one(id)))[0],
       of: async (creator) => routinesIn(await read(ofCreator(creator))),
+      // "0" comes after "/".
+      within: async (chat) => routinesIn(await read(inChat(chat, `${chat}/`, `${chat}0`))),
       all: async () => routinesIn(await read(every())),
       due: async (at, most) => routinesIn(await read(due(at, most))),
       nextDue: async () => (await read(next()))[0]?.at ?? undefined,

@@ -52,6 +52,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     name: z.string(),
     due: z.number(),
     missed: z.number().optional(),
+    skipped: z.number().optional(),
     byHand: z.literal(true).optional(),
     reminder: z.literal(true).optional(),
     quiet: z.literal(true).optional(),

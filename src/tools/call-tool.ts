@@ -33,6 +33,7 @@ export type JudgedCall = Readonly<{
   shown?: unknown;
   /** The requester's own yes is not enough. */
   byApprover?: boolean | undefined;
+  because?: string | undefined;
   marks?: Taint | undefined;
   outward?: boolean;
   requester: Requester;
@@ -182,8 +183,8 @@ export async function judgeCall(
     return asks === undefined ? fail(code, message) : fail(asks.refusedAs, `${code}: ${message}`);
   };
   try {
-    const { shown, byApprover } = asks ?? {};
-    const judged = { id, tool, input, risk, shown, byApprover, outward, marks, requester };
+    const { shown, byApprover, because } = asks ?? {};
+    const judged = { id, tool, input, risk, shown, byApprover, because, outward, marks, requester };
     const decision = await decide(judged, attempt.signal);
     if (decision.allowed) {
       attempt.approvedBy = 'approvedBy' in decision ? decision.approvedBy : undefined;

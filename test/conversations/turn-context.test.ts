@@ -101,6 +101,16 @@ function grantBy(settings: Config, log = quietLog()) {
     },
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
     writeCommand: (_, name) => `/${name}`,
+    routines: {
+      runtime: () => ({ config: settings, rules: skillRules(settings) }),
+      store,
+      migrations: { current: async (place) => place, original: async (place) => place },
+      audit: { record: async () => undefined },
+      clock: systemClock,
+      library: { current: () => registry },
+      accessOf: async () => use,
+      isOwner: async () => false,
+    },
     runs: {
       runSkill: unused('run'),
       budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },

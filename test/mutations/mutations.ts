@@ -11,6 +11,7 @@ import { networkMutations } from './network.ts';
 import { receivedFileMutations } from './received-files.ts';
 import { recordMutations } from './records.ts';
 import { redactionMutations } from './redaction.ts';
+import { routineMutations } from './routines.ts';
 import { sandboxMutations } from './sandbox.ts';
 import { signInMutations } from './sign-ins.ts';
 import { chatAgentMutations } from './chat-agent.ts';
@@ -20,6 +21,7 @@ import { textMutations } from './text.ts';
 /** All of them. New safety code adds its own. */
 export const mutations: readonly Mutation[] = [
   ...accessMutations,
+  ...routineMutations,
   ...textMutations,
   ...networkMutations,
   ...approvalMutations,

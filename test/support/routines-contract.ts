@@ -170,6 +170,8 @@ export function routinesContract(storeTest: StoreTest): void {
       await routines.change('a', { definition, state: 'active', dueAt: 9 });
       assert.equal((await routines.find('a'))?.failures, 1, 'a change is no success');
       await routines.change('a', { definition, state: 'paused' });
+      assert.equal((await routines.find('a'))?.failures, 1, 'a repeated turn finds it');
+      await routines.change('a', { definition, state: 'active', dueAt: 9 });
       assert.equal((await routines.find('a'))?.failures, 0);
     },
   );

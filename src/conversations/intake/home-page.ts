@@ -8,6 +8,7 @@ import type { Message } from '../../core/message.ts';
 import type { Skill } from '../../core/skill.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { inlineCode, oneLine } from '../../lib/text/text.ts';
+import { routinesAtHome } from '../../routines/show-routines.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
 import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
@@ -23,7 +24,7 @@ type PageDeps = Readonly<{
   pairing: Pick<Pairing, 'pending'>;
   overview: Overview;
   settings: Pick<SettingsTalk, 'menu'>;
-  store: Pick<Store, 'asks' | 'inbox'>;
+  store: Pick<Store, 'asks' | 'inbox' | 'routines' | 'outbox'>;
   writeCommand: WriteCommand;
 }>;
 
@@ -66,6 +67,7 @@ async function homePage(visit: Visit, told: readonly string[], deps: PageDeps): 
     { markdown: [...told, hello].join('\n\n') },
     ...(await pairings(visit, deps)),
     ...(await runs(visit, deps)),
+    ...(await routinesAtHome(await deps.store.routines.of(sender.id), sender, deps.store.outbox)),
     await skills(visit, deps),
     { markdown: [used, model, ...notices].join('\n\n') },
     ...(menu === undefined ? [] : [{ markdown: menu.text, buttons: menu.buttons }]),

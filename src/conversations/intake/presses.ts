@@ -12,6 +12,9 @@ import type { Pairing, PairingRequest } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
 import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
 import { memoryPrefix, type ShowMemory } from '../../memory/show-memory.ts';
+import type { BookDeps } from '../../routines/define-routine.ts';
+import { routinePrefix } from '../../routines/routine-buttons.ts';
+import { pressRoutine } from '../../routines/press-routine.ts';
 import { settingPrefix } from '../../settings/setting-views.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { stopOwnRun } from '../stop-work.ts';
@@ -37,6 +40,7 @@ type PressDeps = Readonly<{
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
+  routines: BookDeps;
   settings: Pick<SettingsTalk, 'press'>;
   memory: Pick<ShowMemory, 'press'>;
   replies: Pick<Replies, 'rows'>;
@@ -94,6 +98,8 @@ async function act(
       return changeSettings(event, deps);
     case memoryPrefix:
       return removeMemory(pressed, first, deps);
+    case routinePrefix:
+      return changeRoutine(pressed, first, second, deps);
     case 'ask':
       return answerAsk(pressed, first, second, deps);
     case 'stop':
@@ -185,6 +191,19 @@ async function removeMemory(pressed: Press, id: string, deps: PressDeps): Promis
   const view = await deps.memory.press(pressed, id);
   if (view === undefined) return sayIn(pressed.sender.language)`You can’t remove this note, or it is gone.`;
   return show(pressed, view.text, deps, { buttons: view.buttons });
+}
+
+async function changeRoutine(
+  pressed: Press,
+  action: string,
+  routine: string,
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const { id, sender, conversation, chatType, external } = pressed;
+  const { kind, name, language, timezone } = sender;
+  const requester = { conversation, chatType, external, sender: sender.id, kind, name, language, timezone };
+  const done = await pressRoutine(action, routine, { press: id, requester }, deps.routines);
+  return 'refused' in done ? done.refused : show(pressed, done.text, deps, { buttons: done.buttons });
 }
 
 async function answerAsk(

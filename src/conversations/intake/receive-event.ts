@@ -1,6 +1,7 @@
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
 import { createStrangers, type Pairing, type PairingRequest } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
+import type { BookDeps } from '../../routines/define-routine.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
 import type { Capabilities } from '../../capabilities/create-capabilities.ts';
@@ -136,6 +137,7 @@ export function createReceiveEvent(deps: {
   reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
+  routines: BookDeps;
   capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
   shows: Readonly<{ overview: Overview; settings: SettingsTalk; memory: Pick<ShowMemory, 'press'> }>;
   chat: Readonly<{

@@ -96,7 +96,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       due: repeat,
       nextDue: repeat,
       settle: repeat,
-      ...same('add', 'find', 'of', 'all', 'change', 'skip', 'remove', 'removeOf'),
+      ...same('add', 'find', 'of', 'within', 'all', 'change', 'skip', 'remove', 'removeOf'),
     },
     fire: refuse,
     memories: {

@@ -196,6 +196,7 @@ export const schema: readonly string[] = [
   ) STRICT;
   CREATE INDEX routines_due ON routines (due_at) WHERE state = 'active';
   CREATE INDEX routines_creator ON routines (creator, created_at);
+  CREATE INDEX routines_conversation ON routines (conversation);
   CREATE INDEX routines_made ON routines (created_at, id);
   CREATE INDEX routines_ended ON routines (changed_at) WHERE state = 'ended';`,
   `CREATE TABLE memories (

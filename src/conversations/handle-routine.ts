@@ -1,0 +1,106 @@
+import { decideSkill } from '../access/decide-skill.ts';
+import type { SkillUse } from '../access/decide-skill.ts';
+import { systemZone } from '../core/local-time.ts';
+import { requesterOf, type Message } from '../core/message.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
+import { inlineCode } from '../lib/text/text.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import { partKey, sendLargeTables } from '../replies/replies.ts';
+import { headOf, readAnswer, type RoutineTask } from '../routines/routine-message.ts';
+import { settleRoutine, stopRoutine } from '../routines/settle-routine.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { ItemDeps } from './handle-item.ts';
+import { wasStarted } from './inbox-worker.ts';
+import type { Invocation } from './user-entry.ts';
+
+export type RoutineDeps = Readonly<{
+  budgets: Pick<Budgets, 'ofMessage'>;
+  library: Pick<SkillLibrary, 'current'>;
+}>;
+
+type Fired = Readonly<{ item: InboxItem; message: Message; task: RoutineTask }>;
+
+/** Its turn, without a line of progress: nobody waits. */
+type Think = (invocation: Invocation | undefined) => Promise<Readonly<{ text: string; failed: boolean }>>;
+
+/** A firing, judged as its creator is now (N3). Repeatable at any point (Q5). */
+export async function handleRoutine(fired: Fired, think: Think, deps: ItemDeps): Promise<void> {
+  const { item, message, task } = fired;
+  const { store } = deps.host;
+  const routine = await store.routines.find(task.id);
+  const isOff = routine === undefined || (routine.state === 'paused' && task.byHand !== true);
+  // Somebody removed or paused it meanwhile.
+  if (isOff && !wasStarted(item)) return store.commit({ done: item.key });
+  const barred = await whyBarred(fired, deps);
+  if (barred !== undefined) return stop(fired, barred, deps);
+  if (task.reminder === true) return tell(fired, 'answered', message.text, deps);
+  // Started work is finished (Q5).
+  const over = wasStarted(item) ? undefined : await deps.routines.budgets.ofMessage(requesterOf(message));
+  if (over !== undefined) return tell(fired, 'failed', over, deps);
+  const { text, failed } = await think(
+    task.skill === undefined ? undefined : { skill: task.skill, args: message.text },
+  );
+  // A removed person gets no answer (A9).
+  const barredNow = await whyBarred(fired, deps);
+  if (barredNow !== undefined) return stop(fired, barredNow, deps);
+  const answer = readAnswer(text, task);
+  await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps);
+}
+
+/** For dead letters (N4). Repeatable. */
+export async function failRoutine(fired: Fired, words: string, deps: ItemDeps): Promise<void> {
+  await tell(fired, 'failed', words, deps, `${fired.item.key}!dead`);
+}
+
+type Why = (say: Say) => string;
+
+async function whyBarred(
+  { message, task }: Fired,
+  { people, host, routines }: ItemDeps,
+): Promise<Why | undefined> {
+  const decision = await people.users.decide(message);
+  if (!decision.allowed) {
+    const { code, reason } = decision;
+    host.log.warn({ routine: task.id, code, reason }, 'the creator of a routine is not admitted any more');
+    return (say) => say`its creator may not talk with me there any more.`;
+  }
+  const { last } = (await host.store.routines.find(task.id)) ?? {};
+  const gone = last?.how === 'answered' && last.key !== message.id && (await host.store.outbox.givenUp());
+  if (gone !== false && gone !== undefined && gone.some(({ key }) => key === partKey(last?.key ?? '', 0)))
+    return (say) => say`I can’t write to that chat any more.`;
+  if (task.skill === undefined) return undefined;
+  const name = task.skill;
+  const skill = routines.library.current().get(name);
+  if (skill === undefined) return (say) => say`there is no skill ${inlineCode(name)} any more.`;
+  const use: SkillUse = { ...(await people.accessOf(message)), by: 'model' };
+  if (decideSkill(skill, host.runtime().rules, use).allowed) return undefined;
+  return (say) => say`its creator may not use the skill ${inlineCode(name)} there any more.`;
+}
+
+function stop({ message, task }: Fired, why: Why, { host, chat }: ItemDeps): Promise<void> {
+  return stopRoutine({ message, task }, why, { ...host, replies: chat.replies });
+}
+
+async function tell(
+  fired: Fired,
+  how: 'answered' | 'quiet' | 'failed',
+  text: string,
+  deps: ItemDeps,
+  key = fired.item.key,
+): Promise<void> {
+  const { item, message, task } = fired;
+  const { host, chat } = deps;
+  const { note, buttons } = await settleRoutine({ message, task }, how, { ...host, replies: chat.replies });
+  // Nothing to report is not sent (N6).
+  if (how === 'quiet') return host.store.commit({ done: item.key });
+  const say = sayIn(message.sender.language);
+  const zone = host.runtime().config.bot.timezone ?? systemZone();
+  const words =
+    text === ''
+      ? say`I couldn’t do this.`
+      : await sendLargeTables(message, text, { ...chat, ...deps.tables });
+  const whole = [headOf(task, message, zone), words, ...(note === undefined ? [] : [note])].join('\n\n');
+  const done = key === item.key ? item.key : undefined;
+  await chat.replies.answer(message, whole, { key, buttons, done });
+}

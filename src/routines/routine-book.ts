@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { conversationKey } from '../core/conversation.ts';
+import type { Requester } from '../core/tool.ts';
+import type { Routine } from '../store/routines.ts';
+import type { Store } from '../store/store.ts';
+import { defineRoutine, refused, type BookDeps, type Booked, type RoutineWish } from './define-routine.ts';
+import { nextTime } from './due-times.ts';
+import { firingKey, firingMessage } from './routine-message.ts';
+import { routineEvent } from './watch-routines.ts';
+
+/** The same call adds once (Q5). */
+export function routineId(turn: string, call: string): string {
+  return createHash('sha256').update(`${turn} ${call}`).digest('hex').slice(0, 8);
+}
+
+export async function addRoutine(
+  id: string,
+  wish: RoutineWish & Readonly<{ when: string; task: string }>,
+  requester: Requester,
+  deps: BookDeps,
+): Promise<Booked> {
+  const { store, migrations, audit, clock } = deps;
+  const made = await defineRoutine(wish, undefined, requester, deps);
+  if (!made.ok) return made;
+  const conversation = await migrations.original(requester.conversation);
+  const definition = { ...made.definition, conversation };
+  const dueAt = nextTime(definition.when, definition.timezone, clock.now());
+  const { routines: most } = deps.runtime().config.limits;
+  const routine = { id, definition, state: 'active', dueAt } as const;
+  const added = await store.routines.add(routine, most);
+  if (added === 'full')
+    return refused(
+      'LIMIT_REACHED',
+      `This person has ${most} routines, the most allowed. They have to remove one first.`,
+    );
+  if (added === 'added') {
+    await audit.record(routineEvent(routine, 'added', requester.sender));
+    await store.signals.send('routines', id);
+  }
+  return { ok: true, routine: (await store.routines.find(id)) ?? { ...routine, failures: 0 } };
+}
+
+export async function changeRoutine(
+  routine: Routine,
+  wish: RoutineWish,
+  requester: Requester,
+  deps: BookDeps,
+): Promise<Booked> {
+  const made = await defineRoutine(wish, routine.definition, requester, deps);
+  if (!made.ok) return made;
+  const { definition } = made;
+  // What has fired does not fire again, also if the clock was set back.
+  const after = Math.max(deps.clock.now(), routine.last?.due ?? 0);
+  const next = nextTime(definition.when, definition.timezone, after);
+  const isRunning = routine.state === 'active' || (routine.state === 'ended' && wish.when !== undefined);
+  const state = isRunning && next !== undefined ? 'active' : routine.state;
+  return write(
+    routine,
+    { definition, state, dueAt: state === 'active' ? next : undefined },
+    'changed',
+    requester,
+    deps,
+  );
+}
+
+/** Its next time is counted from now: what a pause left out is not made up for. */
+export function pauseOrResume(
+  routine: Routine,
+  to: 'paused' | 'active',
+  requester: Requester,
+  deps: BookDeps,
+): Promise<Booked> {
+  const { definition } = routine;
+  const next = nextTime(definition.when, definition.timezone, deps.clock.now());
+  const state = to === 'active' && next === undefined ? 'ended' : to;
+  const dueAt = state === 'active' ? next : undefined;
+  return write(
+    routine,
+    { definition, state, dueAt },
+    to === 'paused' ? 'paused' : 'resumed',
+    requester,
+    deps,
+  );
+}
+
+export async function removeRoutine(
+  id: string,
+  requester: Requester,
+  { store, audit }: BookDeps,
+): Promise<void> {
+  const gone = await store.routines.remove(id);
+  if (gone !== undefined) await audit.record(routineEvent(gone, 'removed', requester.sender));
+}
+
+/** Once for each `press`. */
+export async function runNow(
+  routine: Routine,
+  press: string,
+  by: Requester,
+  deps: BookDeps,
+): Promise<boolean> {
+  const { store, migrations, audit, clock } = deps;
+  const place = await migrations.current(routine.definition.conversation);
+  const now = clock.now();
+  const of = { key: firingKey(routine.id, press), place, now, due: now, byHand: true } as const;
+  const fired = await store.fire({ id: routine.id, message: firingMessage(routine, of) });
+  if (fired) await audit.record(routineEvent(routine, 'fired', by.sender));
+  return fired;
+}
+
+/** In private all of one's own, elsewhere those of this chat, whoever made them. */
+export async function routinesHere(
+  { conversation, chatType, sender }: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
+  { store, migrations }: Pick<BookDeps, 'store' | 'migrations'>,
+): Promise<readonly Routine[]> {
+  if (chatType === 'private') return store.routines.of(sender);
+  const { channel, chat } = await migrations.original(conversation);
+  return store.routines.within(conversationKey({ channel, chat }));
+}
+
+/** Undefined: not here. By id, or by name. */
+export async function findHere(
+  named: string,
+  requester: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
+  deps: BookDeps,
+): Promise<Routine | undefined> {
+  const here = await routinesHere(requester, deps);
+  const name = named.trim().toLowerCase();
+  return (
+    here.find(({ id }) => id === name) ??
+    here.find(({ definition }) => definition.name.toLowerCase() === name)
+  );
+}
+
+/** Its creator, and owners; nobody changes what config says. */
+export async function mayManage(
+  { definition }: Routine,
+  sender: string,
+  { isOwner }: Pick<BookDeps, 'isOwner'>,
+): Promise<boolean> {
+  return definition.creator.id === sender || (await isOwner(sender));
+}
+
+async function write(
+  routine: Routine,
+  to: Parameters<Store['routines']['change']>[1],
+  verdict: 'changed' | 'paused' | 'resumed',
+  requester: Requester,
+  { store, audit }: BookDeps,
+): Promise<Booked> {
+  if (!(await store.routines.change(routine.id, to)))
+    return refused('ARGUMENTS_INVALID', `There is no routine ${routine.id} any more.`);
+  await audit.record(routineEvent({ ...routine, ...to }, verdict, requester.sender));
+  await store.signals.send('routines', routine.id);
+  return { ok: true, routine: { ...routine, ...to } };
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import { prepareTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
+import { catchUps } from '../store/routines.ts';
+import {
+  addRoutine,
+  changeRoutine,
+  findHere,
+  mayManage,
+  pauseOrResume,
+  removeRoutine,
+  routineId,
+  routinesHere,
+} from './routine-book.ts';
+import { isTooOften, type BookDeps, type Booked, type RoutineWish } from './define-routine.ts';
+import { describeRoutine, nextWords, readerOf } from './show-routines.ts';
+
+const when = z
+  .string()
+  .describe(
+    'A local time ("2026-12-24T18:00"), a time from now ("in 20 minutes"), an interval ("every 2 hours", "every monday at 9:00"), or a cron expression of five fields ("0 9 * * 1-5").',
+  );
+const task = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe(
+    'What to do or say then, in the person’s own words and complete: nothing else of this conversation may be known then.',
+  );
+const wishes = {
+  name: z.string().max(100).optional().describe('A few words.'),
+  timezone: z
+    .string()
+    .max(60)
+    .optional()
+    .describe('IANA name; only if the person named a place or was asked for it.'),
+  reminder: z
+    .boolean()
+    .optional()
+    .describe('True if the task is only to be said: it is sent as it is, without a model.'),
+  quiet: z
+    .boolean()
+    .optional()
+    .describe('True for a check that says something only if there is something to say.'),
+  skill: z.string().max(100).optional().describe('The skill that does it, if one does.'),
+  catch_up: z
+    .enum(catchUps)
+    .optional()
+    .describe('After a downtime: one for all that was missed (default), all, or none.'),
+};
+const id = z.string().min(1).max(100).describe('Its id, or its name.');
+const changes = { ...readOnly, sideEffects: true };
+
+const add = prepareTool({
+  name: 'routine_add',
+  description:
+    'Sets up a reminder, or a task that is done here at a later time or again and again, in this person’s name. Repeat the next times that it returns to the person.',
+  input: z.object({ when, task, ...wishes }),
+  traits: changes,
+  risk: 'safe',
+});
+const list = prepareTool({
+  name: 'routine_list',
+  description: 'Lists the reminders and routines of this person, in groups those of the group.',
+  input: z.object({}),
+  traits: readOnly,
+});
+const change = prepareTool({
+  name: 'routine_change',
+  description: 'Changes, pauses or resumes a reminder or routine. What is left out stays as it is.',
+  input: z.object({
+    id,
+    when: when.optional(),
+    task: task.optional(),
+    ...wishes,
+    state: z.enum(['active', 'paused']).optional(),
+  }),
+  traits: changes,
+  risk: 'safe',
+});
+const remove = prepareTool({
+  name: 'routine_remove',
+  description: 'Removes a reminder or routine.',
+  input: z.object({ id }),
+  traits: changes,
+  risk: 'safe',
+});
+
+/** Of a turn (N2). `inRoutine`: routines can't make more of themselves. */
+export function routineTools(inRoutine: boolean, deps: BookDeps): readonly Tool[] {
+  const noMore = (): Envelope | undefined =>
+    inRoutine
+      ? fail(
+          'TOOL_NOT_ALLOWED',
+          'A routine can not set up or change routines. Tell the person what to ask for.',
+        )
+      : undefined;
+  const terms = termsOf(deps);
+  return [
+    {
+      ...add(async (wish, { requester, turn, toolUseId }) => {
+        const booked = noMore() ?? (await addRoutine(routineId(turn, toolUseId), wish, requester, deps));
+        return outcome(booked, 'Added', requester);
+      }),
+      terms,
+    },
+    list(async (_, { requester }) => {
+      const here = await routinesHere(requester, deps);
+      const lines = await Promise.all(
+        here.map((routine) => describeRoutine(routine, readerOf(requester), deps.store.outbox)),
+      );
+      return succeed(lines.length === 0 ? 'There are no routines here.' : lines.join('\n\n'));
+    }),
+    {
+      ...change(async ({ id: named, state, ...wish }, { requester }) => {
+        const found = await managed(named, requester, deps);
+        if ('ok' in found) return found;
+        const refused = noMore();
+        if (refused !== undefined) return refused;
+        const isOnlyState = Object.values(wish).every((value) => value === undefined);
+        const changed = isOnlyState ? undefined : await changeRoutine(found, wish, requester, deps);
+        if (changed?.ok === false || state === undefined)
+          return outcome(changed ?? { ok: true, routine: found }, 'Changed', requester);
+        return outcome(
+          await pauseOrResume(changed?.routine ?? found, state, requester, deps),
+          'Changed',
+          requester,
+        );
+      }),
+      terms,
+    },
+    remove(async ({ id: named }, { requester }) => {
+      const found = await managed(named, requester, deps);
+      if ('ok' in found) return found;
+      await removeRoutine(found.id, requester, deps);
+      return succeed(`Removed the routine ${found.id} "${found.definition.name}".`);
+    }),
+  ];
+}
+
+const tooOften = 'It would run more often than every 15 minutes. An owner or an approver has to agree.';
+
+/** Very often is for an approver to allow (N3). */
+function termsOf(deps: BookDeps): NonNullable<Tool['terms']> {
+  return async (input, { requester }) => {
+    const wish = input as RoutineWish;
+    if (!(await isTooOften(wish, requester, deps))) return {};
+    return { asks: { shown: wish, refusedAs: 'LIMIT_REACHED', byApprover: true, because: tooOften } };
+  };
+}
+
+async function managed(named: string, requester: Requester, deps: BookDeps) {
+  const found = await findHere(named, requester, deps);
+  if (found === undefined)
+    return fail('ARGUMENTS_INVALID', `There is no routine "${named}" here. routine_list says what there is.`);
+  if (found.definition.fromConfig === true)
+    return fail(
+      'TOOL_NOT_ALLOWED',
+      'This routine is set up in config.toml: only the operator of the bot can change it there.',
+    );
+  if (!(await mayManage(found, requester.sender, deps)))
+    return fail('TOOL_NOT_ALLOWED', 'Only the person who set it up, or an owner of the bot, can change it.');
+  return found;
+}
+
+function outcome(booked: Booked | Envelope, did: string, requester: Requester): Envelope {
+  if ('errors' in booked) return booked;
+  if (!booked.ok) return fail(booked.code, booked.problem);
+  const { routine } = booked;
+  const { name, timezone } = routine.definition;
+  const next = nextWords(routine, readerOf(requester));
+  const times = next.length === 0 ? `It is ${routine.state}.` : `Next: ${next.join('; ')}.`;
+  return succeed(
+    `${did} the routine ${routine.id} "${name}" (time zone ${timezone}). ${times}${next.length === 0 ? '' : ' Tell the person these times.'}`,
+  );
+}

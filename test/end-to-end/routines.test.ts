@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import { dueAgain, plantRoutines, readRoutines } from '../support/plant-routine.ts';
+import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const toml = [
+  '[bot]\nowner = ["telegram:1001"]\ntimezone = "Europe/Berlin"\nshutdown_seconds = 1',
+  '[access]\nusers = ["telegram:1002"]\ngroups_mode = "open"\ngroup_users = ["*"]\n[skills]\nbundled = false\n',
+].join('\n');
+const ben = { id: 'telegram:1002', name: 'Ben', kind: 'person', timezone: 'Europe/Berlin' } as const;
+const inBensDm = { creator: ben, conversation: { channel: 'telegram', chat: '1002' } } as const;
+const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+const yearly = { kind: 'cron', expression: '0 9 1 1 *' } as const;
+
+/** Calls the tool with what was written after its name: `routine_add {"when": …}`. */
+const obedient: NonNullable<WholeBotOptions['script']> = (body, index) => {
+  const last = lastOf(body);
+  const result = /"tool_result".*?"content":"((?:[^"\\]|\\.)*)"/.exec(last)?.[1];
+  if (result !== undefined) return `Done: ${JSON.parse(`"${result}"`) as string}`;
+  const [, name, input] = /(routine_[a-z]+) (\{[^]*\})/.exec(lastWords(body)) ?? [];
+  if (name === undefined || input === undefined) return 'The week was quiet.';
+  const call = { type: 'tool_use' as const, id: `toolu_${index}`, name };
+  return { content: [{ ...call, input: JSON.parse(input) as Record<string, unknown> }] };
+};
+
+function lastWords({ messages }: MessagesRequest): string {
+  const content = messages.at(-1)?.content ?? '';
+  if (typeof content === 'string') return content;
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+}
+
+async function start(t: Parameters<typeof startWholeBot>[0], options: WholeBotOptions = {}) {
+  const set = await startWholeBot(t, { toml, script: obedient, ...options });
+  const owner = set.telegram.person({ name: 'Olga', id: 1001 });
+  const person = set.telegram.person({ name: 'Ben', id: 1002 });
+  // A bot can't write first.
+  for (const one of [owner, person]) {
+    one.says('/whoami');
+    await one.dm.nextMessage(/You: /);
+  }
+  return { set, owner, person };
+}
+
+test('N2 a routine is set up in words, its next three times are told, /routines shows it with buttons', async (t) => {
+  const { person, set } = await start(t);
+  person.says(
+    'routine_add {"when": "every monday at 9:00", "task": "Say what happened last week.", "name": "Digest"}',
+  );
+  const { text } = await person.dm.nextMessage(/Done: Added the routine/);
+  assert.match(
+    text,
+    /"?Digest"? \(time zone Europe\/Berlin\)\. Next: .*09:00 \S+; .*09:00 \S+; .*09:00 \S+\. Tell/,
+  );
+  person.says('/routines');
+  const list = await person.dm.nextMessage(/next: .*09:00/);
+  assert.deepEqual(list.buttons, ['Run now', 'Pause', 'Remove']);
+
+  person.presses(list.id, 'Run now');
+  assert.match((await person.dm.nextMessage(/The week was quiet/)).text, /^⏰ Digest/);
+  const asked = lastOf(set.messages.requests.at(-1)?.body ?? assert.fail());
+  assert.match(asked, /This is the routine .{1,3}Digest.{1,3} of Ben, due at /);
+  assert.match(asked, /Nobody wrote anything now/);
+
+  person.presses(list.id, 'Pause');
+  const paused = await set.telegram.until('it is paused', () =>
+    person.dm.sent().find(({ id, buttons }) => id === list.id && buttons.includes('Resume')),
+  );
+  assert.match(paused.text, /: paused\nLast run: .*, delivered/);
+  person.presses(list.id, 'Resume');
+  await set.telegram.until('it goes on', () =>
+    person.dm.sent().find(({ id, buttons }) => id === list.id && buttons.includes('Pause')),
+  );
+  person.says('routine_change {"id": "Digest", "when": "every friday at 16:00"}');
+  await person.dm.nextMessage(/Changed the routine .*16:00/);
+  person.says('routine_list {}');
+  await person.dm.nextMessage(/Done: .*Digest.*next: .*16:00/s);
+  person.presses(list.id, 'Remove');
+  await set.telegram.until('it is removed', () =>
+    person.dm.sent().find(({ id, text: shown }) => id === list.id && shown === 'Removed: Digest.'),
+  );
+  person.says('/routines');
+  await person.dm.nextMessage(/There are no routines here/);
+  const lines = await set.bot.operate('audit tail', 100);
+  const verdicts = lines
+    .map((line) => JSON.parse(line) as Readonly<Record<string, string>>)
+    .filter(({ event }) => event === 'routine')
+    .map(({ verdict }) => verdict);
+  assert.deepEqual(verdicts, ['added', 'fired', 'paused', 'resumed', 'changed', 'removed'], 'L6');
+});
+
+test('N2 what can’t be set up says why: no time zone, a time that is past, too many', async (t) => {
+  const { person } = await start(t, {
+    toml: `${toml.replace('timezone = "Europe/Berlin"\n', '')}[limits]\nroutines = 1\n`,
+  });
+  person.says('routine_add {"when": "0 9 * * 1", "task": "x"}');
+  await person.dm.nextMessage(/do not know this person’s time zone. Ask them/);
+  person.says('routine_add {"when": "0 9 * * 1", "task": "x", "timezone": "Mars/Base"}');
+  await person.dm.nextMessage(/"Mars\/Base" is no time zone/);
+  person.says('routine_add {"when": "2020-01-01T09:00", "task": "x", "timezone": "Asia/Tokyo"}');
+  await person.dm.nextMessage(/is in the past/);
+  person.says('routine_add {"when": "0 9 * * 1", "task": "x", "timezone": "Asia/Tokyo"}');
+  await person.dm.nextMessage(/time zone Asia\/Tokyo/);
+  person.says('routine_add {"when": "0 9 * * 1", "task": "y"}');
+  await person.dm.nextMessage(/has 1 routines, the most allowed/);
+});
+
+test('N3 what runs very often needs an approver: the person’s own yes does not count', async (t) => {
+  const { person, owner, set } = await start(t, { toml: `${toml}[policy]\napprovers = ["telegram:1001"]\n` });
+  const room = set.telegram.group({ title: 'Team' });
+  person.says('@test_bot routine_add {"when": "every 5 minutes", "task": "x"}', { in: room });
+  const question = await room.nextMessage(/I want to use/);
+  person.presses(question.id, 'Approve', room);
+  await set.telegram.until('the person is told', () =>
+    set.telegram.calls().find(({ args }) => /Only an owner or an approver/.test(JSON.stringify(args))),
+  );
+  owner.presses(question.id, 'Approve', room);
+  await room.nextMessage(/Added the routine/);
+});
+
+test('N1 N5 what was missed while nothing ran fires once and says so; a reminder needs no model', async (t) => {
+  const { set, person } = await start(t);
+  const daily = { kind: 'cron', expression: '0 9 * * *' } as const;
+  const now = await plantRoutines(
+    set,
+    {
+      r1: { ...inBensDm, reminder: true, task: 'Call Ada.', when: daily, createdAt: 1 },
+      r2: { ...inBensDm, when: { kind: 'once', at: 1 }, task: 'Stand up.', reminder: true, createdAt: 2 },
+      r3: { ...inBensDm, when: daily, task: 'Not this.', catchUp: 'none', createdAt: 3 },
+    },
+    3 * 24 * 3_600_000,
+  );
+  await person.dm.nextMessage(/⏰ Reminder\nThis was due [34] times since .*one for all\.\n\nCall Ada\./);
+  await person.dm.nextMessage(/⏰ Reminder\nThis was due at .*\n\nStand up\./);
+  assert.equal(set.messages.requests.length, 0);
+  const [r1, r2, r3] = await readRoutines(now);
+  assert.deepEqual([r1?.last?.how, r1?.state], ['answered', 'active']);
+  assert.deepEqual([r2?.last?.how, r2?.state], ['answered', 'ended']);
+  assert.equal(r3?.last?.how, 'skipped');
+  await dueAgain(now, 'r3');
+  await person.dm.nextMessage(/I was not running at [234] earlier times, so I left them out/);
+  assert.equal(person.dm.everSent().filter(({ text }) => text.includes('Call Ada')).length, 1);
+});
+
+test('N6 a quiet check says nothing if there is nothing to say, and something once there is', async (t) => {
+  const answers = ['All is well.\n\nNOTHING_TO_REPORT', 'Disk /data is 91 % full.'];
+  const { set, person } = await start(t, { script: (_, index) => answers[index] ?? 'Hello.' });
+  const quiet = { ...inBensDm, name: 'Disk', when: yearly, quiet: true } as const;
+  const second = await plantRoutines(set, { r1: quiet });
+  await second.telegram.until('it was checked', () => second.messages.requests.length === 1);
+  await second.bot.idle();
+  await dueAgain(second, 'r1');
+  await person.dm.nextMessage(/⏰ Disk\n\nDisk \/data is 91/);
+  assert.equal(person.dm.everSent().length, 2);
+});
+
+test('N4 a routine that fails three times in a row says so and pauses, and Resume starts the count again', async (t) => {
+  const { set, person } = await start(t, { script: () => 'TASK_FAILED: the site does not answer.' });
+  let now = await plantRoutines(set, { r1: { ...inBensDm, name: 'Check', when: yearly } });
+  for (const n of [1, 2]) {
+    const told = await person.dm.nextMessage(/^⏰ Check\n\nthe site does not answer\.$/);
+    assert.deepEqual(told.buttons, [], String(n));
+    now = await dueAgain(now, 'r1');
+  }
+  const third = await person.dm.nextMessage(/failed 3 times in a row, so I paused it/);
+  assert.deepEqual(third.buttons, ['Run now', 'Resume', 'Remove']);
+  person.presses(third.id, 'Run now');
+  await person.dm.nextMessage(/^⏰ Check\n\nthe site does not answer\./);
+  person.presses(third.id, 'Resume');
+  await now.telegram.until('it goes on', () =>
+    person.dm.sent().find(({ id, buttons }) => id === third.id && buttons.includes('Pause')),
+  );
+  assert.deepEqual(
+    (await readRoutines(now)).map(({ state, failures }) => [state, failures]),
+    [['active', 0]],
+  );
+});
+
+/** What ends a routine, by what changes in the config or the skills while it sleeps (N3). */
+const withdrawn: Readonly<Record<string, Readonly<{ toml: string; planted: object; why: RegExp }>>> = {
+  'its creator is removed': {
+    toml: toml
+      .replace('users = ["telegram:1002"]', 'users = []')
+      .replace('group_users = ["*"]', 'group_users = []'),
+    planted: {},
+    why: /its creator may not talk with me there any more/,
+  },
+  'its chat is no longer allowed': {
+    toml: toml.replace('groups_mode = "open"', 'groups_mode = "allowlist"'),
+    planted: { chatType: 'group', conversation: { channel: 'telegram', chat: '-100777' } },
+    why: /its creator may not talk with me there any more/,
+  },
+  'its skill is withdrawn from them': {
+    toml: `${toml}[skills.payroll]\nallow_users = ["telegram:1001"]\n`,
+    planted: { skill: 'payroll' },
+    why: /its creator may not use the skill payroll there any more/,
+  },
+  'its skill is gone': { toml, planted: { skill: 'weather' }, why: /there is no skill weather any more/ },
+  'its skill is now sensitive, and it goes to a group': {
+    toml: `${toml}[skills.payroll]\nsensitive = true\n`,
+    planted: {
+      skill: 'payroll',
+      chatType: 'group',
+      conversation: { channel: 'telegram', chat: '-100777' },
+    },
+    why: /its creator may not use the skill payroll there any more/,
+  },
+};
+
+for (const [what, { toml: later, planted, why }] of Object.entries(withdrawn))
+  test(`N3 S11 if ${what}, a routine stops before anything runs, and its creator and the owner hear why`, async (t) => {
+    const skills = { payroll: '---\nname: payroll\ndescription: Pays.\n---\nPay.\n' };
+    const { set, owner, person } = await start(t, { skills });
+    await set.reconfigure(later);
+    const now = await plantRoutines(set, { r1: { ...inBensDm, name: 'Pay day', when: yearly, ...planted } });
+    for (const { dm } of [owner, person]) {
+      const { text } = await dm.nextMessage(/I paused the routine Pay day of telegram:1002/);
+      assert.match(text, why);
+    }
+    assert.equal(set.messages.requests.length, 0);
+    const [routine] = await readRoutines(now);
+    assert.deepEqual([routine?.state, routine?.last?.how], ['paused', 'stopped']);
+  });
+
+test('N3 U10 if the creator’s budget is spent, the routine says so where it runs, and it counts as a failure', async (t) => {
+  const { set, person } = await start(t, { toml: `${toml}[limits]\ntokens_per_day = 1\n` });
+  person.says('hello');
+  await person.dm.nextMessage(/The week was quiet/);
+  const asked = set.messages.requests.length;
+  const now = await plantRoutines(set, { r1: { ...inBensDm, name: 'Digest', when: yearly } });
+  await person.dm.nextMessage(/⏰ Digest\n\n.*1 tokens/s);
+  assert.equal(set.messages.requests.length, asked);
+  assert.equal((await readRoutines(now))[0]?.failures, 1);
+});
+
+test('N3 if the bot can’t write to the chat any more, the routine stops at its next time', async (t) => {
+  const { set, person } = await start(t);
+  const gone = { channel: 'telegram', chat: '-100555' } as const;
+  const planted = {
+    creator: ben,
+    chatType: 'group',
+    conversation: gone,
+    when: yearly,
+    name: 'Lost',
+  } as const;
+  const second = await plantRoutines(set, { r1: planted });
+  await second.log.line(({ message }) => message === 'a part could not be delivered and was given up');
+  await dueAgain(second, 'r1');
+  const { text } = await person.dm.nextMessage(/I paused the routine Lost/);
+  assert.match(text, /I can’t write to that chat any more/);
+});

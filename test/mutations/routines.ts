@@ -1,0 +1,29 @@
+import { changesOf } from './changes-of.ts';
+import type { Mutation } from './mutation.ts';
+
+/** Who may have what done at a later time, and how often it is done (N1, N3). */
+export const routineMutations: readonly Mutation[] = [
+  ...changesOf('conversations/handle-routine.ts', 'end-to-end/routines.test.ts', [
+    ['a removed creator has hands', 'if (!decision.allowed) {', 'if (decision.code === undefined) {'],
+    [
+      'a withdrawn skill runs',
+      '.rules, use).allowed) return undefined;',
+      '.rules, use).allowed !== undefined) return undefined;',
+    ],
+    ['a budget does not count', 'if (over !== undefined)', 'if (over === task.name)'],
+  ]),
+  ...changesOf('routines/routine-tools.ts', 'end-to-end/routines.test.ts', [
+    ['a person allows themselves to be called often', 'byApprover: true', 'byApprover: false'],
+  ]),
+  ...changesOf('routines/watch-routines.ts', 'routines/simulated-year.test.ts', [
+    ['a clock that is set back fires again', 'Math.max(clock.now(), dueAt)', 'clock.now()'],
+  ]),
+  ...changesOf('store/routines.ts', 'store/embedded.test.ts', [
+    [
+      'a time fires as often as it is tried',
+      " AND state = 'active' AND due_at = ?2`",
+      ' AND due_at <> ?2 - 1`',
+    ],
+    ['a repeated turn counts twice', ' AND settled <> ?3', ''],
+  ]),
+];
