@@ -20,6 +20,7 @@ export const groups: Readonly<Record<string, string>> = {
   outbox: 'failed deliveries',
   policy: 'standing approvals, given by "Always"',
   mcp: 'servers of further tools',
+  memory: 'what people had noted',
   access: 'who may do what, and why',
   audit: 'the record of what was done',
 };

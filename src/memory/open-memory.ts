@@ -117,3 +117,21 @@ export async function managesMemory(
 ): Promise<boolean> {
   return listsId(runtime().config.policy.approvers, sender) || (await users.isOwner(sender));
 }
+
+/** For operators: what a person had noted, in every chat (K6). */
+export async function memoriesOf(
+  person: string,
+  { memories }: Pick<MemoryDeps['store'], 'memories'>,
+): Promise<readonly Memory[]> {
+  const use: MemoryUse = {
+    what: 'list',
+    isOn: true,
+    chatType: 'unknown',
+    chatIds: [],
+    external: true,
+    ephemeral: false,
+    sender: person,
+    manages: false,
+  };
+  return (await memories.by(person)).filter((memory) => decideMemory(memory, use).allowed);
+}

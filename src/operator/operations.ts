@@ -15,6 +15,7 @@ import { removePlaceholder } from '../conversations/progress.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import { skilletVersion } from '../core/version.ts';
+import { memoriesOf } from '../memory/open-memory.ts';
 import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
 import { accessDecisions, writer, type AccessInForce } from './access/access-decisions.ts';
@@ -28,7 +29,16 @@ import { statusOf, tasksOf } from './status-of.ts';
 export type OperateDeps = Readonly<{
   store: Pick<
     Store,
-    'inbox' | 'outbox' | 'commit' | 'backup' | 'usage' | 'asks' | 'transcripts' | 'backlog' | 'check'
+    | 'inbox'
+    | 'outbox'
+    | 'commit'
+    | 'backup'
+    | 'usage'
+    | 'asks'
+    | 'transcripts'
+    | 'backlog'
+    | 'check'
+    | 'memories'
   >;
   people: Readonly<{
     users: Users;
@@ -156,6 +166,7 @@ export const operations = {
     },
   ),
   forget: changes(text, (sender, deps) => deps.forget(sender)),
+  'memory list': reads(text, (person, { store }) => memoriesOf(person, store)),
   /** Sums of this day (UTC) and of those after it. */
   stats: reads(z.iso.date(), async (first, { store }) =>
     (await store.usage({})).filter(({ day }) => day >= first),

@@ -48,6 +48,7 @@ export function createForgetEntries(
   function judgeEntry(entry: Entry): Fate {
     if (entry.kind === 'summary') return judgeSummary(entry);
     if (entry.kind === 'user' && entry.sender !== undefined) begin(entry, entry.sender);
+    if (entry.kind === 'tool_result' && !seen.theirTurn) return judgeResult(entry);
     if (seen.theirTurn) {
       for (const text of textsOf(entry)) said.add(lettersOf(text));
       return 'removed';
@@ -82,6 +83,12 @@ export function createForgetEntries(
     if (JSON.stringify(left) === JSON.stringify(entry)) return 'kept';
     seen.quoted = true;
     return { rewritten: JSON.stringify(left) };
+  }
+
+  /** `recall` quotes people, with their ids (K5). */
+  function judgeResult(entry: Extract<Entry, { kind: 'tool_result' }>): Fate {
+    const content = withoutQuotes(entry.content, ({ id }) => id === mark);
+    return content === entry.content ? 'kept' : { rewritten: JSON.stringify({ ...entry, content }) };
   }
 
   function isTheirs({ id, text }: Quoted): boolean {

@@ -130,6 +130,7 @@ test('L1 every operation that says so works without input, twice, and changes no
     'inbox list': 'waiting',
     'audit tail': 20,
     stats: '2026-01-01',
+    'memory list': 'telegram:42',
     'access decisions': {
       ...{ sender: 'telegram:42', kind: 'person', channel: 'telegram', chat: '42' },
       ...{ chatType: 'private', external: false, addressed: true },

@@ -175,4 +175,21 @@ export function memoriesContract(storeTest: StoreTest): void {
       assert.deepEqual(await found(store, 'hers', `person ${ada}`), []);
     },
   );
+
+  storeTest(
+    'K5 Q12 what recall quoted of a forgotten person is gone from the turns of others',
+    async (store) => {
+      const room = conversationKey(group);
+      const quote = (text: string, id: string) =>
+        `<quote from="x" id="${id}" note="this chat">\n${text}\n</quote>`;
+      const content = `What was found.\n${quote('her words', ada)}\n${quote('his words', 'telegram:421')}`;
+      const bob = { kind: 'user', item: 'i', sender: 'telegram:421', content: 'hi', at: 1 } as const;
+      const result = { kind: 'tool_result', toolUseId: 't', content, isError: false, at: 1 } as const;
+      for (const entry of [bob, result]) await store.commit({ entries: [{ transcript: room, entry }] });
+      await store.forget(ada);
+      const left = JSON.stringify((await store.transcripts.read(room)).entries);
+      assert.doesNotMatch(left, /her words|telegram:42"/);
+      assert.match(left, /his words/);
+    },
+  );
 }

@@ -2,6 +2,7 @@ import type { AllowedGroup } from '../../access/users.ts';
 import type { InputOf, OperationName, OutputOf } from '../../operator/operations.ts';
 import { askBot } from '../ask-bot.ts';
 import { argument, command, flag, senderId, type Shared } from '../command.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import { agree, inMinutes, isYes, print, printJson } from '../console.ts';
 
 /** Who may talk to the bot, and what waits for them. */
@@ -62,6 +63,23 @@ export const peopleCommands = [
     },
   }),
   change('policy revoke', 'ask again before such calls', 'id', 'as `policy list` shows it'),
+  command({
+    name: 'memory list',
+    about: 'what a person had noted, in every chat',
+    args: { person: argument('their id, such as telegram:42', senderId) },
+    examples: ['skillet memory list telegram:42'],
+    needs: 'bot',
+    json: true,
+    async run({ config, json, person }) {
+      const memories = await askBot(config, 'memory list', person);
+      if (json === true) return printJson(memories);
+      const lines = memories.map(
+        ({ id, at, scope, chat, text }) =>
+          `${id}  ${inMinutes(at)}  ${scope}  ${chat}  ${oneLine(text, 500)}`,
+      );
+      print(lines.join('\n') || 'Nothing is noted for them.');
+    },
+  }),
   command({
     name: 'forget',
     about: 'remove what is stored of a person',
