@@ -9,6 +9,7 @@ import { openPlugins } from '../../src/plugins/plugins.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { OpenCall } from '../../src/plugins/define-tool.ts';
+import { blocksOf } from '../support/documents.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { childEnv } from '../support/child-env.ts';
@@ -19,18 +20,6 @@ import { pluginContext } from '../support/plugin-context.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const noNpm = spawnSync('npm', ['--version']).status === 0 ? false : 'npm is not here';
-
-type Block = Readonly<{ language: string; file?: string; text: string }>;
-
-/** Every block of code of a document, with the path in backquotes above it. */
-function blocksOf(markdown: string): readonly Block[] {
-  const found = markdown.matchAll(/(?:^`([^`\n]+)`\n\n)?^```(\w+)\n([^]*?)\n```$/gm);
-  return [...found].map(([, file, language = '', text = '']) => ({
-    language,
-    ...(file === undefined ? {} : { file }),
-    text: `${text}\n`,
-  }));
-}
 
 /** What `skillet config check` would say. */
 async function problemsOf(file: string): Promise<readonly unknown[]> {

@@ -25,31 +25,34 @@ export function documents(): readonly DocumentFile[] {
   }));
 }
 
-/** Fenced blocks with their language, and indented ones without. Those inside lists count, too. */
-export function blocksOf(markdown: string): readonly Readonly<{ language: string; text: string }>[] {
-  const found: { language: string; lines: string[] }[] = [];
-  let open: { language: string; lines: string[]; fenced: boolean; indent: number } | undefined;
+/** `file`: the path in backquotes above it. Indented blocks have no language. */
+export type Block = Readonly<{ language: string; file?: string; text: string }>;
+
+/** Fenced and indented blocks, those inside lists, too. */
+export function blocksOf(markdown: string): readonly Block[] {
+  const found: { language: string; file?: string; lines: string[] }[] = [];
+  let open: { lines: string[]; indent?: number } | undefined;
+  let above: string | undefined;
   for (const line of markdown.split('\n')) {
     const fence = /^(\s*)```(\w*)/.exec(line);
-    if (open?.fenced === true) {
+    if (open?.indent !== undefined) {
       if (fence === null) open.lines.push(line.slice(open.indent));
       else open = undefined;
     } else if (fence !== null) {
-      open = { language: fence[2] ?? '', lines: [], fenced: true, indent: fence[1]?.length ?? 0 };
-      found.push(open);
+      const block = { language: fence[2] ?? '', file: above, lines: [] };
+      open = { lines: block.lines, indent: fence[1]?.length ?? 0 };
+      found.push(block);
     } else if (/^ {4}/.test(line)) {
-      open ??= start();
+      if (open === undefined) {
+        open = { lines: [] };
+        found.push({ language: '', lines: open.lines });
+      }
       open.lines.push(line);
-    } else if (line.trim() !== '') open = undefined;
-    else open?.lines.push('');
+    } else if (line.trim() === '') open?.lines.push('');
+    else open = undefined;
+    if (line.trim() !== '') above = /^`([^`]+)`$/.exec(line)?.[1];
   }
-  return found.map(({ language, lines }) => ({ language, text: dedent(lines) }));
-
-  function start() {
-    const block = { language: '', lines: [], fenced: false, indent: 0 };
-    found.push(block);
-    return block;
-  }
+  return found.map(({ lines, ...block }) => ({ ...block, text: dedent(lines) }));
 }
 
 function dedent(lines: readonly string[]): string {
