@@ -20,8 +20,8 @@ const forAll = 'Everybody whom I talk to will see this. An owner or an approver 
 /** Of one turn or run. */
 export type MemoryTurn = Readonly<{
   transcript: string;
-  /** Absent in runs: nobody can tell there whose words a text has, so the person is asked. */
   source?: string;
+  /** Of a skill, hook or routine: nobody can tell whose words a text has, so the person is asked. */
   inRun: boolean;
   /** Where the platform shows a message. */
   linkTo(said: Pick<Said, 'conversation' | 'source'>): string | undefined;

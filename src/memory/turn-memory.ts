@@ -53,7 +53,7 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
       if (open === undefined) return undefined;
       const { platformId: source } = message;
       return {
-        tools: memoryTools(open, { transcript, source, inRun: false, linkTo }, deps),
+        tools: memoryTools(open, { transcript, source, inRun: isUnattended(message), linkTo }, deps),
         notes: (before) => notesFor(open, before, deps),
         said: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
         footer: (turn, say) => footerOf(turn, open.use, say),
@@ -64,6 +64,11 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
       return open === undefined ? [] : memoryTools(open, { transcript, inRun: true, linkTo }, deps);
     },
   };
+}
+
+/** Nobody typed what a hook or a routine says. */
+function isUnattended({ task }: Message): boolean {
+  return task?.kind === 'hook' || task?.kind === 'routine';
 }
 
 async function notesFor(
