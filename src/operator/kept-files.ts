@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { ifAbsent } from '../lib/has-code.ts';
 import type { Clock } from '../lib/clock.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import type { Log } from '../lib/log.ts';
@@ -87,11 +88,6 @@ async function removeUntouched(
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(ifAbsent)) ?? [];
-}
-
-function ifAbsent(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-  throw error;
 }
 
 /** At the start, then hourly until the signal aborts (Q12). */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { ifAbsent } from '../lib/has-code.ts';
 import type { Channel, FileLimits, PartFile } from '../core/channel.ts';
 import type { Artifact, DeliveredFile, DeliveredArtifacts, DeliverArtifacts } from '../core/tool.ts';
 import { fileType, typeBytes } from '../lib/files/file-type.ts';
@@ -232,9 +233,4 @@ async function* chunksOf(data: Artifact['data']): AsyncGenerator<Uint8Array> {
   if (typeof data === 'string') yield Buffer.from(data);
   else if (data instanceof Uint8Array) yield data;
   else yield* data;
-}
-
-function ifAbsent(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-  throw error;
 }

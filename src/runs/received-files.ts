@@ -16,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { ifAbsent } from '../lib/has-code.ts';
 import { createRefusedFiles, withFiles } from '../agent/with-files.ts';
 import type { Model } from '../core/model.ts';
 import { endingOf, fileType, typeBytes } from '../lib/files/file-type.ts';
@@ -241,11 +242,6 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-function ifAbsent(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-  throw error;
 }
 
 /** Shows the model a conversation's files (M12). */
