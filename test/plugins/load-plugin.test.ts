@@ -188,7 +188,7 @@ test('X6 a plugin of the wrong shape, with a wrong name, tools or folder of skil
 
 test('X6 whatever an author leaves out, misspells or throws is told, and loading goes on', async (t) => {
   const told = async (options: string) => {
-    const source = `import { definePlugin, defineTool } from 'skillet/plugin';\nimport { z } from 'zod';\nexport default definePlugin(${options} as never);`;
+    const source = `import { definePlugin, defineTool } from 'skillet/plugin';\nimport { z } from 'zod';\nexport default definePlugin(${options});`;
     return (await faultsOf(t, source))[0]!.replace(
       /^PLUGIN_BROKEN DIR\/plugin\.ts:3: it threw as it was loaded: /,
       '',
@@ -216,7 +216,7 @@ test('X6 whatever an author leaves out, misspells or throws is told, and loading
       /^PLUGIN_BROKEN its config could not be checked: DIR\/plugin\.ts:3: .*no a$/,
     ],
     [
-      "{ name: 'x', tools: () => [defineTool({ name: 'a', description: 'A.', input: z.object({}), run: () => '', sideEffect: false } as never)] }",
+      "{ name: 'x', tools: () => [defineTool({ name: 'a', description: 'A.', input: z.object({}), run: () => '', sideEffect: false })] }",
       /the tool a can't be used: sideEffect is no option: did you mean sideEffects\?$/,
     ],
   ] as const)

@@ -64,7 +64,7 @@ test('X1 X6 two plugins that bring capabilities of one namespace, and a provider
     makePlugin(t, onePlugin(`name: '${name}'`, { name, more: `capabilities: [${provider}],` }));
   const first = await bringing('first', "{ namespace: 'notes', command: ['a', 'b'], timeoutSeconds: 5 }");
   const second = await bringing('second', "{ namespace: 'notes', command: ['c'] }");
-  const wrong = await bringing('third', "{ namespace: 'No Tes', command: [] } as never");
+  const wrong = await bringing('third', "{ namespace: 'No Tes', command: [] }");
   const { plugins, config } = await open(t, [first, second, wrong].map(listed).join(''));
   const told = plugins.diagnostics.map(({ code, message }) => `${code} ${message}`);
   assert.equal(told.length, 2);
