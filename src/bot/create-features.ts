@@ -103,7 +103,7 @@ function createToolbox({ host, people, chat, process }: Base, parts: BotParts, b
     log: host.log,
   });
   const own = (): readonly Tool[] => [...web(), ...(config().memory.enabled ? [memorySwitch] : [])];
-  const settings = createSettings({ chats: chat.settings, web: own, outside, users }, { ...host, ...chat });
+  const settings = createSettings({ chats: chat.settings, web: own, outside, users }, { ...host, chat });
   const ofMemory = { ...host, users, accessOf, settings };
   return {
     web,

@@ -2,7 +2,7 @@ import { listsId } from '../access/chat-migrations.ts';
 import type { Users } from '../access/users.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
-import type { Channel, Filled, OpenForm, Press, WriteCommand } from '../core/channel.ts';
+import type { Filled, OpenForm, Press } from '../core/channel.ts';
 import { SendError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField } from '../core/setting-field.ts';
@@ -12,7 +12,6 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { redactDeep } from '../lib/redaction/redact.ts';
 import { nearest } from '../lib/text/text.ts';
-import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import { toolTitle } from '../tools/tool-title.ts';
@@ -56,8 +55,6 @@ export type Settings = SettingsTalk &
     load(): Promise<void>;
   }>;
 
-type TalkDeps = ShowDeps & Readonly<{ channels: ReadonlyMap<string, Pick<Channel, 'remove'>> }>;
-
 export function createSettings(
   {
     chats,
@@ -73,9 +70,7 @@ export function createSettings(
   host: Readonly<{
     runtime: () => RuntimeConfig;
     store: Pick<Store, 'keyed' | 'signals'>;
-    channels: ReadonlyMap<string, Channel>;
-    writeCommand: WriteCommand;
-    replies: Pick<Replies, 'answer' | 'say'>;
+    chat: ShowDeps['chat'];
     audit: Pick<Audit, 'record'>;
     clock: Clock;
     log: Log;
@@ -85,7 +80,7 @@ export function createSettings(
   const inForce = createSettingsInForce({ config: () => runtime().config, chats, audit, log });
   const stored = store.keyed(settingEntries);
   const entries = createSettingEntries({ stored, signals: store.signals, clock });
-  const deps: TalkDeps = {
+  const deps: ShowDeps = {
     tools: () =>
       [...web(), ...outside.all()]
         .filter(({ settings }) => settings !== undefined)
@@ -95,9 +90,7 @@ export function createSettings(
     mayChange: async (sender) =>
       listsId(runtime().config.policy.approvers, sender) || (await users.isOwner(sender)),
     holdsSecret: (value) => redactDeep(value, (text) => runtime().redact(text)) !== value,
-    channels: host.channels,
-    writeCommand: host.writeCommand,
-    replies: host.replies,
+    chat: host.chat,
     log,
   };
   return {
@@ -115,12 +108,12 @@ export function createSettings(
 }
 
 /** Misspelt names count: what follows must not reach a model. */
-function isToolName(word: string, { tools }: TalkDeps): boolean {
+function isToolName(word: string, { tools }: ShowDeps): boolean {
   const names = tools().map(({ name }) => name);
   return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
 }
 
-async function menuFor(who: Who, deps: TalkDeps): Promise<SettingView | undefined> {
+async function menuFor(who: Who, deps: ShowDeps): Promise<SettingView | undefined> {
   if (deps.tools().length === 0 || !(await deps.mayChange(who.sender))) return undefined;
   const { text, buttons } = showTools(who, deps);
   return { text, buttons: buttons.filter((button) => !opens(button, 'done')) };
@@ -133,7 +126,7 @@ function opens(button: SettingView['buttons'][number], view: 'tools' | 'done'): 
 async function answerSettings(
   message: Message,
   { args, openForm }: Readonly<{ args: string; openForm: OpenForm | undefined }>,
-  deps: TalkDeps,
+  deps: ShowDeps,
 ): Promise<SettingView> {
   const who = whoOf(message);
   const [, name = '', key = '', typed = ''] = /^(\S*)\s*(\S*)\s*([^]*)$/.exec(args.trim()) ?? [];
@@ -162,8 +155,9 @@ async function answerSettings(
     : setTyped(message, { tool, field, typed }, deps);
 }
 
-async function takeValue(message: Message, deps: TalkDeps): Promise<boolean> {
-  const { tools, entries, mayChange, replies } = deps;
+async function takeValue(message: Message, deps: ShowDeps): Promise<boolean> {
+  const { tools, entries, mayChange } = deps;
+  const { replies } = deps.chat;
   const entry = await entries.meant(message);
   if (entry === 'again') return true;
   const isLate = entry === undefined && answersAsking(message);
@@ -188,7 +182,7 @@ type Named = Readonly<{ tool: Tool; field: SettingField }>;
 async function setTyped(
   message: Message,
   { tool, field, typed }: Named & Readonly<{ typed: string }>,
-  deps: TalkDeps,
+  deps: ShowDeps,
 ): Promise<SettingView & Readonly<{ taken: boolean }>> {
   const { inForce } = deps;
   const who = whoOf(message);
@@ -219,7 +213,7 @@ async function setTyped(
 /** Returns what to say; nothing if there is no message (slash command, terminal). */
 async function removeSecret(
   { conversation, platformId }: Pick<Message, 'conversation' | 'platformId'>,
-  { channels, log }: Pick<TalkDeps, 'channels' | 'log'>,
+  { chat: { channels }, log }: Pick<ShowDeps, 'chat' | 'log'>,
 ): Promise<Fixed> {
   if (platformId === undefined) return '';
   try {

@@ -1,4 +1,4 @@
-import type { Act, Filled, OpenForm, Press, WriteCommand } from '../core/channel.ts';
+import type { Act, Channel, Filled, OpenForm, Press, WriteCommand } from '../core/channel.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import { fixed, inEveryLanguage, sayIn, type Say } from '../core/texts/say.ts';
@@ -39,8 +39,11 @@ export type ShowDeps = Readonly<{
   entries: SettingEntries;
   mayChange: (sender: string) => Promise<boolean>;
   holdsSecret: HoldsSecret;
-  writeCommand: WriteCommand;
-  replies: Pick<Replies, 'answer' | 'say'>;
+  chat: Readonly<{
+    channels: ReadonlyMap<string, Pick<Channel, 'remove'>>;
+    writeCommand: WriteCommand;
+    replies: Pick<Replies, 'answer' | 'say'>;
+  }>;
   log: Log;
 }>;
 
@@ -66,26 +69,26 @@ export function findSetting(
 }
 
 export function showTools(who: Who, deps: ShowDeps, page = 0): SettingView {
-  return toolsView(deps.tools(), readerOf(who, deps.writeCommand), page);
+  return toolsView(deps.tools(), readerOf(who, deps.chat.writeCommand), page);
 }
 
 export async function showTool(who: Who, tool: Tool, deps: ShowDeps, page = 0): Promise<SettingView> {
   const layered = await deps.inForce.of(who.conversation, tool);
-  return toolView(tool, layered, readerOf(who, deps.writeCommand), page);
+  return toolView(tool, layered, readerOf(who, deps.chat.writeCommand), page);
 }
 
 /** Now a value is expected. */
 export async function showField(
   who: Who,
   { tool, field }: Readonly<{ tool: Tool; field: SettingField }>,
-  { inForce, entries, writeCommand }: ShowDeps,
+  { inForce, entries, chat }: ShowDeps,
   page = 0,
 ): Promise<SettingView> {
   const isTyped = !['boolean', 'select', 'multiselect'].includes(field.kind);
   if (isTyped) await entries.begin(who, { tool: tool.name, key: field.key, secret: field.secret });
   const layered = await inForce.of(who.conversation, tool);
   const typing = isTyped ? askFor(field, who.chatType, sayIn(who.language)) : undefined;
-  return fieldView(tool, field, layered, readerOf(who, writeCommand), { page, typing });
+  return fieldView(tool, field, layered, readerOf(who, chat.writeCommand), { page, typing });
 }
 
 /** False: use buttons and text. */
@@ -93,12 +96,12 @@ export async function openedForm(
   who: Who,
   tool: Tool,
   openForm: OpenForm | undefined,
-  { inForce, holdsSecret, writeCommand, log }: ShowDeps,
+  { inForce, holdsSecret, chat, log }: ShowDeps,
 ): Promise<boolean> {
   if (openForm === undefined) return false;
   try {
     const layered = await inForce.of(who.conversation, tool);
-    await openForm(settingsForm(tool, layered, readerOf(who, writeCommand), holdsSecret));
+    await openForm(settingsForm(tool, layered, readerOf(who, chat.writeCommand), holdsSecret));
     return true;
   } catch (error) {
     log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
@@ -224,7 +227,7 @@ export async function takeForm(
   }
   if (done.length === 0) return undefined;
   const text = [say`${toolTitle(tool, say)}, set in this chat by ${inlineCode(sender.name)}:`, '', ...done];
-  await deps.replies.say(conversation, filled.id, text.join('\n'));
+  await deps.chat.replies.say(conversation, filled.id, text.join('\n'));
   return undefined;
 }
 
