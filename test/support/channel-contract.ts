@@ -66,7 +66,7 @@ export function channelContract(name: string, open: OpenStage): void {
     assert.deepEqual(second.conversation, first.conversation);
     assert.equal(first.command, undefined);
     const looked = await channel.lookUpChat(first.conversation);
-    assert.deepEqual(looked, { chatType: 'private', external: false });
+    equalData(looked, { chatType: 'private', external: false, person: first.sender.id });
   });
 
   test(`H1 Q1 ${name}: what could not be stored ends nothing, and what comes after it arrives`, async (t) => {

@@ -214,10 +214,10 @@ function createChannel(
     },
     fetchFile: noFileToFetch,
     setMenus: async () => [],
-    lookUpChat: async (conversation) => ({
-      chatType: seats.at(conversation)?.who.as ?? 'unknown',
-      external: false,
-    }),
+    async lookUpChat(conversation) {
+      const { as = 'unknown', user } = seats.at(conversation)?.who ?? {};
+      return { chatType: as, external: false, person: as === 'private' ? `terminal:${user}` : undefined };
+    },
     command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,
   };
