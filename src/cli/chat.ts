@@ -142,21 +142,26 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
 function openTerminal({ who, once, log, writeBy }: Options, host: Host): Terminal {
   const file = process.stdin.isTTY ? historyFile(process.env) : undefined;
   const terminal = createTerminal({
-    input: once === undefined ? process.stdin : Readable.from([once]),
-    output: process.stdout,
-    colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
-    user: who.user,
-    as: who.as,
-    completions: host.names,
-    whole: once !== undefined,
-    onInterrupt: () =>
-      host.cancel().catch((error: unknown) => {
-        log.debug({ err: error }, 'nothing could be stopped');
-        return false;
-      }),
-    idle: host.idle,
-    spent: () => host.spent().catch(() => undefined),
-    history: file === undefined ? undefined : openHistory(file),
+    screen: {
+      input: once === undefined ? process.stdin : Readable.from([once]),
+      output: process.stdout,
+      colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+    },
+    who,
+    typing: {
+      completions: host.names,
+      whole: once !== undefined,
+      history: file === undefined ? undefined : openHistory(file),
+    },
+    bot: {
+      cancel: () =>
+        host.cancel().catch((error: unknown) => {
+          log.debug({ err: error }, 'nothing could be stopped');
+          return false;
+        }),
+      idle: host.idle,
+      spent: () => host.spent().catch(() => undefined),
+    },
     clock: systemClock,
     log,
   });

@@ -62,11 +62,9 @@ channelContract('terminal', async (t, onEvent) => {
   const input = new PassThrough();
   const who = { user: 'ann', as: 'private', patient: true } as const;
   const terminal = createTerminal({
-    ...who,
-    input,
-    output,
-    colour: false,
-    completions: () => [],
+    screen: { input, output, colour: false },
+    who,
+    typing: { completions: () => [] },
     clock: systemClock,
     log,
   });

@@ -15,18 +15,27 @@ import { createTerminalView } from './terminal-view.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-function setUp(options: Partial<TerminalOptions> & Pick<TerminalOptions, 'input' | 'output'>) {
+type Screen = TerminalOptions['screen'];
+type Parts = Partial<
+  Pick<Screen, 'colour'> &
+    TerminalOptions['who'] &
+    TerminalOptions['typing'] &
+    NonNullable<TerminalOptions['bot']>
+>;
+
+function setUp(options: Parts & Pick<Screen, 'input' | 'output'>) {
   const events: ChannelEvent[] = [];
   const waiting: ((event: ChannelEvent) => void)[] = [];
   const clock = createManualClock();
+  const { input, output, colour = false, user = 'ada', as = 'private', ...bot } = options;
+  const { completions = () => ['dice', 'digest', 'help'], whole = false, history } = options;
   const terminal = createTerminal({
-    colour: false,
-    user: 'ada',
-    as: 'private',
-    completions: () => ['dice', 'digest', 'help'],
+    screen: { input, output, colour },
+    who: { user, as },
+    typing: { completions, whole, history },
+    bot,
     clock,
     log: silent,
-    ...options,
   });
   const onEvent: OnEvent = async (event) => {
     events.push(event);
@@ -42,7 +51,7 @@ function setUp(options: Partial<TerminalOptions> & Pick<TerminalOptions, 'input'
   };
 }
 
-function piped(text: string, more: Partial<TerminalOptions> = {}) {
+function piped(text: string, more: Parts = {}) {
   const chunks: string[] = [];
   const output = new Writable({
     write(chunk: Buffer, _, done) {
@@ -279,7 +288,7 @@ test('H5 pasted lines are one message, sent by the Enter after them', async () =
 test('H5 Ctrl-C stops the run, says so only then, and twice within two seconds leaves', async () => {
   const view = createTerminalView();
   const runs = [true, false];
-  const chat = setUp({ ...view, onInterrupt: async () => runs.shift() === true });
+  const chat = setUp({ ...view, cancel: async () => runs.shift() === true });
   let left = false;
   void chat.terminal.closed.then(() => (left = true));
   await chat.terminal.start(chat.onEvent);
@@ -297,7 +306,7 @@ test('H5 Ctrl-C stops the run, says so only then, and twice within two seconds l
 
 test('H5 Ctrl-C on half a line clears that line and stops nothing', async () => {
   const view = createTerminalView();
-  const chat = setUp({ ...view, onInterrupt: () => Promise.reject(new Error('nothing is to be stopped')) });
+  const chat = setUp({ ...view, cancel: () => Promise.reject(new Error('nothing is to be stopped')) });
   await chat.terminal.start(chat.onEvent);
   const sent = chat.next();
   for (const half of ['half a line', '\u001b[200~one\rtwo\u001b[201~']) {

@@ -34,24 +34,32 @@ const shortForms: Readonly<Record<string, readonly string[]>> = {
 const leaveMs = 2000;
 
 export type TerminalOptions = Readonly<{
-  input: Readable & Readonly<{ isTTY?: boolean }>;
-  output: Output;
-  colour: boolean;
-  /** The sender is `terminal:USER`. */
-  user: string;
-  /** A private chat is the user's own; the others are `group` and `channel`. */
-  as: ChatType;
-  /** For completion of `/`. */
-  completions(): readonly string[];
-  /** The whole input is one message. */
-  whole?: boolean;
-  /** On a terminal. */
-  history?: History | undefined;
-  spent?(): Promise<Spent | undefined>;
-  /** Ctrl-C; false if nothing ran. */
-  onInterrupt?(): Promise<boolean>;
-  /** Awaited between piped lines, and at the end of the input. */
-  idle?(): Promise<void>;
+  screen: Readonly<{
+    input: Readable & Readonly<{ isTTY?: boolean }>;
+    output: Output;
+    colour: boolean;
+  }>;
+  who: Readonly<{
+    /** The sender is `terminal:USER`. */
+    user: string;
+    /** A private chat is the user's own; the others are `group` and `channel`. */
+    as: ChatType;
+  }>;
+  typing: Readonly<{
+    /** For completion of `/`. */
+    completions(): readonly string[];
+    /** The whole input is one message. */
+    whole?: boolean;
+    /** On a terminal. */
+    history?: History | undefined;
+  }>;
+  bot?: Readonly<{
+    spent?(): Promise<Spent | undefined>;
+    /** Ctrl-C; false if nothing ran. */
+    cancel?(): Promise<boolean>;
+    /** Awaited between piped lines, and at the end of the input. */
+    idle?(): Promise<void>;
+  }>;
   clock: Clock;
   log: Log;
 }>;
@@ -67,7 +75,9 @@ export type Terminal = Omit<Channel, 'status'> &
   }>;
 
 export function createTerminal(options: TerminalOptions): Terminal {
-  const { input, output, colour, user, as, clock, log } = options;
+  const { typing, bot = {}, clock, log } = options;
+  const { input, output, colour } = options.screen;
+  const { user, as } = options.who;
   const conversation: Conversation = { channel: 'terminal', chat: as === 'private' ? user : as };
   const sender = { id: `terminal:${user}`, name: user, kind: 'person' } as const;
   const closed = Promise.withResolvers<void>();
@@ -77,7 +87,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   let leaving = false;
   let handling: Promise<void> = Promise.resolve();
   let interruptedAt = -Infinity;
-  const cost = createAnswerCost(async () => options.spent?.(), clock);
+  const cost = createAnswerCost(async () => bot.spent?.(), clock);
   let costLine: string | undefined;
   /** For a pipe whose next line is the answer. */
   let question = Promise.withResolvers<void>();
@@ -111,7 +121,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
       if (typed?.editor() !== undefined) cost.asked();
       await onEvent(toEvent(text));
       if (stopped || typed?.editor() !== undefined) return;
-      await Promise.race([options.idle?.(), question.promise]);
+      await Promise.race([bot.idle?.(), question.promise]);
     } catch (error) {
       log.error({ err: error }, 'what was typed could not be taken');
       await screen.print('That could not be stored. Please try again.').catch(leave);
@@ -123,7 +133,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   }
 
   function leaveWhenAnswered(): void {
-    const answered = handling.then(() => (stopped ? undefined : options.idle?.()));
+    const answered = handling.then(() => (stopped ? undefined : bot.idle?.()));
     answered.then(leave, (error: unknown) => {
       log.error({ err: error }, 'not everything was answered');
       leave();
@@ -134,7 +144,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     const now = clock.now();
     if (now - interruptedAt < leaveMs) return leave();
     interruptedAt = now;
-    const stops = options.onInterrupt?.() ?? Promise.resolve(false);
+    const stops = bot.cancel?.() ?? Promise.resolve(false);
     stops.then((stopped) => screen.print(`${stopped ? 'Stopped. ' : ''}Ctrl-C again leaves.`)).catch(leave);
   }
 
@@ -187,9 +197,9 @@ export function createTerminal(options: TerminalOptions): Terminal {
         input,
         output,
         prompt: `${safeLine(user)}> `,
-        whole: options.whole === true,
-        history: options.history,
-        completions: options.completions,
+        whole: typing.whole === true,
+        history: typing.history,
+        completions: typing.completions,
         onLine: (text) => screen.prompt(text),
         onText(text) {
           if (leaving) return;
