@@ -129,6 +129,36 @@ export type AuditEvent = Readonly<
   | { event: 'lines_missing'; from: number; to: number; before: string }
 >;
 
+const kinds: Readonly<Record<AuditEvent['event'], true>> = {
+  approval: true,
+  asked_again: true,
+  capability_call: true,
+  capability_revoked: true,
+  capability_sign_in: true,
+  config_changed: true,
+  forgotten: true,
+  group: true,
+  lines_missing: true,
+  mcp_agreed: true,
+  message_refused: true,
+  pairing: true,
+  run: true,
+  setting_changed: true,
+  skill_refused: true,
+  skills_changed: true,
+  skills_installed: true,
+  skills_removed: true,
+  standing_rule: true,
+  tool_call: true,
+  tool_call_blocked: true,
+};
+
+/** Every kind of line. */
+export const auditKinds: readonly string[] = Object.keys(kinds);
+
+/** A person's id, or the name that stands for somebody who was forgotten. */
+export const auditPerson = /^([a-z]+:\S+|#[0-9a-f]{16})$/;
+
 export function placeOf({ sender, conversation, chatType }: Requester): AuditPlace {
   return { sender, conversation: conversationKey(conversation), chatType };
 }

@@ -1,10 +1,11 @@
+import { auditKinds, auditPerson } from '../audit/audit-event.ts';
 import type { AuditFilter } from '../audit/match-lines.ts';
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { print, printJson, untilInterrupted, waited } from './console.ts';
 import { OperatorError } from '../core/errors.ts';
-import { oneLine } from '../lib/text/text.ts';
+import { nearest, oneLine } from '../lib/text/text.ts';
 
 /** Not for people, or shown differently. */
 const leftOut: ReadonlySet<string> = new Set([
@@ -24,6 +25,7 @@ const followMs = 1_000;
 /** Oldest first (L6). `follow`: until Ctrl-C, what is recorded from now on, too. */
 export async function auditTail({ config, json, follow, lines, ...filter }: Tail): Promise<void> {
   const { person, skill, kind } = filter;
+  checkFilter(filter);
   const since = filter.since === undefined ? undefined : sinceWhen(filter.since, Date.now());
   const asked = JSON.parse(JSON.stringify({ lines, person, skill, kind, since })) as { lines: number };
   const show = (newest: readonly string[]): void => {
@@ -52,12 +54,32 @@ function isOlder(line: string, [oldest]: readonly string[]): boolean {
   return at(line) < at(oldest);
 }
 
-/** `2h`, `30m`, `7d` ago, or a day or time in ISO form. */
+/** Throws OperatorError with the fix: a filter that can match nothing would show an empty record. */
+function checkFilter({ person, kind }: Pick<Tail, 'person' | 'kind'>): void {
+  if (person !== undefined && !auditPerson.test(person))
+    throw new OperatorError(`--person ${person}: write a whole id, such as telegram:42 or slack:U024BE7LH.`);
+  if (kind === undefined || auditKinds.includes(kind)) return;
+  const near = nearest(kind, auditKinds);
+  const fix =
+    near.length > 0 ? `did you mean ${near.join(' or ')}?` : `write one of ${auditKinds.join(', ')}.`;
+  throw new OperatorError(`--kind ${kind}: ${fix}`);
+}
+
+/** `2h`, `30m`, `7d` ago, or a day or time in ISO form, UTC if it names no zone. */
 export function sinceWhen(text: string, now: number): string {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-  const at = unit === undefined ? Date.parse(text) : now - Number(count) * (units[unit] ?? 0);
-  if (Number.isNaN(at)) throw new OperatorError('--since: write 30m, 2h, 7d, or a day such as 2026-11-24.');
+  const [, day, time = 'T00:00', zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
+  const at =
+    unit === undefined ? Date.parse(`${day ?? ''}${time}${zone}`) : now - Number(count) * (units[unit] ?? 0);
+  // 30 February is read as 2 March.
+  const isNoDay = day !== undefined && new Date(Date.parse(day) || 0).getUTCDate() !== Number(day.slice(-2));
+  if (Number.isNaN(at) || isNoDay)
+    throw new OperatorError(
+      `--since ${text}: write how long ago, such as 30m, 2h or 7d, or a day such as 2026-11-24.`,
+    );
+  if (at > now) throw new OperatorError(`--since ${text}: that is still to come.`);
   return new Date(at).toISOString();
 }
 

@@ -35,7 +35,7 @@ export const auditPage: Page = {
   async main(view) {
     const { ask, query } = view;
     const of = (name: string): string => (query.get(name) ?? '').trim();
-    const lines = readLines(await ask('audit tail', searched)).toReversed();
+    const lines = readLines(await ask('audit tail', { lines: searched })).toReversed();
     const found = lines.filter(
       (line) =>
         (of('person') === '' || whoIn(line).includes(of('person'))) &&

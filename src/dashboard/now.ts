@@ -17,7 +17,7 @@ export const nowPage: Page = {
     const [work, asks, lines] = await Promise.all([
       ask('work list'),
       ask('approval list'),
-      ask('audit tail', recentLines * 2),
+      ask('audit tail', { lines: recentLines * 2 }),
     ]);
     const open = asks.filter(({ expiresAt }) => expiresAt > now).length;
     const running = work.filter(({ state }) => state !== 'waiting');

@@ -4,6 +4,7 @@ import type { Pairing, PairingRequest } from '../access/pairing.ts';
 import type { AccessContext } from '../access/decide-skill.ts';
 import type { Users } from '../access/users.ts';
 import type { Approvals } from '../approvals/approvals.ts';
+import { auditKinds, auditPerson } from '../audit/audit-event.ts';
 import { matchLines } from '../audit/match-lines.ts';
 import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
@@ -89,18 +90,20 @@ const text = z.string().min(1).max(10_000);
 const installed = z.object({ source: text, commit: text.optional(), skills: z.array(text).readonly() });
 const account = z.object({ sender: text, capability: text, ref: text });
 const approvalAnswer = z.object({ id: text, answer: z.enum(['approve', 'deny']), by: text });
+const writeLines = 'write how many lines, such as 20';
+const writeSkill = 'write the name of a skill';
 /** Newest lines that a filter looks through. */
 const mostSearched = 20_000;
-const auditLines = z.union([
-  z.int().positive(),
-  z.object({
-    lines: z.int().positive(),
-    person: text.optional(),
-    skill: text.optional(),
-    since: z.iso.datetime().optional(),
-    kind: text.optional(),
-  }),
-]);
+const auditLines = z.object(
+  {
+    lines: z.int({ error: writeLines }).positive({ error: writeLines }),
+    person: z.string().regex(auditPerson, { error: 'write a whole id, such as "telegram:42"' }).optional(),
+    skill: z.string({ error: writeSkill }).min(1, { error: writeSkill }).optional(),
+    since: z.iso.datetime({ error: 'write a time such as "2026-11-24T00:00:00Z"' }).optional(),
+    kind: z.enum(auditKinds, { error: `write one of ${auditKinds.join(', ')}` }).optional(),
+  },
+  { error: 'write an object with "lines", such as { "lines": 20 }' },
+);
 const shownTools = z.object({
   server: text,
   /** `hash` is that of the definition that was shown. */
@@ -214,8 +217,7 @@ export const operations = {
 
   status: reads(none, (_, { store, running }) => statusOf(store, running?.readiness)),
   tasks: reads(none, (_, { store }) => tasksOf(store)),
-  'audit tail': reads(auditLines, async (asked, { audit }) => {
-    const { lines, ...filter } = typeof asked === 'number' ? { lines: asked } : asked;
+  'audit tail': reads(auditLines, async ({ lines, ...filter }, { audit }) => {
     const isFiltered = Object.keys(filter).length > 0;
     return matchLines(await audit.tail(isFiltered ? mostSearched : lines), filter).slice(-lines);
   }),

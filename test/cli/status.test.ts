@@ -87,11 +87,40 @@ test('L15 audit tail filters by person, kind and time', async (t) => {
   const [only, ...others] = await lines('--person', 'telegram:8', '--kind', 'pairing', '--since', '1h');
   assert.deepEqual(others, []);
   assert.match(only ?? '', /pairing {2}telegram:8 {2}revoked$/);
-  assert.deepEqual(await lines('--kind', 'backup'), ['Nothing was recorded.']);
-  assert.deepEqual(await lines('--since', '2999-01-01'), ['Nothing was recorded.']);
-  assert.match((await home.run(['audit', 'tail', '--since', 'soon'])).stderr, /write 30m, 2h, 7d/);
+  assert.deepEqual(await lines('--kind', 'forgotten'), ['Nothing was recorded.']);
   const noon = Date.parse('2026-11-24T12:00Z');
   assert.equal(sinceWhen('2h', noon), '2026-11-24T10:00:00.000Z');
+  assert.equal(sinceWhen('2026-11-24', noon), '2026-11-24T00:00:00.000Z');
+  assert.equal(sinceWhen('2026-11-24T10:30', noon), '2026-11-24T10:30:00.000Z');
+  assert.equal(sinceWhen('2026-11-24T10:30+02:00', noon), '2026-11-24T08:30:00.000Z');
+});
+
+test('L15 audit tail says of each wrong filter what to write', async (t) => {
+  const home = await openCliHome(t);
+  const cases = [
+    [
+      ['--since', 'soon'],
+      '--since soon: write how long ago, such as 30m, 2h or 7d, or a day such as 2026-11-24.',
+    ],
+    [['--since', '5'], '--since 5: write how long ago, such as 30m, 2h or 7d, or a day such as 2026-11-24.'],
+    [
+      ['--since', '2026-02-30'],
+      '--since 2026-02-30: write how long ago, such as 30m, 2h or 7d, or a day such as 2026-11-24.',
+    ],
+    [['--since', '2999-01-01'], '--since 2999-01-01: that is still to come.'],
+    [['--person', '42'], '--person 42: write a whole id, such as telegram:42 or slack:U024BE7LH.'],
+    [['--kind', 'pairings'], '--kind pairings: did you mean pairing?'],
+  ] as const;
+  for (const [args, said] of cases) {
+    const { code, stderr } = await home.run(['audit', 'tail', ...args]);
+    assert.deepEqual([code, stderr], [1, `${said}\n`]);
+  }
+  assert.match(
+    (await home.run(['audit', 'tail', '--kind', 'zzz'])).stderr,
+    /write one of approval, .*tool_call/,
+  );
+  const none = await home.run(['audit', 'tail', '-n', 'all']);
+  assert.deepEqual([none.code, /Write a number from 1/.test(none.stderr)], [2, true]);
 });
 
 test('L15 audit tail --follow shows what is recorded from now on, each line once, until Ctrl-C', async (t) => {

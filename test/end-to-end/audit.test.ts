@@ -24,7 +24,7 @@ const roller: NonNullable<WholeBotOptions['script']> = (body) => {
 };
 
 async function eventsOf({ bot }: WholeBot): Promise<readonly Record<string, unknown>[]> {
-  const lines = await bot.operate('audit tail', 100);
+  const lines = await bot.operate('audit tail', { lines: 100 });
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 

@@ -144,7 +144,10 @@ test('C5 C6 U1 in a group nothing sensitive is done, a pasted answer is refused;
   assert.deepEqual(await bot.bot.operate('capability accounts'), []);
   const code = new URL(landed).searchParams.get('code') ?? '-';
   assert.equal((await everything(bot)).includes(code), false);
-  assert.match((await bot.bot.operate('audit tail', 200)).join(), /capability_call.*capability_sign_in/s);
+  assert.match(
+    (await bot.bot.operate('audit tail', { lines: 200 })).join(),
+    /capability_call.*capability_sign_in/s,
+  );
 });
 
 test('C6 a device flow goes on by itself once it is allowed', async (t) => {

@@ -73,7 +73,7 @@ test(
     const done = await ann.dm.nextMessage(/code 0/);
     // The same again in one run is the same call.
     assert.match(done.text, /"value\W+3[\s\S]*already_done[\s\S]*"value\W+3/);
-    const audit = await bot.bot.operate('audit tail', 100);
+    const audit = await bot.bot.operate('audit tail', { lines: 100 });
     const judged = audit
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter((line) => line['tool'] === 'capability_invoke');

@@ -94,7 +94,20 @@ test('Q9 the control socket refuses an unknown operation, wrong input and anothe
   await assert.rejects(ask('toString'), /no operation `toString`/);
   await assert.rejects(ask('inbox list', 'all'), /`inbox list` can't be done with this input.*"dead"/s);
   await assert.rejects(ask('backup', 'here.db'), /absolute path/);
-  await assert.rejects(ask('audit tail', '20'), /`audit tail` can't be done with this input/);
+  const wrong = { lines: 0, person: '42', skill: '', since: 'soon', kind: 'all' };
+  await assert.rejects(ask('audit tail', '20'), /`audit tail` can't be .*write an object with "lines"/s);
+  await assert.rejects(ask('audit tail', { lines: '20' }), /write how many lines, such as 20\n.*at lines/s);
+  await assert.rejects(ask('audit tail', wrong), (error: Error) => {
+    for (const [key, fix] of Object.entries({
+      lines: 'write how many lines, such as 20',
+      person: 'write a whole id, such as "telegram:42"',
+      skill: 'write the name of a skill',
+      since: 'write a time such as "2026-11-24T00:00:00Z"',
+      kind: 'write one of approval, ',
+    }))
+      assert.match(error.message, new RegExp(`✖ ${fix}.*\\n +→ at ${key}`));
+    return true;
+  });
   await assert.rejects(ask('pair list', 'all'), /`pair list` can't be done with this input/);
   for (const line of [
     { operation: 'pair list', argument: '' },
@@ -128,7 +141,7 @@ test('L1 every operation that says so works without input, twice, and changes no
   const operate = await operateHere(t, folder);
   const inputs: Readonly<Record<string, unknown>> = {
     'inbox list': 'waiting',
-    'audit tail': 20,
+    'audit tail': { lines: 20 },
     stats: '2026-01-01',
     'memory list': 'telegram:42',
     'access decisions': {
