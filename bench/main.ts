@@ -4,6 +4,7 @@
  * checkout with its packages installed, whose own time, start and memory are then measured in the same run, turn by turn.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { measureSandbox } from './sandbox.ts';
 import { openStage, type StageOptions } from './stage.ts';
@@ -31,6 +32,7 @@ await bench(
   streaming,
 );
 await bench('B3 start: from starting the process to its first poll', startTime);
+await bench('L2 skillet doctor without the network, the whole process, beside --help', doctorTime);
 await bench('B4 idle memory: resident, five seconds after a first turn, at the second start', idleMemory);
 await bench('M12 memory: resident, before and after twenty photos in a row', pictureMemory);
 await bench('B7 a command in the sandbox, and the same started by itself', sandboxed);
@@ -130,6 +132,14 @@ async function startTime(): Promise<void> {
       name,
       `median ${quantile(all, 0.5).toFixed(0)} ms, most ${Math.max(...all).toFixed(0)} ms (${starts})`,
     );
+  }
+}
+
+async function doctorTime(): Promise<void> {
+  for (const skills of [0, 100]) {
+    const { help, doctor } = await doctorTimes(starts, skills);
+    print(`help, ${skills} skills of its own`, describe(help));
+    print(`doctor, ${skills} skills of its own`, describe(doctor));
   }
 }
 

@@ -46,6 +46,8 @@ export async function examine(
   { config, registry, more, isRunning, log }: Examined,
 ): Promise<Readonly<{ checks: readonly Check[]; owners: readonly string[] }>> {
   const { path: file } = config;
+  // First: the sandbox is tried in processes of its own, which takes longest.
+  const ofSkills = checkSkills(config, registry, log);
   const store = await lookAtOwnStore(config, isRunning);
   const files = file === undefined ? [] : [file, envFileOf(file)];
   const checks = [
@@ -66,7 +68,7 @@ export async function examine(
     checkChannels(config, store, log),
     checkAccess(config, registry.skills),
     ...(config.hooks.length === 0 ? [] : [checkHooks(config, store)]),
-    ...(await checkSkills(config, registry, log)),
+    ...(await ofSkills),
   ];
   const claimed = 'keys' in store ? claimedOwners(store.keys) : [];
   return { checks, owners: [...new Set([...config.bot.owner, ...claimed])] };
