@@ -14,7 +14,9 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
   const visit = (value: unknown, path: KeyPath): void => {
     if (typeof value === 'object' && value !== null) {
       const list = Array.isArray(value);
-      for (const [key, item] of Object.entries(value)) visit(item, [...path, list ? Number(key) : key]);
+      for (const [key, item] of Object.entries(value))
+        // A model may have no key.
+        if (item !== undefined) visit(item, [...path, list ? Number(key) : key]);
       return;
     }
     const variable = variables.get(JSON.stringify(path));

@@ -85,6 +85,14 @@ test('L1 config show speaks the language of the file', () => {
   assert.ok(again.ok, 'what is shown is a config file');
 });
 
+test('S2 a key that a model does not have is no secret, so no word of an answer is taken for it', () => {
+  const local = parseConfig('[models.default]\nmodel = "local"\nbase_url = "http://127.0.0.1:1"\n', {
+    env: {},
+  });
+  assert.ok(local.ok);
+  assert.deepEqual(secretsOfConfig(local.config), []);
+});
+
 test('S2 every secret of the config is known to redaction by the name the operator gave it', () => {
   const secrets = new Map(secretsOfConfig(configOf(text)).map(({ name, value }) => [value, name]));
   const expected: Record<string, string> = {
