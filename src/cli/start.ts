@@ -52,7 +52,10 @@ export async function start({ config: flag }: Shared): Promise<void> {
     await manager?.ready();
     await offerOwnership(bot, config, log);
   } else {
-    started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
+    started.catch((error: unknown) => {
+      const isStop = error instanceof Error && error.name === 'AbortError';
+      log.info(isStop ? {} : { err: error }, 'the start was given up');
+    });
   }
   log.info({ signal: await ended }, 'stopping');
   await Promise.all([manager?.stopping(), bot.close()]);

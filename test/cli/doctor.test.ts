@@ -86,6 +86,19 @@ test('L2 what is wrong in the config has its place, and why and fix apart', asyn
   assert.match(first.fix, /^Write "polling" or "webhook"/);
   const missing = await examine(home, '[telegram]\ntoken = "$TELEGRAM_BOT_TOKEN"\n');
   assert.match(missing.of('CONFIG_INVALID').what, /telegram\.token/);
+  const half = (await examine(home, '[bot]\n[slack]\nbot_token = "xoxb-1"\n')).of('CONFIG_INVALID');
+  assert.match(half.what, /app_token is missing: bot_token is set, and this mode needs app_token too$/);
+  assert.deepEqual([half.fix, half.line], ['Write "$SLACK_APP_TOKEN".', 2]);
+});
+
+test('L2 S2 a config without a secret is not said to hold one', async (t) => {
+  const home = await openCliHome(t);
+  const file = await home.write(
+    'config.toml',
+    '[models.default]\nmodel = "x"\nbase_url = "http://127.0.0.1:1"\n',
+  );
+  await chmod(file, 0o644);
+  assert.doesNotMatch((await home.run(['doctor'])).stdout, /SECRETS_READABLE/);
 });
 
 test('L2 tokens, models, programs, ports and folders are looked at as start does', async (t) => {

@@ -35,3 +35,29 @@ test('Q11 a start that waits for PostgreSQL says so, and ends with 0 when it is 
   assert.match(said, /stopping: the start was given up/);
   assert.doesNotMatch(said, /hidden-word/);
 });
+
+test('Q11 L2 a start that waits for Telegram says why in one line, and ends without a stack when it is told to', async (t) => {
+  const home = await openCliHome(t);
+  await home.write(
+    'config.toml',
+    '[telegram]\ntoken = "7000000001:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"\napi_root = "http://127.0.0.1:1"\n[sandbox]\nmode = "virtual"\n',
+  );
+  const bot = spawn(process.execPath, [cliPath, 'start'], {
+    cwd: home.folder,
+    env: childEnv(home.folder),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => bot.kill('SIGKILL'));
+  const ended = once(bot, 'exit');
+  const lines: string[] = [];
+  for (const stream of [bot.stdout, bot.stderr])
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      if (line.includes('Telegram could not be reached; trying again')) bot.kill('SIGTERM');
+    });
+  assert.deepEqual(await ended, [0, null]);
+  const said = lines.join('\n');
+  assert.match(said, /"why":"[^"]*ECONNREFUSED/);
+  assert.match(said, /"msg":"the start was given up"/);
+  assert.doesNotMatch(said, /"stack"/);
+});

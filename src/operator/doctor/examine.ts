@@ -24,9 +24,11 @@ export function examineBroken(machine: Machine, problems: readonly ConfigProblem
   ];
 }
 
+const imperative = /^(.*?): ((?:write|did you mean|set|add|remove|keep|name|close|use)\b.*)$/s;
+
 /** `telegram.mode is "pull"` and `write "polling" or "webhook"` stand in one message. */
 function ofProblem({ file, line, message }: ConfigProblem): Found {
-  const [, what = message, fix] = /^(.*?): (.*)$/s.exec(message) ?? [];
+  const [, what = message, fix] = imperative.exec(message) ?? /^(.*?): (.*)$/s.exec(message) ?? [];
   const todo = fix === undefined ? undefined : fix.charAt(0).toUpperCase() + fix.slice(1);
   return { level: 'error', code: 'CONFIG_INVALID', message: what, fix: todo, path: file, line };
 }
