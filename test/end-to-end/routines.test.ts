@@ -81,7 +81,7 @@ test('N2 a routine is set up in words, its next three times are told, /routines 
   );
   person.says('/routines');
   await person.dm.nextMessage(/There are no routines here/);
-  const lines = await set.bot.operate('audit tail', 100);
+  const lines = await set.bot.operate('audit tail', { lines: 100 });
   const verdicts = lines
     .map((line) => JSON.parse(line) as Readonly<Record<string, string>>)
     .filter(({ event }) => event === 'routine')
