@@ -74,8 +74,35 @@ test('L1 zsh and fish get the same table; another shell is refused', async (t) =
   assert.match(fish, /-l as -x -a 'private group channel'/);
   const other = await run(['completion', 'tcsh']);
   assert.deepEqual([other.code, other.stderr], [1, 'Write one of these: bash, zsh, fish.\n']);
-  if (findProgram('fish', process.env['PATH'] ?? '') !== undefined)
-    execFileSync('fish', ['--no-execute'], { input: fish });
+});
+
+const notHere = (shell: string): string | false =>
+  findProgram(shell, process.env['PATH'] ?? '') === undefined &&
+  `${shell} is not installed: apt-get install ${shell}`;
+
+test('L1 fish itself completes commands, options and choices', { skip: notHere('fish') }, async (t) => {
+  const script = (await (await openCliHome(t)).run(['completion', 'fish'])).stdout;
+  const offers = (line: string): readonly string[] =>
+    execFileSync('fish', ['--no-config'], {
+      encoding: 'utf8',
+      input: `${script}\ncomplete --do-complete '${line}'\n`,
+    })
+      .trimEnd()
+      .split('\n')
+      .map((each) => each.split('\t')[0] ?? '');
+  assert.deepEqual(offers('skillet doc'), ['doctor']);
+  assert.ok(offers('skillet pair ').includes('approve'));
+  assert.ok(offers('skillet doctor --').includes('--online'));
+  assert.deepEqual(offers('skillet chat --as g'), ['group']);
+});
+
+test('L1 zsh itself reads the script and knows the command', { skip: notHere('zsh') }, async (t) => {
+  const script = (await (await openCliHome(t)).run(['completion', 'zsh'])).stdout;
+  const said = execFileSync('zsh', ['-f'], {
+    encoding: 'utf8',
+    input: `autoload -Uz compinit && compinit -u -D\n${script}\nprint -r -- \${_comps[skillet]}\n`,
+  });
+  assert.match(said, /\S/);
 });
 
 test('L1 a command that is nearly right is named', async (t) => {
