@@ -22,7 +22,7 @@ const shown = documents().flatMap(({ file, text }) =>
 
 type Scene = Readonly<{
   flags: readonly string[];
-  env: Readonly<Record<string, string>>;
+  secrets: Readonly<Record<string, string>>;
   /** Does what a person would do once they have read this. */
   act(said: string): void;
 }>;
@@ -36,14 +36,23 @@ test('L17 what the documents show of `skillet init` is what it prints', async (t
   }
 });
 
-async function init(t: TestContext, args: readonly string[], { flags, env, act }: Scene): Promise<string> {
+/** With the secrets in `.env`, as the tutorials have it. */
+async function init(
+  t: TestContext,
+  args: readonly string[],
+  { flags, secrets, act }: Scene,
+): Promise<string> {
   const home = await openCliHome(t);
   const model = await startMessagesServer({ script: () => 'ok', apiKey: 'sk-1' });
   t.after(() => model.close());
+  const lines = Object.entries({ ...secrets, ANTHROPIC_API_KEY: 'sk-1' }).map(
+    ([name, value]) => `${name}=${value}\n`,
+  );
+  await home.write('.env', lines.join(''));
   const of = ['--model', 'claude-sonnet-5-5', '--base-url', model.url];
   const child = spawn(process.execPath, [cliPath, ...args, ...of, ...flags], {
     cwd: home.folder,
-    env: { ...childEnv(home.folder), ...env, ANTHROPIC_API_KEY: 'sk-1' },
+    env: childEnv(home.folder),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.after(() => child.kill('SIGKILL'));
@@ -62,7 +71,7 @@ async function onTelegram(t: TestContext): Promise<Scene> {
   group.setBot('absent');
   return {
     flags: ['--telegram-api-root', server.url],
-    env: { TELEGRAM_BOT_TOKEN: server.token },
+    secrets: { TELEGRAM_BOT_TOKEN: server.token },
     act: inTurn([
       [/^ {2}([A-Z0-9]{10})$/m, (code) => ann.says(`/start ${code}`)],
       [/(Add the bot to the group)/, () => group.setBot('member', { id: ann.id, first_name: 'Ann Lee' })],
@@ -76,7 +85,7 @@ async function onSlack(t: TestContext): Promise<Scene> {
   const anna = server.workspace.addUser('anna');
   return {
     flags: ['--slack-api-url', server.url],
-    env: { SLACK_BOT_TOKEN: server.tokens.bot, SLACK_APP_TOKEN: server.tokens.app },
+    secrets: { SLACK_BOT_TOKEN: server.tokens.bot, SLACK_APP_TOKEN: server.tokens.app },
     act: inTurn([[/^ {2}([A-Z0-9]{10})$/m, (code) => server.people.dm(anna, code)]]),
   };
 }

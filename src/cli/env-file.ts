@@ -6,7 +6,11 @@ import { OperatorError } from '../core/errors.ts';
 /** Sets what `.env` beside the config file says and the environment of this process does not (G5). Throws OperatorError. */
 export async function loadEnvFile(flag: string | undefined): Promise<void> {
   const config = await findConfigPath({ flag, env: process.env });
-  if (config === undefined) return;
+  if (config !== undefined) loadEnvBeside(config);
+}
+
+/** The same for a config that need not be there yet. */
+export function loadEnvBeside(config: string): void {
   for (const [name, value] of Object.entries(readEnvFile(envFileOf(config))))
     if (process.env[name] === undefined) process.env[name] = value;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { print } from '../console.ts';
+import { loadEnvBeside } from '../env-file.ts';
 import type { Answers } from './answers.ts';
 import { askSlack, askTelegram } from './ask-channels.ts';
 import { askModel } from './ask-model.ts';
@@ -13,6 +14,7 @@ import { writeFiles } from './write-files.ts';
 /** Asks for what a bot needs, tries it, and writes config and `.env` at the end. */
 export async function init(flags: WizardFlags): Promise<void> {
   const file = path.resolve(flags.config ?? (process.env['SKILLET_CONFIG'] || 'config.toml'));
+  loadEnvBeside(file);
   const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const dialog = flags.yes !== true && canAsk ? await atTerminal() : flagsOnly();
   const replace = await mayWrite(file, flags, dialog);
