@@ -11,6 +11,7 @@ import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
 import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { createDelivery } from '../replies/deliver.ts';
+import { followConfig } from '../routines/config-routines.ts';
 import { watchRoutines } from '../routines/watch-routines.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { watchSources } from '../skills/watch-sources.ts';
@@ -53,6 +54,7 @@ export function createBot(parts: BotParts): Bot {
       chores = [features.capabilities.attend(signal), features.approvals.attend()];
       worker.start();
       delivery.start();
+      await followConfig(runtime().config, host);
       routines.start();
       await Promise.all(
         [...chat.channels.values()].map((channel) => channel.start(whenKnown(base, channel, onEvent))),
@@ -104,6 +106,9 @@ export function createBot(parts: BotParts): Bot {
         base.apply(config);
         mcp.follow();
         features.capabilities.report();
+        followConfig(runtime().config, host).catch((error: unknown) =>
+          host.log.error({ err: error }, 'the routines of the config could not be stored'),
+        );
         menus.changed(parts.library.current());
       },
     }),

@@ -1,6 +1,7 @@
 import { costOf } from '../limits/budgets.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { RoutineRow } from '../operator/list-routines.ts';
 import type { Status, TaskRow } from '../operator/status-of.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
@@ -31,6 +32,19 @@ export async function listTasks({ config, json }: Shared): Promise<void> {
   print(tasks.map(taskLine).join('\n') || 'Nothing runs in the background.');
 }
 
+export async function listRoutines({ config, json }: Shared): Promise<void> {
+  const routines = await askBot(config, 'routine list');
+  if (json === true) return printJson(routines);
+  print(routines.map(routineLine).join('\n') || 'There are no routines.');
+}
+
+function routineLine({ id, name, creator, conversation, state, next, last, failures }: RoutineRow): string {
+  const stands = next === undefined ? state : `next ${inMinutes(next)}`;
+  const came = last === undefined ? '' : `  last ${inMinutes(last.at)} ${last.how}`;
+  const failed = failures === 0 ? '' : `  failed ${failures} times`;
+  return `${id}  ${printable(name)}  of ${printable(creator)} in ${printable(conversation)}  ${stands}${came}${failed}`;
+}
+
 const states: Readonly<Record<TaskRow['state'], string>> = {
   waiting: 'waits',
   running: 'runs',
@@ -43,7 +57,7 @@ function taskLine({ id, skill, sender, chat, state, since }: TaskRow): string {
 }
 
 export function statusScreen(now: Status, config: Config): string {
-  const { version, process: running, backlog, failedDeliveries, tasks, approvals } = now;
+  const { version, process: running, backlog, failedDeliveries, tasks, approvals, routines } = now;
   const rows: readonly (readonly [string, string])[] = [
     [
       'bot',
@@ -58,6 +72,7 @@ export function statusScreen(now: Status, config: Config): string {
       `${backlog.inboxDead} messages (skillet inbox list), ${failedDeliveries} deliveries (skillet outbox list)`,
     ],
     ['runs', `${tasks.length} in the background, ${approvals} approvals wait`],
+    ['routines', `${routines.active} active, ${routines.paused} paused (skillet routines)`],
     ['today', usedToday(now, config)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));

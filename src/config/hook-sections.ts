@@ -7,7 +7,7 @@ export const shortestSecret = 16;
 const longestPrompt = 4_000;
 
 /** A thread or topic stands behind a slash. */
-const place = z.string().superRefine((id, context) => {
+export const place = z.string().superRefine((id, context) => {
   const [chat = '', thread, ...more] = id.split('/');
   const form =
     'write channel and id, such as "telegram:-100123" or, for a topic or thread, "telegram:-100123/7"';

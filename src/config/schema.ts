@@ -3,6 +3,7 @@ import { isZone } from '../core/local-time.ts';
 import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
 import { checkHookNames, hook } from './hook-sections.ts';
+import { checkRoutineNames, routine } from './routine-sections.ts';
 import { admittedUserId, chatId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
 import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
@@ -134,6 +135,7 @@ export const configSchema = section(
     tools: toolsSection.default({}),
     mcp: mcpSection.default({}),
     hooks: z.array(hook).default([]),
+    routines: z.array(routine).default([]),
     store: storeSection.prefault({}),
     server: serverSection.prefault({}),
     log: logSection.prefault({}),
@@ -145,6 +147,7 @@ export const configSchema = section(
     checkModelSettings(table, complain);
     checkGroupNames(table, complain);
     checkHookNames(table, complain);
+    checkRoutineNames(table, complain);
   },
 );
 

@@ -57,7 +57,7 @@ type Why = (say: Say) => string;
 
 async function whyBarred(
   { message, task }: Fired,
-  { people, host, routines }: ItemDeps,
+  { people, host, routines, chat }: ItemDeps,
 ): Promise<Why | undefined> {
   const decision = await people.users.decide(message);
   if (!decision.allowed) {
@@ -65,7 +65,15 @@ async function whyBarred(
     host.log.warn({ routine: task.id, code, reason }, 'the creator of a routine is not admitted any more');
     return (say) => say`its creator may not talk with me there any more.`;
   }
-  const { last } = (await host.store.routines.find(task.id)) ?? {};
+  // What an operator wrote reaches no other person's direct message.
+  const { definition, last } = (await host.store.routines.find(task.id)) ?? {};
+  const mayBeOthers = definition?.fromConfig === true && message.chatType === 'private';
+  const { conversation, sender } = message;
+  const looked = mayBeOthers
+    ? await chat.channels.get(conversation.channel)?.lookUpChat(conversation)
+    : undefined;
+  if (mayBeOthers && looked?.person !== sender.id)
+    return (say) => say`a direct message takes only routines of its own person.`;
   const gone = last?.how === 'answered' && last.key !== message.id && (await host.store.outbox.givenUp());
   if (gone !== false && gone !== undefined && gone.some(({ key }) => key === partKey(last?.key ?? '', 0)))
     return (say) => say`I can’t write to that chat any more.`;

@@ -24,6 +24,7 @@ import { namedGroups } from './access/named-groups.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import { listWork } from './list-work.ts';
+import { listRoutines } from './list-routines.ts';
 import { statusOf, tasksOf } from './status-of.ts';
 
 /** What operations act on. */
@@ -37,6 +38,7 @@ export type OperateDeps = Readonly<{
     | 'usage'
     | 'asks'
     | 'transcripts'
+    | 'routines'
     | 'backlog'
     | 'check'
     | 'memories'
@@ -216,6 +218,8 @@ export const operations = {
   }),
 
   status: reads(none, (_, { store, running }) => statusOf(store, running?.readiness)),
+  /** Without what they say, which is their creators'. */
+  'routine list': reads(none, (_, { store }) => listRoutines(store)),
   tasks: reads(none, (_, { store }) => tasksOf(store)),
   'audit tail': reads(auditLines, async ({ lines, ...filter }, { audit }) => {
     const isFiltered = Object.keys(filter).length > 0;

@@ -17,6 +17,7 @@ export type Status = Readonly<{
   tasks: readonly TaskRow[];
   /** Questions about calls that wait for a yes. */
   approvals: number;
+  routines: Readonly<{ active: number; paused: number }>;
   today: readonly UsageRow[];
 }>;
 
@@ -31,7 +32,7 @@ export type TaskRow = Readonly<{
   since: number;
 }>;
 
-type Reads = Pick<Store, 'inbox' | 'outbox' | 'asks' | 'backlog' | 'usage'>;
+type Reads = Pick<Store, 'inbox' | 'outbox' | 'asks' | 'routines' | 'backlog' | 'usage'>;
 
 export async function statusOf(store: Reads, readiness: (() => Readiness) | undefined): Promise<Status> {
   const items = await store.inbox.list('waiting');
@@ -47,8 +48,15 @@ export async function statusOf(store: Reads, readiness: (() => Readiness) | unde
     failedDeliveries: (await store.outbox.givenUp()).length,
     tasks: rowsOf(items, asks),
     approvals: asks.filter(({ kind }) => kind === 'approval').length,
+    routines: await countRoutines(store),
     today: await store.usage({ day: new Date().toISOString().slice(0, 10) }),
   };
+}
+
+async function countRoutines({ routines }: Reads): Promise<Status['routines']> {
+  const all = await routines.all();
+  const count = (wanted: string): number => all.filter(({ state }) => state === wanted).length;
+  return { active: count('active'), paused: count('paused') };
 }
 
 export async function tasksOf(store: Pick<Store, 'inbox' | 'asks'>): Promise<readonly TaskRow[]> {

@@ -249,3 +249,49 @@ test('N3 if the bot can’t write to the chat any more, the routine stops at its
   const { text } = await person.dm.nextMessage(/I paused the routine Lost/);
   assert.match(text, /I can’t write to that chat any more/);
 });
+
+test('N2 [[routines]] of the config run as the person they name, follow a reload, and can’t be changed in a chat', async (t) => {
+  const routine = (more: string): string =>
+    `${toml}[[routines]]\nname = "greeting"\nwhen = "0 9 1 1 *"\nas = "telegram:1002"\nconversation = "telegram:1002"\n${more}\n`;
+  const { set, person, owner } = await start(t, { toml: routine('task = "Good morning."\nreminder = true') });
+  person.says('/routines');
+  const list = await person.dm.nextMessage(/greeting config-greeting: next: /);
+  assert.deepEqual(list.buttons, ['Run now']);
+  person.presses(list.id, 'Run now');
+  await person.dm.nextMessage(/⏰ Reminder\n\nGood morning\./);
+  person.says('routine_remove {"id": "greeting"}');
+  await person.dm.nextMessage(/set up in config\.toml: only the operator/);
+  await set.reconfigure(
+    routine(
+      'task = "Good day."\nreminder = true\n[[routines]]\nname = "wrong"\nwhen = "soon"\ntask = "x"\nas = "telegram:1002"\nconversation = "telegram:1002"',
+    ),
+  );
+  const { message } = await set.log.line((line) =>
+    line.message.startsWith('[[routines]] wrong does not run'),
+  );
+  assert.match(message, /"soon" is no time\. Write a time/);
+  await set.telegram.until('the change is stored', () =>
+    set.log.lines.find((line) => line.message === 'the config was changed'),
+  );
+  person.says('/routines');
+  await person.dm.nextMessage(/Good day\./);
+  // Nobody writes to others in the operator's name.
+  await set.reconfigure(
+    routine('task = "For you."\nreminder = true').replace('as = "telegram:1002"', 'as = "telegram:1001"'),
+  );
+  await set.log.line(
+    () => set.log.lines.filter((line) => line.message === 'the config was changed').length > 1,
+  );
+  owner.says('/routines greeting');
+  const others = await owner.dm.nextMessage(/greeting config-greeting/);
+  owner.presses(others.id, 'Run now');
+  await owner.dm.nextMessage(/a direct message takes only routines of its own person/);
+  await set.reconfigure(toml);
+  await set.log.line(
+    () => set.log.lines.filter((line) => line.message === 'the config was changed').length > 2,
+  );
+  for (let shown = 'config-greeting'; shown.includes('config-greeting');) {
+    person.says('/routines');
+    shown = (await person.dm.nextMessage(/config-greeting|There are no routines here/)).text;
+  }
+});

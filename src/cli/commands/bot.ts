@@ -57,6 +57,13 @@ export const botCommands = [
     run: async (given) => (await import('../status.ts')).status(given),
   }),
   command({
+    name: 'routines',
+    about: 'reminders and routines of all people: whose, where, when next, and how the last one went',
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../status.ts')).listRoutines(given),
+  }),
+  command({
     name: 'tasks',
     about: 'runs in the background, of every chat',
     needs: 'bot',
