@@ -20,7 +20,7 @@ export type Memories = Readonly<{
   /** Keeps them from retention. Writes once a day. */
   seen(holders: readonly Holder[], now: number): Promise<void>;
   remove(id: string): Promise<boolean>;
-  /** What has all these words, then what has any of them; newest first (K5). Longer words are beginnings. */
+  /** What has all these words, or words that begin with the longer ones; then what has any of them. Newest first (K5). */
   search(holder: Holder, text: string, limit: number): Promise<readonly FoundSaid[]>;
 }>;
 
@@ -79,10 +79,13 @@ export function createMemories(sql: Sql, log: Log): Memories {
   const touch = sql.statement('UPDATE memories SET seen_at = ?2 WHERE holder = ?1 AND seen_at < ?3');
   const remove = sql.statement('DELETE FROM memories WHERE id = ?1');
   const { search } = dialect;
-  const find = sql.statement<SaidRow>(
-    `SELECT said.seq, said.holder, said.asker, said.said FROM ${search.from}
-     WHERE ${search.matches('?2')} AND said.holder = ?1 ORDER BY ${search.newest} DESC LIMIT ?3`,
-  );
+  const finding = ({ from, newest }: typeof search.few) =>
+    sql.statement<SaidRow>(
+      `SELECT said.seq, said.holder, said.asker, said.said FROM ${from}
+       WHERE ${search.matches('?2')} AND said.holder = ?1 ORDER BY ${newest} DESC LIMIT ?3`,
+    );
+  const findAll = finding(search.few);
+  const findAny = finding(search.many);
 
   function* add(memory: Memory, most: number): Steps<'stored' | 'full'> {
     const holder = holderOf(memory);
@@ -126,9 +129,11 @@ export function createMemories(sql: Sql, log: Log): Memories {
       if (words.length === 0) return [];
       const asked = words.map((word) => search.word(word, word.length >= shortestBeginning));
       const within = search.word(holderWord(holder), false);
-      const all = await read(find(holder, search.all([within, ...asked]), limit));
+      const all = await read(findAll(holder, search.all([within, ...asked]), limit));
       if (all.length >= limit || words.length === 1) return all.flatMap(readSaid);
-      const any = await read(find(holder, search.all([within, search.any(asked)]), limit));
+      // Whole words only: beginnings of many words take longer.
+      const whole = search.any(words.map((word) => search.word(word, false)));
+      const any = await read(findAny(holder, search.all([within, whole]), limit));
       const known = new Set(all.map(({ seq }) => seq));
       return [...all, ...any.filter(({ seq }) => !known.has(seq))].slice(0, limit).flatMap(readSaid);
     },

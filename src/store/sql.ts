@@ -44,11 +44,15 @@ type Dialect = Readonly<{
   search: SearchDialect;
 }>;
 
+/** `newest`: what rows are sorted by, descending. */
+type SearchPath = Readonly<{ from: string; newest: string }>;
+
 /** Of the table `said` by its words, which are letters and digits. */
 type SearchDialect = Readonly<{
-  from: string;
+  few: SearchPath;
+  /** Where many rows may match; `?1` is the holder. */
+  many: SearchPath;
   matches(query: string): string;
-  newest: string;
   word(word: string, isBeginning: boolean): string;
   all(parts: readonly string[]): string;
   any(parts: readonly string[]): string;

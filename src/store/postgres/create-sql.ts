@@ -40,9 +40,15 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       held: '(SELECT skillet.held($1, $2, $3, $4, false))',
       search: {
-        from: 'said',
+        // Not by the key: the index of words comes first.
+        few: { from: 'said', newest: 'said.seq + 0' },
+        // All that match would be read and sorted.
+        many: {
+          from: `(SELECT * FROM said WHERE holder = ?1 AND seq >= COALESCE(
+            (SELECT seq FROM said WHERE holder = ?1 ORDER BY seq DESC OFFSET 500 LIMIT 1), 0)) AS said`,
+          newest: 'said.seq',
+        },
         matches: (query) => `said.words @@ CAST(${query} AS tsquery)`,
-        newest: 'said.seq',
         word: (word, isBeginning) => (isBeginning ? `'${word}':*` : `'${word}'`),
         all: (parts) => parts.join(' & '),
         any: (parts) => `(${parts.join(' | ')})`,

@@ -23,5 +23,6 @@ export const memoryTables = `
     words tsvector NOT NULL
   );
   CREATE INDEX said_transcript ON skillet.said (transcript);
+  CREATE INDEX said_holder ON skillet.said (holder, seq);
   CREATE INDEX said_asker ON skillet.said (asker);
   CREATE INDEX said_words ON skillet.said USING gin (words) WITH (fastupdate = off);`;

@@ -58,10 +58,9 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
       skipLocked: '',
       held: 'TRUE',
       search: {
-        // In this order: the index comes first.
-        from: 'said_words CROSS JOIN said ON said.seq = said_words.rowid',
+        few: byWords,
+        many: byWords,
         matches: (query) => `said_words MATCH ${query}`,
-        newest: 'said_words.rowid',
         word: (word, isBeginning) => (isBeginning ? `"${word}" *` : `"${word}"`),
         all: (parts) => parts.join(' AND '),
         any: (parts) => `(${parts.join(' OR ')})`,
@@ -69,3 +68,9 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
     },
   };
 }
+
+/** In this order: the index comes first. */
+const byWords = {
+  from: 'said_words CROSS JOIN said ON said.seq = said_words.rowid',
+  newest: 'said_words.rowid',
+} as const;
