@@ -6,10 +6,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
+import { recallTimes, timesOn } from './recall.ts';
 import { measureSandbox } from './sandbox.ts';
 import { openStage, type StageOptions } from './stage.ts';
 import { measureStreaming } from './streaming.ts';
 import { describe, quantile } from './statistics.ts';
+import { noPostgres, startPostgres } from '../test/support/postgres.ts';
 import { pngOf } from '../test/support/sent-files.ts';
 
 const turns = Number(process.env['SKILLET_BENCH_TURNS'] ?? 200);
@@ -43,6 +45,10 @@ await bench('R2 skills_search over 5,000 skills, side by side with looking for t
 await bench('R3 file index of a skill with 1,000 files, side by side with a bare listing', () =>
   lookUp(indexTimes(1_000)),
 );
+await bench('K5 recall in a group over 100,000 entries, a tenth of them there, on SQLite', async () =>
+  print('skillet', describe(await recallTimes(100_000))),
+);
+await bench('K5 the same on PostgreSQL', recallOnPostgres);
 
 async function bench(title: string, measure: () => Promise<void>): Promise<void> {
   process.stdout.write(`\n${title}\n`);
@@ -194,6 +200,18 @@ async function sandboxed(): Promise<void> {
   print('started by itself', describe(bare));
   print('bubblewrap', describe(bubblewrap));
   print('overhead', `p50 ${(quantile(bubblewrap, 0.5) - quantile(bare, 0.5)).toFixed(2)} ms`);
+}
+
+async function recallOnPostgres(): Promise<void> {
+  const server = await startPostgres();
+  if (server === undefined) return print('not measured', noPostgres);
+  try {
+    const url = await server.database();
+    const analyze = () => server.run(url, 'VACUUM ANALYZE');
+    print('skillet', describe(await timesOn(url, 100_000, analyze)));
+  } finally {
+    await server.close();
+  }
 }
 
 async function promptSize(): Promise<void> {
