@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { openConnection } from '../../src/store/sqlite/open-connection.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { mountSmallDisk } from '../support/full-disk.ts';
@@ -50,6 +52,22 @@ test('Q10 a backup that is made while messages are accepted is whole and holds a
   const keys = new Set((await restored.inbox.list('waiting')).map(({ key }) => key));
   for (let n = 0; n < 4_000; n++) assert.ok(keys.has(`k${n}`), `k${n}`);
   await restored.close();
+});
+
+test('Q10 a backup that begins during a write waits for it', async (context) => {
+  const dir = folder(context);
+  const connection = openConnection(path.join(dir, 's.db'));
+  connection.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)');
+  let isOver = false;
+  const copied = connection.backup(path.join(dir, 'copy.db')).finally(() => (isOver = true));
+  for (let turn = 0; turn < 100; turn++) await setImmediate();
+  assert.equal(isOver, false);
+  connection.exec('COMMIT');
+  await copied;
+  connection.close();
+  const db = new DatabaseSync(path.join(dir, 'copy.db'));
+  assert.deepEqual({ ...db.prepare('SELECT x FROM t').get() }, { x: 1 });
+  db.close();
 });
 
 test('Q10 a backup overwrites nothing', async (context) => {

@@ -1,4 +1,5 @@
 import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** `power`: on disk when the call returns. `process`: survives a kill, and is consistent after a power cut (Q8). */
 export type Survives = 'power' | 'process';
@@ -24,6 +25,14 @@ export type Connection = Readonly<{
 
 /** Pages a step: 1 MB. */
 const backupPages = 256;
+
+const backupTries = 500;
+const backupAgainMs = 10;
+
+/** Node 24 rejects with SQLite's code 0 ("not an error") if the first step meets a write; at later ones it waits. */
+function metWrite(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 0;
+}
 
 /** Opens a file or `:memory:` and changes nothing yet. Database errors, a full disk included, reach the caller (Q11). */
 export function openConnection(location: string): Connection {
@@ -64,11 +73,19 @@ export function openConnection(location: string): Connection {
     },
     exec: (sql) => db.exec(sql),
     async backup(file, onProgress) {
-      const pages = await backup(db, file, {
-        rate: backupPages,
-        progress: ({ totalPages, remainingPages }) => onProgress?.(totalPages - remainingPages, totalPages),
-      });
-      onProgress?.(pages, pages);
+      for (let tries = 1; ; tries++) {
+        try {
+          const pages = await backup(db, file, {
+            rate: backupPages,
+            progress: ({ totalPages, remainingPages }) =>
+              onProgress?.(totalPages - remainingPages, totalPages),
+          });
+          return onProgress?.(pages, pages);
+        } catch (error) {
+          if (!metWrite(error) || tries === backupTries) throw error;
+          await delay(backupAgainMs);
+        }
+      }
     },
     emptyJournal: () => db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0,
     close: () => db.close(),
