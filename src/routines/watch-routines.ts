@@ -27,6 +27,7 @@ export type RoutineWatch = Readonly<{
 const page = 50;
 /** The clock may be set, and signals of other processes may be missed. */
 const longestSleepMs = 60_000;
+const againMs = 1_000;
 /** Under `none` a time is missed after this. */
 const freshMs = 5 * 60_000;
 /** Under `all`: older ones are left out. */
@@ -40,12 +41,13 @@ export function watchRoutines(host: RoutineHost): RoutineWatch {
     for (;;) {
       const due = await store.routines.due(clock.now(), page);
       for (const routine of due) await fireDue(routine, host);
-      if (due.length < page) break;
+      // Others may have become due meanwhile.
+      if (due.length === 0) break;
     }
     const now = clock.now();
     const next = (await store.routines.nextDue()) ?? Infinity;
     // Only damaged rows stay due.
-    return next > now ? Math.min(next, now + longestSleepMs) : now + longestSleepMs;
+    return next > now ? Math.min(next, now + longestSleepMs) : now + againMs;
   }
 
   const scheduler = createScheduler({ look, what: 'the routines', clock, log });
