@@ -7,9 +7,9 @@ import { mayManage, pauseOrResume, removeRoutine, runNow } from './routine-book.
 import type { BookDeps } from './define-routine.ts';
 import { describeRoutine, readerOf } from './show-routines.ts';
 
-/** `refused` is for the presser alone; otherwise the pressed message shows `text`. */
+/** `refused` is for the presser alone; otherwise the pressed message shows `text`. `said`: what a list does not show. */
 export type PressedRoutine = Readonly<
-  { refused: string } | { text: string; buttons: readonly Button[] | undefined }
+  { refused: string } | { said?: string; text: string; buttons: readonly Button[] | undefined }
 >;
 
 /** One press of `routine:ACTION:ID`, judged by who pressed. `press`: unique, so it counts once. */
@@ -25,23 +25,24 @@ export async function pressRoutine(
   if (!(await mayManage(routine, requester.sender, deps)))
     return { refused: say`Only the person who set it up, or an owner, can do that.` };
   const isFixed = routine.definition.fromConfig === true;
-  const show = async (one: Routine, head: string): Promise<PressedRoutine> => ({
-    text: [head, await describeRoutine(one, readerOf(requester), deps.store.outbox)]
-      .filter(Boolean)
-      .join('\n\n'),
+  const show = async (one: Routine): Promise<Exclude<PressedRoutine, { refused: string }>> => ({
+    text: await describeRoutine(one, readerOf(requester), deps.store.outbox),
     buttons: routineButtons(one, say),
   });
-  if (action === 'show') return show(routine, '');
+  if (action === 'show') return show(routine);
   if (action === 'run') {
     await runNow(routine, press, requester, deps);
-    return show(routine, say`It runs now.`);
+    const said = say`It runs now.`;
+    const { text, buttons } = await show(routine);
+    return { said, text: `${said}\n\n${text}`, buttons };
   }
   if (isFixed) return { refused: say`My operator set this up, so only they can change it.` };
   if (action === 'remove') {
     await removeRoutine(id, requester, deps);
-    return { text: say`Removed: ${routine.definition.name}.`, buttons: undefined };
+    const said = say`Removed: ${routine.definition.name}.`;
+    return { said, text: said, buttons: undefined };
   }
   if (action !== 'pause' && action !== 'resume') return { refused: say`This button has expired.` };
   const booked = await pauseOrResume(routine, action === 'pause' ? 'paused' : 'active', requester, deps);
-  return booked.ok ? show(booked.routine, '') : { refused: say`This routine is gone.` };
+  return booked.ok ? show(booked.routine) : { refused: say`This routine is gone.` };
 }

@@ -203,7 +203,10 @@ async function changeRoutine(
   const { kind, name, language, timezone } = sender;
   const requester = { conversation, chatType, external, sender: sender.id, kind, name, language, timezone };
   const done = await pressRoutine(action, routine, { press: id, requester }, deps.routines);
-  return 'refused' in done ? done.refused : show(pressed, done.text, deps, { buttons: done.buttons });
+  if ('refused' in done) return done.refused;
+  // The Home tab has no message to change: it lists the routines itself.
+  if (pressed.receipt === undefined && pressed.ephemeral !== true) return done.said;
+  return show(pressed, done.text, deps, { buttons: done.buttons });
 }
 
 async function answerAsk(
