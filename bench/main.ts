@@ -1,5 +1,5 @@
 /**
- * Speed and size, side by side with a bare bot on the same libraries (SPEC B1, B3, B4, B7, M6): `npm run bench`.
+ * Speed and size, side by side with a bare bot on the same libraries (SPEC B1, B3, B4, B7, M6, N1): `npm run bench`.
  * Figures are printed, never judged: a busy machine makes every one of them worse. `SKILLET_BENCH_BESIDE` names another
  * checkout with its packages installed, whose own time, start and memory are then measured in the same run, turn by turn.
  */
@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { recallTimes, timesOn } from './recall.ts';
+import { routineTimes, withSleeping } from './routines.ts';
 import { measureSandbox } from './sandbox.ts';
 import { openStage, type StageOptions } from './stage.ts';
 import { measureStreaming } from './streaming.ts';
@@ -19,13 +20,13 @@ const answers = Number(process.env['SKILLET_BENCH_ANSWERS'] ?? 3);
 const starts = Number(process.env['SKILLET_BENCH_STARTS'] ?? 5);
 const beside = process.env['SKILLET_BENCH_BESIDE'];
 
-type Contender = Readonly<{ name: string } & Pick<StageOptions, 'bot' | 'checkout'>>;
+type Contender = Readonly<{ name: string } & Pick<StageOptions, 'bot' | 'checkout' | 'config'>>;
 const bare: Contender = { name: 'bare', bot: 'bare' };
 const skillets: readonly Contender[] = [
   { name: 'skillet', bot: 'skillet' },
   ...(beside === undefined ? [] : [{ name: 'beside', bot: 'skillet', checkout: beside } as const]),
 ];
-const contenders = [bare, ...skillets];
+const contenders = [bare, ...skillets] as const;
 
 await bench('B1 own time: from an update arriving to its request reaching the model', ownTime);
 await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
@@ -49,6 +50,7 @@ await bench('K5 recall in a group over 100,000 entries, a tenth of them there, o
   print('skillet', describe(await recallTimes(100_000))),
 );
 await bench('K5 the same on PostgreSQL', recallOnPostgres);
+await bench('N1 10,000 sleeping routines: own time of a turn and memory, a look, 100 firings', routines);
 
 async function bench(title: string, measure: () => Promise<void>): Promise<void> {
   process.stdout.write(`\n${title}\n`);
@@ -56,7 +58,7 @@ async function bench(title: string, measure: () => Promise<void>): Promise<void>
 }
 
 async function ownTime(): Promise<void> {
-  const [floor, ...rest] = await measureTurns(0);
+  const [floor, ...rest] = await measureTurns(0, contenders);
   for (const { name, own } of [floor, ...rest]) print(name, describe(own));
   for (const { name, own } of rest) {
     const above = (share: number): string => (quantile(own, share) - quantile(floor.own, share)).toFixed(2);
@@ -65,7 +67,7 @@ async function ownTime(): Promise<void> {
 }
 
 async function wholeTurn(): Promise<void> {
-  const [floor, ...rest] = await measureTurns(50);
+  const [floor, ...rest] = await measureTurns(50, contenders);
   for (const { name, whole } of [floor, ...rest]) print(name, describe(whole));
   for (const { name, whole } of rest) {
     print(`${name} as a multiple of bare`, (quantile(whole, 0.5) / quantile(floor.whole, 0.5)).toFixed(3));
@@ -85,15 +87,17 @@ async function streaming(): Promise<void> {
 
 type Turns = { name: string; own: number[]; whole: number[] };
 
-/** The bare bot's first. */
-async function measureTurns(modelMs: number): Promise<[Turns, ...Turns[]]> {
-  const open = async ({ name, ...bot }: Contender) => {
-    const stage = await openStage({ ...bot, modelMs });
+async function measureTurns(
+  modelMs: number,
+  [first, ...others]: readonly [Contender, ...Contender[]],
+): Promise<[Turns, ...Turns[]]> {
+  const open = async ({ name, bot, checkout, config }: Contender) => {
+    const stage = await openStage({ bot, checkout, config, modelMs });
     return { stage, person: stage.telegram.person(), turns: { name, own: [], whole: [] } as Turns };
   };
-  const floor = await open(bare);
+  const floor = await open(first);
   const measured = [floor];
-  for (const one of skillets) measured.push(await open(one));
+  for (const one of others) measured.push(await open(one));
   for (let turn = -20; turn < turns; turn++) {
     for (const one of measured) {
       const { telegram, lastAsked } = one.stage;
@@ -159,13 +163,18 @@ async function idleMemory(): Promise<void> {
   for (const { name, ...options } of cases) {
     // The first start after an upgrade compiles everything, which stays in memory: some 10 MB.
     await (await openStage({ ...options, modelMs: 0 })).close();
-    const { telegram, memoryMb, close } = await openStage({ ...options, modelMs: 0 });
-    telegram.person().says('hello');
-    await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
-    await delay(5_000);
-    print(name, `${(await memoryMb()).toFixed(0)} MB`);
-    await close();
+    print(name, `${(await idleMb(options)).toFixed(0)} MB`);
   }
+}
+
+async function idleMb(options: Omit<StageOptions, 'modelMs'>): Promise<number> {
+  const { telegram, memoryMb, close } = await openStage({ ...options, modelMs: 0 });
+  telegram.person().says('hello');
+  await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
+  await delay(5_000);
+  const mb = await memoryMb();
+  await close();
+  return mb;
 }
 
 /** Each of 300 kB, as Telegram gives photos; each request holds all before it. */
@@ -212,6 +221,29 @@ async function recallOnPostgres(): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+async function routines(): Promise<void> {
+  await withSleeping(0, (none) =>
+    withSleeping(10_000, async (many) => {
+      // Each on a store of its own: the platform's servers number their messages from the same start.
+      const on = async (name: string, copy: () => Promise<string>) =>
+        ({ name, bot: 'skillet', config: `[store]\nurl = "${await copy()}"\n` }) as const;
+      const both = [await on('no routines', none), await on('10,000 routines', many)] as const;
+      for (const { name, own } of await measureTurns(0, both)) print(`${name}: own time`, describe(own));
+      for (const [name, copy] of [
+        ['no routines', none],
+        ['10,000 routines', many],
+      ] as const) {
+        const memory: number[] = [];
+        for (let n = 0; n < starts; n++) memory.push(await idleMb(await on(name, copy)));
+        print(`${name}: idle memory`, `median ${quantile(memory, 0.5).toFixed(1)} MB (${starts})`);
+        const { looks, delays } = await routineTimes(await copy(), 100);
+        print(`${name}: a look`, describe(looks));
+        print(`${name}: due to stored`, describe(delays));
+      }
+    }),
+  );
 }
 
 async function promptSize(): Promise<void> {
