@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ownerId } from './id.ts';
 import { place } from './hook-sections.ts';
-import { section, type Complain } from './section.ts';
+import { section, zone, type Complain } from './section.ts';
 
 /** What happens at set times, by the operator (N2). `when` is read as in chats. */
 export const routine = section({
@@ -9,7 +9,7 @@ export const routine = section({
     error: 'a routine is named in small letters, digits and -',
   }),
   when: z.string().min(1).max(100),
-  timezone: z.string().min(1).max(60).optional(),
+  timezone: zone.optional(),
   task: z.string().min(1).max(2_000),
   as: ownerId,
   conversation: place,

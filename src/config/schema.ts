@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isZone } from '../core/local-time.ts';
 import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
 import { checkHookNames, hook } from './hook-sections.ts';
@@ -8,7 +7,7 @@ import { admittedUserId, chatId, groupUserId, memberId, ownerId, wrongChat } fro
 import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
-import { listenAddress, section } from './section.ts';
+import { listenAddress, section, zone } from './section.ts';
 import { skillsSection } from './skill-sections.ts';
 import {
   capabilitiesSection,
@@ -23,7 +22,7 @@ import {
 const botSection = section({
   name: z.string().min(1).default('Skillet'),
   language: z.enum(['auto', 'en', ...languages]).default('auto'),
-  timezone: z.string().refine(isZone, { error: 'write a zone such as "Europe/Zurich" or "UTC"' }).optional(),
+  timezone: zone.optional(),
   owner: z.array(ownerId).default([]),
   data_dir: z.string().min(1).default('./data'),
   workspace: z.string().min(1).default('./workspace'),

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import type { ChatType } from '../core/conversation.ts';
+import { isZone } from '../core/local-time.ts';
+
+export const zone = z.string().refine(isZone, { error: 'write a zone such as "Europe/Zurich" or "UTC"' });
 
 /** Port 0: any free port. */
 export const listenAddress = z.string().refine(isListenAddress, {

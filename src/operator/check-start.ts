@@ -17,6 +17,7 @@ import { serverEnvironment } from '../mcp/mcp-settings.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
 import { skillRoots } from '../skills/open-library.ts';
+import { checkRoutines } from './check-routines.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -29,7 +30,8 @@ export type StartCode =
   | 'MODEL_WITHOUT_KEY'
   | 'PROGRAM_MISSING'
   | 'WORKSPACE_UNUSABLE'
-  | 'PORT_UNUSABLE';
+  | 'PORT_UNUSABLE'
+  | 'ROUTINE_UNUSABLE';
 
 type Finding = Readonly<{
   level: 'error' | 'warning';
@@ -64,13 +66,14 @@ async function checkStart(
   config: Config,
   { env, isRunning }: Readonly<{ env: Env; isRunning: boolean }>,
 ): Promise<readonly Diagnostic[]> {
-  const findings = [
+  const findings: readonly Finding[] = [
     ...checkTokens(config),
     ...checkFiles(config),
     ...checkWriters(config),
     ...checkModels(config),
     ...checkPrograms(config, env),
     ...checkWorkspace(config),
+    ...checkRoutines(config),
     ...(isRunning ? [] : await checkPorts(config)),
   ];
   if (findings.length === 0) return [];

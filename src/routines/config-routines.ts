@@ -1,6 +1,6 @@
 import type { Config } from '../config/complete-config.ts';
 import { conversationOf } from '../config/hook-sections.ts';
-import { isZone, systemZone } from '../core/local-time.ts';
+import { systemZone } from '../core/local-time.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Routine, RoutineDefinition } from '../store/routines.ts';
@@ -57,7 +57,6 @@ function define(
     log.error({ routine: name }, `[[routines]] ${name} does not run: ${why}`);
     return undefined;
   };
-  if (!isZone(timezone)) return problem(`"${timezone}" is no time zone. Write one such as "Europe/Zurich".`);
   const read = readWhen(written.when, { zone: timezone, now: createdAt });
   if (!read.ok) return problem(read.problem);
   return {

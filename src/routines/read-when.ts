@@ -1,7 +1,9 @@
 import type { RoutineTime } from '../store/routines.ts';
 import { nextTime, timeInZone } from './due-times.ts';
 
-export type ReadWhen = Readonly<{ ok: true; when: RoutineTime } | { ok: false; problem: string }>;
+export type ReadWhen = Readonly<
+  { ok: true; when: RoutineTime } | { ok: false; problem: string; isPast?: true }
+>;
 
 const longest = 100;
 const minute = 60_000;
@@ -29,9 +31,11 @@ export function readWhen(text: string, { zone, now }: Readonly<{ zone: string; n
   const next = nextTime(read.when, zone, now);
   if (read.when.kind === 'once') {
     if (next === undefined)
-      return problem(
-        `"${words}" is in the past: it is ${new Date(now).toISOString().slice(0, 16)}Z now. Write a later time.`,
-      );
+      return {
+        ok: false,
+        problem: `"${words}" is in the past: it is ${new Date(now).toISOString().slice(0, 16)}Z now. Write a later time.`,
+        isPast: true,
+      };
     if (next > now + furthestMs)
       return problem(`"${words}" is more than ten years away. Write an earlier time.`);
   }

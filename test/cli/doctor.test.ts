@@ -112,7 +112,8 @@ test('L2 tokens, models, programs, ports and folders are looked at as start does
     `[bot]\nowner = ["slack:U1"]\nworkspace = "./a-file"\n[slack]\nbot_token = "xapp-1"\napp_token = "xoxb-1"\n` +
       `[models.default]\nmodel = "claude-sonnet-5-5"\n[mcp.notes]\ncommand = "no-such-program"\n` +
       `[server]\nlisten = "127.0.0.1:${(port.address() as AddressInfo).port}"\n` +
-      `[capabilities.providers.NOTES]\ncommand = ["x"]\n`,
+      `[capabilities.providers.NOTES]\ncommand = ["x"]\n` +
+      `[[routines]]\nname = "a"\nwhen = "soon"\ntask = "x"\nas = "slack:U1"\nconversation = "slack:C1"\n`,
   );
   for (const id of [
     'TOKENS_SWAPPED',
@@ -120,6 +121,7 @@ test('L2 tokens, models, programs, ports and folders are looked at as start does
     'PROGRAM_MISSING',
     'WORKSPACE_UNUSABLE',
     'PORT_UNUSABLE',
+    'ROUTINE_UNUSABLE',
     'PROVIDER_UNUSED',
   ])
     assert.ok(of(id).fix.length > 10);

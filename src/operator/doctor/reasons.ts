@@ -100,6 +100,10 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     why: 'The bot does not start if it can’t listen there.',
     fix: 'End the other program (`ss -ltnp` names it), or write another port.',
   },
+  ROUTINE_UNUSABLE: {
+    why: 'That routine of the config would never run.',
+    fix: 'Write the time, the person or the chat as the message says.',
+  },
   DISK_LOW: {
     why: 'Below 500 MB the bot fetches no files; on a full disk it accepts no messages.',
     fix: 'Free space, or lower [bot] retention_days.',
