@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Conversation } from '../core/conversation.ts';
-import { ownerId, wrongChat } from './id.ts';
+import { personId, wrongChat } from './id.ts';
 import { section, type Complain } from './section.ts';
 
 export const shortestSecret = 16;
@@ -26,7 +26,7 @@ export const hook = section({
   }),
   signature: z.enum(['standard', 'github']).default('standard'),
   conversation: place,
-  as: ownerId,
+  as: personId,
   prompt: z
     .string()
     .min(1)

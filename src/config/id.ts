@@ -14,12 +14,18 @@ export const userId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
+const writtenTo = (like: (id: string) => string) =>
+  text.superRefine((id, context) => {
+    const bare = `the bot also writes to them, so write the channel too: ${like(id)}`;
+    const wrong = wrongUser(id) ?? (id.includes(':') ? undefined : bare);
+    if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+  });
+
 /** Qualified: the bot writes to owners (A9). */
-export const ownerId = text.superRefine((id, context) => {
-  const bare = `an owner is also written to, so write the channel too: ${qualified(id)}`;
-  const wrong = wrongUser(id) ?? (id.includes(':') ? undefined : bare);
-  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
-});
+export const ownerId = writtenTo(qualified);
+
+/** The same, but not quoted: it may come from the environment (S12). */
+export const personId = writtenTo(() => '"telegram:42" or "slack:U042ABC"');
 
 /** Or `slack:*` for the home workspace (A9). */
 export const admittedUserId = text.superRefine((id, context) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ownerId } from './id.ts';
+import { personId } from './id.ts';
 import { place } from './hook-sections.ts';
 import { section, zone, type Complain } from './section.ts';
 
@@ -11,7 +11,7 @@ export const routine = section({
   when: z.string().min(1).max(100),
   timezone: zone.optional(),
   task: z.string().min(1).max(2_000),
-  as: ownerId,
+  as: personId,
   conversation: place,
   reminder: z.boolean().default(false),
   quiet: z.boolean().default(false),

@@ -15,59 +15,47 @@ import {
 import { isTooOften, type BookDeps, type Booked, type RoutineWish } from './define-routine.ts';
 import { describeRoutine, nextWords, readerOf } from './show-routines.ts';
 
-const when = z
-  .string()
-  .describe(
-    'A local time ("2026-12-24T18:00"), a time from now ("in 20 minutes"), an interval ("every 2 hours", "every monday at 9:00"), or a cron expression of five fields ("0 9 * * 1-5").',
-  );
-const task = z
-  .string()
-  .min(1)
-  .max(2_000)
-  .describe(
-    'What to do or say then, in the person’s own words and complete: nothing else of this conversation may be known then.',
-  );
+/** Every request carries these tools, so they have few words, and once (M6). */
 const wishes = {
-  name: z.string().max(100).optional().describe('A few words.'),
-  timezone: z
-    .string()
-    .max(60)
-    .optional()
-    .describe('IANA name; only if the person named a place or was asked for it.'),
-  reminder: z
-    .boolean()
-    .optional()
-    .describe('True if the task is only to be said: it is sent as it is, without a model.'),
-  quiet: z
-    .boolean()
-    .optional()
-    .describe('True for a check that says something only if there is something to say.'),
-  skill: z.string().max(100).optional().describe('The skill that does it, if one does.'),
-  catch_up: z
-    .enum(catchUps)
-    .optional()
-    .describe('After a downtime: one for all that was missed (default), all, or none.'),
+  name: z.string().max(100).optional(),
+  timezone: z.string().max(60).optional(),
+  reminder: z.boolean().optional(),
+  quiet: z.boolean().optional(),
+  skill: z.string().max(100).optional(),
+  catch_up: z.enum(catchUps).optional(),
 };
-const id = z.string().min(1).max(100).describe('Its id, or its name.');
+const when = z.string();
+const task = z.string().min(1).max(2_000);
+const said = {
+  when: when.describe(
+    '"2026-12-24T18:00", "in 20 minutes", "every 2 hours", "every monday at 9:00" or cron "0 9 * * 1-5"',
+  ),
+  task: task.describe('In the person’s words, complete by itself'),
+  timezone: wishes.timezone.describe('IANA, if the person named a place'),
+  reminder: wishes.reminder.describe('Only say the task'),
+  quiet: wishes.quiet.describe('Speak only if there is something to report'),
+  catch_up: wishes.catch_up.describe('After a downtime; default one'),
+};
+const id = z.string().min(1).max(100).describe('Id or name');
 const changes = { ...readOnly, sideEffects: true };
 
 const add = prepareTool({
   name: 'routine_add',
   description:
-    'Sets up a reminder, or a task that is done here at a later time or again and again, in this person’s name. Repeat the next times that it returns to the person.',
-  input: z.object({ when, task, ...wishes }),
+    'Reminds, or does a task here later or regularly, for this person. Tell them the next times it returns.',
+  input: z.object({ ...wishes, ...said }),
   traits: changes,
   risk: 'safe',
 });
 const list = prepareTool({
   name: 'routine_list',
-  description: 'Lists the reminders and routines of this person, in groups those of the group.',
+  description: 'Reminders and routines here.',
   input: z.object({}),
   traits: readOnly,
 });
 const change = prepareTool({
   name: 'routine_change',
-  description: 'Changes, pauses or resumes a reminder or routine. What is left out stays as it is.',
+  description: 'Changes, pauses or resumes one. Fields as in routine_add; what is left out stays.',
   input: z.object({
     id,
     when: when.optional(),
@@ -80,7 +68,7 @@ const change = prepareTool({
 });
 const remove = prepareTool({
   name: 'routine_remove',
-  description: 'Removes a reminder or routine.',
+  description: 'Removes one.',
   input: z.object({ id }),
   traits: changes,
   risk: 'safe',

@@ -67,7 +67,7 @@ test('H14 X3 settings are chosen, asked for, refused and read in the language of
   const olga = telegram.person({ name: 'Olga', id: 1001, language: 'de' });
   olga.says('/settings');
   const menu = await olga.dm.nextMessage(/Einstellungen der Werkzeuge in diesem Chat/);
-  assert.deepEqual(menu.buttons, ['🌐 Seiten lesen', 'Fertig']);
+  assert.deepEqual(menu.buttons, ['📝 Gedächtnis', '🌐 Seiten lesen', 'Fertig']);
   const press = async (label: string, match: RegExp) => {
     olga.presses(menu.id, label);
     return telegram.until(String(match), () =>

@@ -338,10 +338,11 @@ test('T5 a tool that the main agent is not given is refused when it is called al
   );
 });
 
-test('M6 the fixed prompt with tools and 20 skills stays under 1,500 tokens, skill text included', async (t) => {
+test('M6 the fixed prompt with tools and 20 skills stays under 1,500 tokens, without the text of the skills', async (t) => {
   const names = Array.from({ length: 20 }, (_, n) => `skill-${n}`);
-  const text = (name: string): string =>
-    `---\nname: ${name}\ndescription: Does what ${name} does when somebody asks for it, and says what came of it.\n---\nDo it.\n`;
+  const about = (name: string): string =>
+    `Does what ${name} does when somebody asks for it, and says what came of it.`;
+  const text = (name: string): string => `---\nname: ${name}\ndescription: ${about(name)}\n---\nDo it.\n`;
   const { telegram, messages } = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n[skills]\nbundled = false\n',
     skills: Object.fromEntries(names.map((name) => [name, text(name)])),
@@ -351,9 +352,13 @@ test('M6 the fixed prompt with tools and 20 skills stays under 1,500 tokens, ski
   ann.says('hi');
   await ann.dm.nextMessage();
   const { system, tools } = messages.requests[0]!.body;
-  for (const name of names) assert.ok(JSON.stringify(system).includes(`- ${name}: `), name);
+  const prompt = JSON.stringify([system, tools]);
+  const fixed = names.reduce((left, name) => {
+    assert.ok(left.includes(`- ${name}: ${about(name)}`), name);
+    return left.replace(`${name}: ${about(name)}`, '');
+  }, prompt);
   // Four characters a token.
-  assert.ok(JSON.stringify([system, tools]).length / 4 < 1_500);
+  assert.ok(fixed.length / 4 < 1_500, `${fixed.length} characters`);
 });
 
 test('I3 in a group nobody but the owner puts aside what others have said with the bot', async (t) => {

@@ -58,11 +58,13 @@ const leastAtWork = 2;
 async function killOne(ground: Ground, name: MishapName, who: string): Promise<Mishap> {
   const { fleet } = ground;
   const release = await atWork(ground, who);
+  const writtenDown = await nextOf(ground, lanesOfProcesses);
   const before = await mark(ground);
   await fleet.kill(who);
   const goneAt = performance.now();
   release();
-  const held = await heldSince(ground, before);
+  const dead = await withoutSession(ground, writtenDown);
+  const held = writtenDown.filter(({ id }) => dead.has(id));
   const result = await outcome(ground, { name, who, before, goneAt, held });
   await fleet.start(who);
   return result;
@@ -121,7 +123,8 @@ async function databaseGone(ground: Ground, name: MishapName, how: 'fast' | 'cra
 
 type Before = Readonly<{ at: number; serverTime: unknown }>;
 /** An answer that is to come. */
-type Expected = Readonly<{ chat: number; text: string }>;
+/** `id`: of the process that has it, if asked for. */
+type Expected = Readonly<{ id: number; chat: number; text: string }>;
 
 async function mark({ server, url }: Ground): Promise<Before> {
   const [row] = await server.run(url, 'SELECT clock_timestamp()::text AS now');
@@ -157,29 +160,52 @@ async function heldSince(
   await delay(waitMs);
   return nextOf(
     ground,
-    `SELECT name, data ->> 'lane' AS lane FROM skillet_jobs.job_common
+    `SELECT 0 AS id, name, data ->> 'lane' AS lane FROM skillet_jobs.job_common
     WHERE state = 'active' AND heartbeat_on <= '${String(serverTime)}'::timestamptz`,
   );
 }
 
-const everyLane = `SELECT 'inbox/' AS name, lane FROM skillet.inbox UNION SELECT 'outbox/', lane FROM skillet.outbox`;
+const everyLane = `SELECT 0 AS id, 'inbox/' AS name, lane FROM skillet.inbox UNION SELECT 0, 'outbox/', lane FROM skillet.outbox`;
+const lanesOfProcesses = `SELECT id, queue AS name, lane FROM skillet.processes, jsonb_to_recordset(held) AS h (queue text, lane text)`;
+
+/** Of these processes, those whose session with the database has ended; waits for the first. */
+async function withoutSession(
+  { server, url }: Ground,
+  of: readonly Expected[],
+): Promise<ReadonlySet<number>> {
+  const ids = [...new Set(of.map(({ id }) => id))].join(', ') || '0';
+  const gone = new Set<number>();
+  await until(async () => {
+    const rows = await server.run(
+      url,
+      `SELECT id FROM unnest(ARRAY[${ids}]::bigint[]) AS id WHERE pg_try_advisory_xact_lock(id)`,
+    );
+    for (const { id } of rows) gone.add(Number(id));
+    return gone.size > 0;
+  });
+  return gone;
+}
 
 /** The next answer of each of these lanes, written or sent: what stands at their head. */
 async function nextOf({ server, url }: Ground, lanes = everyLane): Promise<readonly Expected[]> {
   const rows = await server.run(
     url,
     `WITH lanes AS (${lanes})
-     SELECT lane, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
+     SELECT id, lane, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
        WHERE inbox.lane = lanes.lane AND status = 'waiting' ORDER BY seq LIMIT 1) AS text
      FROM lanes WHERE name LIKE 'inbox/%'
      UNION ALL
-     SELECT lane, (SELECT part::json ->> 'markdown' FROM skillet.outbox
+     SELECT id, lane, (SELECT part::json ->> 'markdown' FROM skillet.outbox
        WHERE outbox.lane = lanes.lane AND finished_at IS NULL ORDER BY seq LIMIT 1)
      FROM lanes WHERE name LIKE 'outbox/%'`,
   );
   return rows
     .filter(({ text }) => text !== null)
-    .map(({ lane, text }) => ({ chat: Number(String(lane).split(':')[1]), text: String(text) }));
+    .map(({ id, lane, text }) => ({
+      id: Number(id),
+      chat: Number(String(lane).split(':')[1]),
+      text: String(text),
+    }));
 }
 
 /** Until the last of these answers arrived, or nothing more comes. One that arrived before was only to be noted. */
