@@ -79,10 +79,10 @@ export function createMemories(sql: Sql, log: Log): Memories {
   const touch = sql.statement('UPDATE memories SET seen_at = ?2 WHERE holder = ?1 AND seen_at < ?3');
   const remove = sql.statement('DELETE FROM memories WHERE id = ?1');
   const { search } = dialect;
-  const finding = ({ from, newest }: typeof search.few) =>
+  const finding = ({ from, holder, newest }: typeof search.few) =>
     sql.statement<SaidRow>(
       `SELECT said.seq, said.holder, said.asker, said.said FROM ${from}
-       WHERE ${search.matches('?2')} AND said.holder = ?1 ORDER BY ${newest} DESC LIMIT ?3`,
+       WHERE ${search.matches('?2')} AND ${holder} = ?1 ORDER BY ${newest} DESC LIMIT ?3`,
     );
   const findAll = finding(search.few);
   const findAny = finding(search.many);
@@ -127,32 +127,24 @@ export function createMemories(sql: Sql, log: Log): Memories {
     async search(holder, text, limit) {
       const words = searchWords(text).slice(0, mostWords);
       if (words.length === 0) return [];
-      const asked = words.map((word) => search.word(word, word.length >= shortestBeginning));
-      const within = search.word(holderWord(holder), false);
-      const all = await read(findAll(holder, search.all([within, ...asked]), limit));
+      const asked = words.map((word) => ({ word, isBeginning: word.length >= shortestBeginning }));
+      const all = await read(findAll(holder, search.all(holder, asked), limit));
       if (all.length >= limit || words.length === 1) return all.flatMap(readSaid);
       // Whole words only: beginnings of many words take longer.
-      const whole = search.any(words.map((word) => search.word(word, false)));
-      const any = await read(findAny(holder, search.all([within, whole]), limit));
+      const any = await read(findAny(holder, search.any(holder, words), limit));
       const known = new Set(all.map(({ seq }) => seq));
       return [...all, ...any.filter(({ seq }) => !known.has(seq))].slice(0, limit).flatMap(readSaid);
     },
   };
 }
 
-/** As the row holds it: JSON, and the words that find it, its holder first. */
+/** As the row holds it: JSON, and the words that find it. */
 export function saidRow({ holder, transcript, asker, ...part }: Said): Readonly<{
   holder: Holder;
   transcript: string;
   asker: string;
   said: string;
-  words: string;
+  words: readonly string[];
 }> {
-  const words = [holderWord(holder), ...searchWords(part.text)].join(' ');
-  return { holder, transcript, asker, said: JSON.stringify(part), words };
-}
-
-/** One word of the index, so that a search meets nothing of others; the row's holder is compared, too. */
-function holderWord(holder: Holder): string {
-  return `holder${Buffer.from(holder).toString('hex')}`;
+  return { holder, transcript, asker, said: JSON.stringify(part), words: searchWords(part.text) };
 }

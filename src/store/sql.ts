@@ -1,3 +1,5 @@
+import type { Holder } from '../core/memory.ts';
+
 export type SqlValue = string | number | null;
 
 export type Answer<Row> = Readonly<{ rows: readonly Row[]; /** Rows written. */ changed: number }>;
@@ -44,19 +46,21 @@ type Dialect = Readonly<{
   search: SearchDialect;
 }>;
 
-/** `newest`: what rows are sorted by, descending. */
-type SearchPath = Readonly<{ from: string; newest: string }>;
+/** `holder`: what is compared with it. `newest`: what rows are sorted by, descending. */
+type SearchPath = Readonly<{ from: string; holder: string; newest: string }>;
 
-/** Of the table `said` by its words, which are letters and digits. */
-type SearchDialect = Readonly<{
+/** Of the table `said` by its words, which are letters and digits. Access is part of it: a query finds words of one holder. */
+export type SearchDialect = Readonly<{
   few: SearchPath;
   /** Where many rows may match; `?1` is the holder. */
   many: SearchPath;
   matches(query: string): string;
-  word(word: string, isBeginning: boolean): string;
-  all(parts: readonly string[]): string;
-  any(parts: readonly string[]): string;
+  all(holder: Holder, words: readonly SearchedWord[]): string;
+  /** Whole words. */
+  any(holder: Holder, words: readonly string[]): string;
 }>;
+
+export type SearchedWord = Readonly<{ word: string; isBeginning: boolean }>;
 
 /** If something `changed`, the lanes of these items are looked at now. */
 export type ByHand = <T>(

@@ -6,6 +6,7 @@ import { lanesOf as lanesOfItems } from './create-by-hand.ts';
 import { runScript } from './create-sql.ts';
 import { lost, fenceValues, type Fence } from './lease.ts';
 import { lockOf, queueOf } from './queue-of.ts';
+import { indexedWords } from './search-said.ts';
 import type { Query } from './open-database.ts';
 import type { Step, Store } from '../store.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
@@ -163,7 +164,7 @@ async function writeSteps(
     said.map(({ transcript }) => transcript),
     said.map(({ asker }) => asker),
     said.map((one) => one.said),
-    said.map(({ words }) => words),
+    said.map(({ holder, words }) => indexedWords(holder, words)),
   ];
   const text = said.length > 0 ? withSaid : statement;
   const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(text, [

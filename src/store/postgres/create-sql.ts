@@ -3,6 +3,7 @@ import { createBatch } from './create-batch.ts';
 import type { Leases } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { lockOf } from './queue-of.ts';
+import { searchSaid } from './search-said.ts';
 
 export function createSql({ query, transaction }: Database, leases: Leases): Sql {
   const statement = <Row>(text: string) => {
@@ -39,20 +40,7 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
       forUpdate: 'FOR UPDATE',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       held: '(SELECT skillet.held($1, $2, $3, $4, false))',
-      search: {
-        // Not by the key: the index of words comes first.
-        few: { from: 'said', newest: 'said.seq + 0' },
-        // All that match would be read and sorted.
-        many: {
-          from: `(SELECT * FROM said WHERE holder = ?1 AND seq >= COALESCE(
-            (SELECT seq FROM said WHERE holder = ?1 ORDER BY seq DESC OFFSET 500 LIMIT 1), 0)) AS said`,
-          newest: 'said.seq',
-        },
-        matches: (query) => `said.words @@ CAST(${query} AS tsquery)`,
-        word: (word, isBeginning) => (isBeginning ? `'${word}':*` : `'${word}'`),
-        all: (parts) => parts.join(' & '),
-        any: (parts) => `(${parts.join(' | ')})`,
-      },
+      search: searchSaid,
     },
   };
 }

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import { processTable } from './create-presence.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
-import { memoryTables } from './memory-tables.ts';
+import { memoryTables, wordsWithHolder } from './memory-tables.ts';
 import type { Database } from './open-database.ts';
 
 /** The oldest server that has what is used here (sessions that sleep are ended). */
@@ -235,8 +235,8 @@ export const schema: readonly string[] = [
   CREATE INDEX routines_made ON skillet.routines (created_at, id);
   CREATE INDEX routines_ended ON skillet.routines (changed_at) WHERE state = 'ended';`,
   memoryTables,
-
   processTable,
+  wordsWithHolder,
 ];
 
 /**

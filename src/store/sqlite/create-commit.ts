@@ -4,6 +4,7 @@ import type { Said } from '../../core/memory.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
 import { saidRow } from '../memories.ts';
+import { indexedWords } from './search-said.ts';
 import type { Statement, Steps } from '../sql.ts';
 import type { Store, Use } from '../store.ts';
 import type { Backing } from './create-embedded-store.ts';
@@ -89,7 +90,7 @@ function createAddSaid(connection: Connection): (said: Said) => void {
   );
   return (of) => {
     const { holder, transcript, asker, said, words } = saidRow(of);
-    insert.run(holder, transcript, asker, said, words);
+    insert.run(holder, transcript, asker, said, indexedWords(holder, words));
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue } from '../sql.ts';
 import type { Connection } from './open-connection.ts';
+import { searchSaid } from './search-said.ts';
 
 export type LocalSql = Sql & Readonly<{ run<T>(script: Script<T>): T }>;
 
@@ -57,20 +58,7 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
       forUpdate: '',
       skipLocked: '',
       held: 'TRUE',
-      search: {
-        few: byWords,
-        many: byWords,
-        matches: (query) => `said_words MATCH ${query}`,
-        word: (word, isBeginning) => (isBeginning ? `"${word}" *` : `"${word}"`),
-        all: (parts) => parts.join(' AND '),
-        any: (parts) => `(${parts.join(' OR ')})`,
-      },
+      search: searchSaid,
     },
   };
 }
-
-/** In this order: the index comes first. */
-const byWords = {
-  from: 'said_words CROSS JOIN said ON said.seq = said_words.rowid',
-  newest: 'said_words.rowid',
-} as const;

@@ -1,0 +1,35 @@
+import type { Holder } from '../../core/memory.ts';
+import type { SearchDialect } from '../sql.ts';
+
+/** In this order: the index comes first. */
+const byWords = {
+  from: 'said_words CROSS JOIN said ON said.seq = said_words.rowid',
+  holder: 'said.holder',
+  newest: 'said_words.rowid',
+} as const;
+
+export const searchSaid: SearchDialect = {
+  few: byWords,
+  many: byWords,
+  matches: (query) => `said_words MATCH ${query}`,
+  all: (holder, words) =>
+    within(
+      holder,
+      words.map(({ word, isBeginning }) => (isBeginning ? `"${word}" *` : `"${word}"`)).join(' AND '),
+    ),
+  any: (holder, words) => within(holder, `(${words.map((word) => `"${word}"`).join(' OR ')})`),
+};
+
+/** As the index has them, their holder first. */
+export function indexedWords(holder: Holder, words: readonly string[]): string {
+  return [holderWord(holder), ...words].join(' ');
+}
+
+function within(holder: Holder, query: string): string {
+  return `"${holderWord(holder)}" AND ${query}`;
+}
+
+/** One word of the index, so that a search meets nothing of others; the row's holder is compared, too. */
+function holderWord(holder: Holder): string {
+  return `holder${Buffer.from(holder).toString('hex')}`;
+}
