@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { obedient } from '../support/obedient-model.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
@@ -188,4 +189,73 @@ test('K3 K6 memory is off in a chat by /settings, and everywhere by config', asy
   assert.ok(!names().includes('remember'), names().join(' '));
   olga.says('/memory');
   await olga.dm.nextMessage('Memory is off here.');
+});
+
+test('L6 K3 what was noted and removed stands in the audit, its text as a hash alone', async (t) => {
+  const { telegram, bot } = await startWholeBot(t, { toml, script: obedient });
+  const ann = telegram.person({ name: 'Ann', id: 1002 });
+  const text = 'prefers oolong tea';
+  ann.says(`DO remember {"text": "${text}"}`);
+  const [id = ''] =
+    /Noted as ([0-9a-f]{8})/.exec((await ann.dm.nextMessage(/Noted as/)).text)?.slice(1) ?? [];
+  ann.says('/memory');
+  ann.presses((await ann.dm.nextMessage(/oolong/)).id, '🗑 Remove 1');
+  await telegram.until('the note is gone', () =>
+    ann.dm.sent().find((sent) => /I have no notes here/.test(sent.text)),
+  );
+  await bot.idle();
+  const lines = await bot.operate('audit tail', { lines: 100 });
+  const events = lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ event }) => event === 'memory');
+  const textHash = createHash('sha256').update(text).digest('hex');
+  assert.deepEqual(
+    events.map(({ verdict, memory, scope, sender, textHash }) => [verdict, memory, scope, sender, textHash]),
+    ['noted', 'removed'].map((verdict) => [verdict, id, 'person', 'telegram:1002', textHash]),
+  );
+  assert.doesNotMatch(lines.join('\n'), /oolong/);
+  assert.deepEqual((await bot.operate('audit verify')).problems, []);
+});
+
+const onSlack = {
+  toml: '[access]\nusers = ["slack:*"]\ngroups_mode = "open"\n',
+  script: obedient,
+  channels: ['slack'],
+} as const;
+
+test('H12 K3 on Slack /memory in a channel is for its sender alone, and its button removes a note', async (t) => {
+  const { slack, bot } = await startWholeBot(t, onSlack);
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  slack.people.mention(anna, room, '\nDO remember {"text": "standup is at ten"}');
+  await slack.posted(({ text }) => /Noted as/.test(text));
+  await bot.idle();
+  const before = slack.transcript(room);
+  assert.ok((await slack.people.slash(anna, room, 'memory')).ok);
+  const list = await slack.shown.until(
+    ({ kind, user, text }) =>
+      kind === 'ephemeral' && user === anna.id && /standup is at ten/.test(String(text)),
+  );
+  assert.ok((await slack.people.pressAlone(anna, list, '🗑 Remove 1')).ok);
+  await slack.shown.until(
+    ({ text, user }) => user !== undefined && /I have no notes here/.test(String(text)),
+  );
+  await bot.idle();
+  assert.deepEqual(slack.transcript(room), before, 'the channel sees nothing of it');
+  await slack.people.slash(anna, room, 'memory');
+  await bot.idle();
+  const last = slack.shown.all().findLast(({ kind }) => kind === 'ephemeral');
+  assert.match(String(last?.['text']), /I have no notes here/);
+});
+
+test('K5 on Slack what recall finds has a link to the message', async (t) => {
+  const { slack } = await startWholeBot(t, onSlack);
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const asked = slack.people.mention(anna, room, 'the deadline is in november');
+  await slack.posted(({ text }) => text === 'Hello.');
+  slack.people.mention(anna, room, '\nDO recall {"query": "november deadline"}');
+  const found = JSON.stringify(await slack.posted(({ text }) => /Result/.test(text)));
+  assert.match(found, /deadline is in november/);
+  assert.ok(found.includes(`/archives/${room.id}/p${asked.ts.replace('.', '')}`), found);
 });
