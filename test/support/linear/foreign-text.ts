@@ -50,6 +50,7 @@ import { scriptCommand } from '../../../src/sandbox/script-command.ts';
 import { createCountValues } from '../../../src/lib/json/json-values.ts';
 import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
+import { wordsIn } from '../../../src/memory/own-words.ts';
 import { noArtifact } from '../no-files.ts';
 
 /** A function that meets text of others, and the longest text that can reach it: 1 MB where nothing cuts before. */
@@ -96,6 +97,9 @@ const anybody = {
   sender: 'telegram:42',
   by: 'person',
 } as const;
+
+const typed = (content: string) =>
+  ({ kind: 'user', item: 'a', sender: 'telegram:42', content, at: 1 }) as const;
 
 export const foreignText: readonly Reads[] = [
   of('labelled', mega, (text) => labelled('output', text)),
@@ -208,6 +212,9 @@ export const foreignText: readonly Reads[] = [
   of('describeInShort', message, (text) => describeInShort('bash', { command: text }, 'a', sayIn(undefined))),
   of('argumentsIn', message, argumentsIn),
   of('ownWords', mega, (text) => ownWords(labelled('message', text))),
+  of('wordsIn', mega, (text) => wordsIn(typed(text))),
+  of('wordsIn label', mega, (text) => wordsIn(typed(`<message ${text}>\n</message>`))),
+  of('wordsIn attributes', mega, (text) => wordsIn(typed(`<message${` a="${text}"`.repeat(2)}`))),
   of('forget names', mega, (text) => names(text, 'telegram:42')),
   of('forget quotes', tenth, (text) => withoutQuotes(labelled('quote', text, { from: text }), () => true)),
 ];
