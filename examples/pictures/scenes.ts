@@ -4,11 +4,12 @@ import { drawChat, type Drawing } from './draw.ts';
 import { pdf, photo } from './sent-files.ts';
 import { streamed } from './streamed.ts';
 import { thread } from './thread.ts';
+import { week } from './week.ts';
 
 type Scene = (t: TestContext) => Promise<readonly Drawing[]>;
 
 /** Each is played once, and drawn for every platform. */
-export const scenes: Readonly<Record<string, Scene>> = { approval, photo, pdf, streamed, thread };
+export const scenes: Readonly<Record<string, Scene>> = { approval, photo, pdf, streamed, thread, week };
 
 /** Plays a scene and draws it: SVG by file name. */
 export async function pictures(t: TestContext, scene: string): Promise<ReadonlyMap<string, string>> {
