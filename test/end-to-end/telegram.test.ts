@@ -234,12 +234,13 @@ test('I2 a call without the arguments that its hint asks for is answered with th
 });
 
 test('P6 the catalogue is made anew for every turn', async (t) => {
-  const set = await startWholeBot(t, { toml: '[access]\ndm = "open"\n', script: ['One.', 'Two.'] });
+  const toml = '[access]\ndm = "open"\n[skills]\nbundled = false\n';
+  const set = await startWholeBot(t, { toml, script: ['One.', 'Two.'] });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('first');
   await ann.dm.nextMessage();
   await set.skill('lookup', lookup);
-  await set.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 7);
+  await set.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 1);
   ann.says('second');
   await ann.dm.nextMessage();
   const [before, after] = set.messages.requests.map(({ body }) => JSON.stringify(body.system));
