@@ -8,6 +8,8 @@ const opening = new RegExp(`^<(${labels.join('|')})((?: [a-z]+="[^"]*")*)>$`);
 const ownPiece = /^(?: [a-z]+="[^"]*")* id="([^"]*)"/;
 /** Letters of a word that tells something; digits always do. */
 const tellingLetters = 4;
+/** What an inflected word has more. */
+const ending = /^\p{L}{0,3}$/u;
 
 type Words = Readonly<{ own: string; foreign: string }>;
 
@@ -60,12 +62,21 @@ export function sourceOf(
   const telling = tellingWords(text);
   const typed = new Set(own.flatMap(searchWords));
   const others = new Set(foreign.flatMap(searchWords));
-  const strange = telling.filter((word) => !typed.has(word));
-  if (strange.length === 0) return 'own';
+  const untyped = telling.filter((word) => !typed.has(word));
+  if (untyped.length === 0) return 'own';
   if (others.size === 0) return 'free';
+  const strange = untyped.filter((word) => ![...typed].some((one) => isForm(word, one)));
+  if (strange.length === 0) return 'free';
   const repeated = strange.filter((word) => others.has(word)).length;
   const isRepeated = repeated >= Math.min(2, telling.length);
   return isRepeated || strange.length * 2 > telling.length ? 'foreign' : 'free';
+}
+
+/** `likes` of `like`, `preferred` of `prefer`: notes say in the third person what was said in the first. */
+function isForm(word: string, of: string): boolean {
+  const [short, long] = word.length < of.length ? [word, of] : [of, word];
+  const isBeginning = short.length >= tellingLetters && long.startsWith(short);
+  return isBeginning && ending.test(long.slice(short.length));
 }
 
 function tellingWords(text: string): readonly string[] {

@@ -56,6 +56,8 @@ test('K2 a note of one’s own words is free, one with words of others is asked 
   assert.equal(of('likes oolong tea', likes), 'free', 'nobody else said anything');
   assert.equal(of('oolong tea', likes, page), 'own');
   assert.equal(of('prefers oolong tea', likes, page), 'free', 'a word of the model’s own');
+  assert.equal(of('Likes tea', likes, page), 'free', 'in the third person');
+  assert.equal(of('like47', likes, page), 'foreign', 'no form of a word: digits tell something');
   assert.equal(of('wire money', likes, page), 'foreign');
   assert.equal(of('DE4711', likes, page), 'foreign', 'all that it tells is theirs');
   assert.equal(
