@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { Backing } from './create-postgres-store.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
-import type { Claim, Kind } from './lease.ts';
-import { lockOf } from './queue-of.ts';
+import type { Claim } from './lease.ts';
 
 /** Names a process for as long as its store is open; also the advisory lock of its listening session. */
 export type ProcessId = number;
 
+/** `lane`: for who looks at the table. */
 type Held = Pick<Claim, 'lane' | 'queue' | 'job'>;
 
 /** Emptied by the server when it recovers from a crash: every lane is lost then. */
@@ -40,7 +40,7 @@ const gone = `SELECT id, held FROM skillet.processes
  * process that hangs, are free when their heartbeat ends (Q9).
  */
 export function createPresence(
-  { database, jobs, announce, log, self }: Backing,
+  { database, announce, log, self }: Backing,
   heartbeat: Pick<Heartbeat, 'held' | 'onTaken'>,
 ): Readonly<{ close(): Promise<void> }> {
   const state: { isEmpty: boolean; writing?: NodeJS.Timeout; closed: boolean; busy: Promise<void> } = {
@@ -79,28 +79,20 @@ export function createPresence(
     for (const { id, held } of rows) await release(id, held);
   }
 
+  /** Only these very claims. Their jobs keep their age, so that what waited longest goes first. */
   async function release(id: ProcessId, held: readonly Held[]): Promise<void> {
-    const freed = new Set<Kind>();
-    for (const claim of held) if (await free(claim)) freed.add(kindOf(claim));
+    const { rows } = await database.query<Readonly<{ name: string }>>(
+      `UPDATE skillet_jobs.job_common AS job SET state = 'retry', start_after = now(), heartbeat_on = NULL
+       FROM unnest($1::text[], $2::uuid[], $3::integer[]) AS held (queue, id, attempt)
+       WHERE job.name = held.queue AND job.id = held.id AND job.state = 'active' AND job.retry_count = held.attempt
+       RETURNING job.name`,
+      [held.map(({ queue }) => queue), held.map(({ job }) => job.id), held.map(({ job }) => job.retryCount)],
+    );
     await database.query('DELETE FROM skillet.processes WHERE id = $1', [id]);
-    if (freed.size > 0)
-      log.info({ lanes: held.length }, 'another process is gone: its lanes are given out again');
-    for (const kind of freed) announce(kind);
-  }
-
-  /** Only this very claim: false if the lane has another holder by now. */
-  async function free(claim: Held): Promise<boolean> {
-    const kind = kindOf(claim);
-    const { lane, queue, job } = claim;
-    await jobs.prepare(kind, [lane]);
-    return database.transaction({ outlives: 'memory', locks: [lockOf(kind, lane)] }, async (query) => {
-      const { changed } = await query(
-        `DELETE FROM skillet_jobs.job_common WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3`,
-        [queue, job.id, job.retryCount],
-      );
-      if (changed > 0) await jobs.offer(query, kind, [{ lane, inMs: 0 }]);
-      return changed > 0;
-    });
+    if (rows.length === 0) return;
+    log.info({ lanes: rows.length }, 'another process is gone: its lanes are given out again');
+    announce('inbox');
+    announce('outbox');
   }
 
   return {
@@ -111,8 +103,4 @@ export function createPresence(
       await state.busy;
     },
   };
-}
-
-function kindOf({ queue }: Held): Kind {
-  return queue.startsWith('inbox/') ? 'inbox' : 'outbox';
 }
