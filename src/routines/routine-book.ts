@@ -108,7 +108,7 @@ export async function runNow(
   return fired;
 }
 
-/** In private all of one's own, elsewhere those of this chat, whoever made them. */
+/** In private all of one's own, elsewhere all of this chat. */
 export async function routinesHere(
   { conversation, chatType, sender }: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
   { store, migrations }: Pick<BookDeps, 'store' | 'migrations'>,
