@@ -5,7 +5,8 @@ import path from 'node:path';
 /** `failed`: names of the tests that failed. `broken`: a test or a file ended without a verdict: it hung, or could not be loaded. */
 export type Outcome = Readonly<{ passed: number; failed: readonly string[]; broken: readonly string[] }>;
 
-const timeoutMs = 60_000;
+/** More than the 60 seconds for which a test server waits. */
+const timeoutMs = 150_000;
 
 /** Runs a test file of a copy, or those of its tests whose names hold `only`. */
 export async function runTests(folder: string, test: string, only?: string): Promise<Outcome> {
