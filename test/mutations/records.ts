@@ -190,4 +190,11 @@ export const recordMutations = [
     ['a lane that was released is fenced', "lease?.state() === 'released' ? undefined : lease", 'lease'],
     ['a refused write counts as written', 'if (answer === lost) {', 'if (false) {'],
   ]),
+  ...changesOf('store/postgres/require-sessions.ts', 'store/postgres-poolers.test.ts', [
+    [
+      'a pooler that shares sessions is taken for a server',
+      "if ('processID' in first && first.processID === ours) return;",
+      'return;',
+    ],
+  ]),
 ];

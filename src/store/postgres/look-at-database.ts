@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { StoreLook } from '../look-at-store.ts';
 import type { Database } from './open-database.ts';
 import { explained, reach } from './open-postgres-store.ts';
+import { requireSessions } from './require-sessions.ts';
 import { schema, versionOf } from './schema.ts';
 
 /** Reads a database; one that does not answer in time is unusable. */
@@ -29,6 +30,7 @@ export async function lookAtDatabase(url: string, namespace: string, withinMs: n
 }
 
 async function look(database: Database, namespace: string): Promise<StoreLook> {
+  await requireSessions(database);
   const version = await versionOf(database, schema);
   if (version === undefined) return { state: 'absent' };
   const { rows } = await database.query<Readonly<{ key: string }>>(

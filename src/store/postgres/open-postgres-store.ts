@@ -9,6 +9,7 @@ import { createAnnouncer, createNotifyBus } from './create-notify-bus.ts';
 import { newProcessId, presenceOf } from './create-presence.ts';
 import { DatabaseFault, openDatabase, type Database } from './open-database.ts';
 import { createLeases } from './lease.ts';
+import { requireSessions } from './require-sessions.ts';
 import { migrate, schema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
 import { bringForward, sweepLanes } from './sweep-lanes.ts';
@@ -52,6 +53,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   const epoch = createEpoch(database);
   const opened: { jobs?: Jobs } = {};
   try {
+    await requireSessions(database);
     await migrate(database, schema, async () => {
       opened.jobs = await openJobs(database, epoch, log);
     });
@@ -112,6 +114,8 @@ function hintOf({ code, connected, message }: DatabaseFault): string {
       return 'there is no such database. Create it, or correct its name in the URL.';
     case '42501':
       return 'the user may not create what is needed there. Run GRANT CREATE ON DATABASE for that user.';
+    case '25006':
+      return 'it is a standby, which can’t be written to. Write the address of the primary server into the URL, or promote this one.';
     case '53300':
       return 'it has no connection left. Raise max_connections there.';
     default:
