@@ -5,15 +5,16 @@ import { test } from 'node:test';
 
 const root = path.join(import.meta.dirname, '..');
 /** Rooms that most others may import. */
-const low = ['store', 'config', 'audit', 'replies', 'access', 'limits'];
+const low = ['store', 'config', 'folders', 'audit', 'replies', 'access', 'limits'];
 /** Room → the rooms that it may import, besides itself, `core` and `lib`. `bot` and `cli` put everything together. */
 const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   lib: [],
   core: [],
   config: [],
   store: ['config'],
+  folders: ['store', 'config'],
   audit: ['store', 'config'],
-  replies: ['store', 'config'],
+  replies: ['store', 'config', 'folders'],
   limits: ['store', 'config'],
   access: ['store', 'config', 'audit', 'replies', 'limits'],
   agent: [],

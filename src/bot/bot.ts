@@ -6,6 +6,7 @@ import type { AccessSettings } from '../core/access-settings.ts';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
+import type { Folders } from '../folders/folders.ts';
 import type { Hooks } from '../hooks/receive-hook.ts';
 import type { Log } from '../lib/log.ts';
 import type { Meter } from '../core/meter.ts';
@@ -34,6 +35,7 @@ export type BotParts = Readonly<{
     clock: Clock;
     log: Log;
   }>;
+  folders: Folders;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
   plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;

@@ -82,9 +82,9 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     runs: { runSkill, budgets, stopping: base.process.stopping.signal },
   });
   const { channels } = chat;
-  const { sandbox } = skills;
+  const { sandbox, folders } = skills;
   const transcribe = createTranscribe({ env, log });
-  const filesDeps = { ...host, sandbox, channels, received, transcribe };
+  const filesDeps = { ...host, sandbox, folders, channels, received, transcribe };
   const means: TurnMeans = {
     store,
     questions,
@@ -102,7 +102,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
 function supplySkills(
   { host: { runtime } }: Base,
   { authoring, capabilities }: Pick<Features, 'authoring' | 'capabilities'>,
-  { library, skillSandbox: { sandbox, packages, available } }: BotParts,
+  { library, folders, skillSandbox: { sandbox, packages, available } }: BotParts,
 ): SkillSupply {
   const requirements = createRequirements({
     config: () => runtime().config,
@@ -115,6 +115,7 @@ function supplySkills(
     authoring,
     sandbox,
     packages,
+    folders,
     requirements,
     availability: createAvailability(available),
   };

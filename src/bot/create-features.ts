@@ -49,7 +49,7 @@ export function createFeatures(base: Base, parts: BotParts): Features {
   const { library, plugins } = parts;
   const { users } = people;
   const { env, stopping } = base.process;
-  const kept = createKeptFiles(parts.config.bot.workspace);
+  const kept = createKeptFiles(parts.folders);
   const deliverArtifacts = createDeliverArtifacts({
     ...chat,
     store,
@@ -89,13 +89,13 @@ export function createFeatures(base: Base, parts: BotParts): Features {
 }
 
 function createToolbox({ host, people, chat, process }: Base, parts: BotParts, budgets: Budgets): Toolbox {
-  const { plugins, library, skillSandbox } = parts;
+  const { plugins, library, skillSandbox, folders } = parts;
   const { users, accessOf } = people;
   const { sandbox } = skillSandbox;
   const config = () => host.runtime().config;
   const web = createWebTools({ ...host, config });
   const mcp = createMcp({ ...host, replies: chat.replies, env: process.env });
-  const calls = createPluginCalls({ library, sandbox, users, budgets }, host);
+  const calls = createPluginCalls({ library, sandbox, folders, users, budgets }, host);
   const outside = createOutsideTools({
     sources: [plugins.source(config, calls), mcp.tools],
     isOwner: users.isOwner,

@@ -30,9 +30,10 @@ import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { patientKeyed } from '../store/patient-keyed.ts';
 import { openLibrary, openSkillSandbox } from '../skills/open-library.ts';
 import { ownDataDir, shareWorkspace } from '../operator/own-data-dir.ts';
+import { openFolders } from '../folders/open-folders.ts';
 import { openPlugins } from '../plugins/plugins.ts';
 import { builtIns } from '../core/built-in-commands.ts';
-import { chatFolder } from '../tools/built-in/run-folders.ts';
+import { chatFolder, nameOfChat } from '../tools/built-in/run-folders.ts';
 import { saveForTerminal } from '../channels/terminal/peer.ts';
 import { createTakeTerminal, terminalAccess, type SpentBy } from '../operator/terminals/take-terminal.ts';
 import { createThreadPartners } from '../conversations/threads.ts';
@@ -76,6 +77,7 @@ export async function openBot(options: {
       log.warn({ err: error }, 'other processes take this one for running a while longer');
     });
   });
+  const folders = openFolders(config);
   const health = await openHealth({
     listen,
     store,
@@ -113,11 +115,15 @@ export async function openBot(options: {
       const decision = await built.bot?.users.decide(message);
       return decision === undefined || decision.allowed ? undefined : decision.reason;
     },
-    saveFile: (conversation, file) => saveForTerminal(chatFolder(config.bot.workspace, conversation), file),
+    saveFile(conversation, file) {
+      const chat = chatFolder(folders.root, conversation);
+      return folders.use([nameOfChat(chat)], 'changes', () => saveForTerminal(chat, file));
+    },
     clock,
   });
   const bot = createBot({
     config,
+    folders,
     library,
     skillSandbox,
     plugins,

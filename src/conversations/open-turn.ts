@@ -51,13 +51,13 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
   const { conversation } = message;
   const requester = requesterOf(message);
   const byModel: SkillUse = { ...use, by: 'model' };
-  const { config, models } = host.runtime();
+  const { models } = host.runtime();
   const visible = (): readonly Skill[] => {
     const { rules } = host.runtime();
     const available = skills.library.current().available(skills.availability());
     return available.filter((skill) => decideSkill(skill, rules, byModel).allowed);
   };
-  const chat = chatFolder(config.bot.workspace, await host.migrations.original(conversation));
+  const chat = chatFolder(skills.folders.root, await host.migrations.original(conversation));
   const here = await chatAgent.of(conversation);
   const task = message.task?.kind === 'run' ? message.task : undefined;
   return {

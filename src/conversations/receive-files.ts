@@ -21,6 +21,7 @@ import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Transcribe, TranscribeSettings } from './transcribe.ts';
+import type { Folders } from '../folders/folders.ts';
 import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
@@ -50,7 +51,6 @@ type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; re
 export type ReceiveFilesDeps = Readonly<{
   runtime: () => Readonly<{
     config: Readonly<{
-      bot: Pick<Config['bot'], 'workspace'>;
       sandbox: Pick<Config['sandbox'], 'diskMb'>;
       tools: Pick<Config['tools'], 'transcribe'>;
     }>;
@@ -59,6 +59,7 @@ export type ReceiveFilesDeps = Readonly<{
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   migrations: Pick<ChatMigrations, 'original'>;
   sandbox: Pick<Sandbox, 'seen'>;
+  folders: Pick<Folders, 'root'>;
   transcribe: Transcribe;
   clock: Clock;
   log: Log;
@@ -83,12 +84,12 @@ export async function receiveFiles(
 ): Promise<ReceivedOf> {
   const wanted = wantedOf(message, background);
   if (wanted.length === 0) return nothingReceived;
-  const { runtime, migrations, channels, clock } = deps;
+  const { folders, migrations, channels, clock } = deps;
   const place = await migrations.original(message.conversation);
   const deadline = createDeadline(clock);
   deadline.start(longestMs);
   const receiving: Receiving = {
-    chat: chatFolder(runtime().config.bot.workspace, place),
+    chat: chatFolder(folders.root, place),
     channel: channels.get(message.conversation.channel),
     signal,
     until: AbortSignal.any([signal, deadline.signal]),

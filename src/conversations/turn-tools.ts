@@ -12,7 +12,8 @@ import { routineTools } from '../routines/routine-tools.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
-import { turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
+import { inFolders } from '../tools/in-folders.ts';
+import { nameOfChat, turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import type { ActiveSkills } from './active-skills.ts';
 import { wasStarted } from './inbox-worker.ts';
@@ -38,7 +39,7 @@ export async function toolsOf(
   deps: TurnDeps,
 ): Promise<TurnTools> {
   const { config } = deps.host.runtime();
-  const { sandbox } = deps.skills;
+  const { sandbox, folders } = deps.skills;
   const wanted = new Set(config.agent.tools);
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
@@ -48,11 +49,13 @@ export async function toolsOf(
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
   const scopes = turnScopes(turn.chat, sandbox);
   const built = [
-    turnBash(turn, active, { sandbox, workspace: config.bot.workspace }),
-    readFileTool(scopes),
-    writeFileTool(scopes, config.sandbox.diskMb * 1024 * 1024),
-    listFilesTool(scopes),
-    sendFileTool(scopes),
+    ...[
+      turnBash(turn, active, { sandbox, root: folders.root }),
+      readFileTool(scopes),
+      writeFileTool(scopes, config.sandbox.diskMb * 1024 * 1024),
+      listFilesTool(scopes),
+      sendFileTool(scopes),
+    ].map((tool) => inFolders(tool, [nameOfChat(turn.chat)], folders)),
     ...ofMemory,
     ...routineTools(turn.message.task?.kind === 'routine', deps.routines),
     ...deps.tools.web(),
@@ -83,7 +86,7 @@ const commandTimeoutMs = 120_000;
 function turnBash(
   { chat }: OpenTurn,
   { restriction }: ActiveSkills,
-  { sandbox, workspace }: Readonly<{ sandbox: Sandbox; workspace: string }>,
+  { sandbox, root }: Readonly<{ sandbox: Sandbox; root: string }>,
 ): Tool {
   return bashTool({
     place: {
@@ -93,7 +96,7 @@ function turnBash(
         `${sandbox.seen('chat', chat)} (kept for this conversation)`,
       ],
       async within(work) {
-        const folders = { scratch: path.join(scratchFolders(workspace), randomUUID()), chat };
+        const folders = { scratch: path.join(scratchFolders(root), randomUUID()), chat };
         await makeRunFolders(folders);
         try {
           return await work(folders);

@@ -140,6 +140,8 @@ export type Tool = Readonly<{
     input: unknown,
     context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
   ): Promise<CallAssessment>;
+  /** Brings its folders up to date, and stores what changed before the result (Q14). */
+  within?(work: () => Promise<Envelope>): Promise<Envelope>;
   /** Invalid input returns ARGUMENTS_INVALID (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;

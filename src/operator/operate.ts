@@ -28,6 +28,7 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
+import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from './kept-files.ts';
 import {
   operations,
@@ -132,7 +133,7 @@ export async function openOperate(
   log: Log,
 ): Promise<Readonly<{ operate: Operate; close(): Promise<void> }>> {
   const { url } = config.store;
-  const { dataDir, workspace } = config.bot;
+  const { dataDir } = config.bot;
   const clock = systemClock;
   const store = await openStore(url, { log });
   const place = auditPlace(url, dataDir);
@@ -168,7 +169,7 @@ export async function openOperate(
         forget: store.capabilities.forget,
         operations: createCapabilityOperations(base, audit),
       },
-      files: createKeptFiles(workspace),
+      files: createKeptFiles(openFolders(config)),
       inForce: once(() => readAccess(config, createWrittenSkills(store), log)),
     },
     // On PostgreSQL another process may be running.

@@ -1,5 +1,9 @@
 import type { Sandbox, SandboxRequest } from '../sandbox/sandbox.ts';
+import type { FolderUse } from '../folders/folders.ts';
 import type { ToolSandbox } from './tool-context.ts';
+
+/** Works in the folders of a call. */
+export type Within = <Result>(how: FolderUse, work: () => Promise<Result>) => Promise<Result>;
 
 /** Characters of each stream that a tool gets. */
 const outputCap = 200_000;
@@ -7,14 +11,14 @@ const usualSeconds = 60;
 const longestSeconds = 600;
 
 /**
- * The bot's sandbox for plugins (X4): these folders, no network, no skill's environment. `ready` is awaited before each
- * command.
+ * The bot's sandbox for plugins (X4): these folders, no network, no skill's environment. `within` has each command work in
+ * them.
  */
 export function createToolSandbox(
   sandbox: Pick<Sandbox, 'mode' | 'seen' | 'run'>,
   folders: Pick<SandboxRequest, 'scratch' | 'skillDirectory'> & Readonly<{ chat: string }>,
   signal: AbortSignal,
-  ready: () => Promise<void>,
+  within: Within,
 ): ToolSandbox {
   return {
     mode: sandbox.mode,
@@ -25,16 +29,17 @@ export function createToolSandbox(
     async run(command, { env = {}, timeoutSeconds = usualSeconds } = {}) {
       if (!(timeoutSeconds >= 1 && timeoutSeconds <= longestSeconds))
         throw new Error(`timeoutSeconds is ${timeoutSeconds}: write 1 to ${longestSeconds}`);
-      await ready();
-      return sandbox.run({
-        ...folders,
-        argv: typeof command === 'string' ? ['sh', '-c', command] : command,
-        network: [],
-        env,
-        timeoutMs: timeoutSeconds * 1_000,
-        outputCap,
-        signal,
-      });
+      return within('changes', () =>
+        sandbox.run({
+          ...folders,
+          argv: typeof command === 'string' ? ['sh', '-c', command] : command,
+          network: [],
+          env,
+          timeoutMs: timeoutSeconds * 1_000,
+          outputCap,
+          signal,
+        }),
+      );
     },
   };
 }

@@ -15,9 +15,10 @@ import { asText, readBytes, textLimit } from '../lib/files/read-text.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import type { Log } from '../lib/log.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import { createToolSandbox } from './create-tool-sandbox.ts';
+import { createToolSandbox, type Within } from './create-tool-sandbox.ts';
 import type { OpenCall } from './define-tool.ts';
 import { namedLog, type ToolModel, type Workspace, type WorkspaceEntry } from './tool-context.ts';
+import type { Folders } from '../folders/folders.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
@@ -27,6 +28,7 @@ import {
   chatFolder,
   findInScope,
   makeRunFolders,
+  namesOfRun,
   openIn,
   readOfSkill,
   runScopes,
@@ -47,6 +49,7 @@ export function createPluginCalls(
   options: Readonly<{
     library: Pick<SkillLibrary, 'current'>;
     sandbox: Sandbox;
+    folders: Folders;
     users: Pick<Users, 'mayAct'>;
     budgets: Pick<Budgets, 'ofModel'>;
   }>,
@@ -58,7 +61,7 @@ export function createPluginCalls(
     log: Log;
   }>,
 ): (plugin: string) => OpenCall {
-  const { library, sandbox, users, budgets } = options;
+  const { library, sandbox, folders: working, users, budgets } = options;
   const { runtime, migrations, store, clock, log } = host;
   const stillAdmitted = createStillAdmitted(users);
 
@@ -105,10 +108,17 @@ export function createPluginCalls(
   return (plugin) => async (tool, host) => {
     const { requester, run, signal } = host;
     const { config } = runtime();
-    const { workspace } = config.bot;
-    const chat = chatFolder(workspace, await migrations.original(requester.conversation));
-    const scratch = path.join(scratchFolders(workspace), run?.id ?? randomUUID());
+    const chat = chatFolder(working.root, await migrations.original(requester.conversation));
+    const scratch = path.join(scratchFolders(working.root), run?.id ?? randomUUID());
     const folders = { scratch, chat };
+    const [ofScratch, ofChat] = namesOfRun(folders);
+    // The scratch of a call outside runs is gone with it.
+    const names = run === undefined ? [ofChat] : [ofScratch, ofChat];
+    const within: Within = (how, work) =>
+      working.use(names, how, async () => {
+        if (how === 'changes') await makeRunFolders(folders);
+        return work();
+      });
     const skill = run === undefined ? undefined : library.current().get(run.skill);
     const confined = skill === undefined ? sandbox : lockedSandbox(sandbox, skill);
     const directory = skill?.directory;
@@ -121,10 +131,8 @@ export function createPluginCalls(
         bot: { name: config.bot.name },
         ...placeOf(requester),
         skill: run?.skill,
-        sandbox: createToolSandbox(confined, { ...folders, skillDirectory: directory }, signal, () =>
-          makeRunFolders(folders),
-        ),
-        workspace: createWorkspace(places, config.sandbox.diskMb * 1024 * 1024),
+        sandbox: createToolSandbox(confined, { ...folders, skillDirectory: directory }, signal, within),
+        workspace: createWorkspace(places, config.sandbox.diskMb * 1024 * 1024, within),
         async artifact(artifact) {
           const handed = await host.artifact(artifact);
           if (!handed.ok) throw new Error(handed.problem);
@@ -161,8 +169,15 @@ function mainPlaces(
 }
 
 /** Failures reject with a message for the model (X4, T13). */
-export function createWorkspace(places: FileScopes, quota: number): Workspace {
-  async function bytesOf(path: string, limit: number): Promise<Buffer> {
+export function createWorkspace(
+  places: FileScopes,
+  quota: number,
+  within: Within = (_how, work) => work(),
+): Workspace {
+  const bytesOf = (path: string, limit: number): Promise<Buffer> =>
+    within('reads', () => bytesAt(path, limit));
+
+  async function bytesAt(path: string, limit: number): Promise<Buffer> {
     const found = findInScope(places, path);
     if (!found.ok) throw new Error(found.message);
     const { place, names } = found;
@@ -185,12 +200,15 @@ export function createWorkspace(places: FileScopes, quota: number): Workspace {
     },
     async write(path, data) {
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-      const problem = await writeIn(places, path, bytes, { largest, quota });
+      const problem = await within('changes', () => writeIn(places, path, bytes, { largest, quota }));
       if (problem !== undefined) throw new Error(problem.message);
     },
     async list(path) {
-      if (path === undefined || path === '/') return places.flatMap((place) => listed(places, place.seen[0]));
-      return listed(places, path);
+      return within('reads', async () =>
+        path === undefined || path === '/'
+          ? places.flatMap((place) => listed(places, place.seen[0]))
+          : listed(places, path),
+      );
     },
   };
 }

@@ -1,13 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ifAbsent } from '../lib/has-code.ts';
 import type { Channel, FileLimits, PartFile } from '../core/channel.ts';
 import type { Artifact, DeliveredFile, DeliveredArtifacts, DeliverArtifacts } from '../core/tool.ts';
 import { fileType, typeBytes } from '../lib/files/file-type.ts';
-import { folderSize } from '../lib/files/list-inside.ts';
 import type { InParts, Redaction } from '../lib/redaction/redact.ts';
 import { byteSize, oneLine, withoutEnd } from '../lib/text/text.ts';
+import type { Folders } from '../folders/folders.ts';
 import { partKey, type Replies } from './replies.ts';
 import type { Store } from '../store/store.ts';
 
@@ -167,15 +167,18 @@ export type OutgoingFiles = Readonly<{
 
 type Kept = Readonly<{ size: number; mime: string }>;
 
-export const outgoingFolder = (workspace: string): string => path.join(workspace, 'outgoing');
+/** Files on their way, in one folder. */
+export const outgoingGroup = 'outgoing';
 
-/** Processes may share the folder (Q9). */
-export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000): OutgoingFiles {
-  const folder = outgoingFolder(workspace);
-  const pathOf = (id: string): string => path.join(folder, id);
+export function createOutgoingFiles(
+  { shelf, size }: Pick<Folders, 'shelf' | 'size'>,
+  mostHeld = 2_000_000_000,
+): OutgoingFiles {
+  const find = (id: string): Promise<string | undefined> => shelf.find(outgoingGroup, id);
 
-  async function look(file: string, name: string): Promise<Kept | undefined> {
-    const handle = await open(file).catch(ifAbsent);
+  async function look(id: string, name: string): Promise<Kept | undefined> {
+    const file = await find(id);
+    const handle = file === undefined ? undefined : await open(file).catch(ifAbsent);
     if (handle === undefined) return undefined;
     try {
       const { size } = await handle.stat();
@@ -188,32 +191,29 @@ export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000)
 
   return {
     async keep(id, data, name, largest) {
-      const before = await look(pathOf(id), name);
+      const before = await look(id, name);
       if (before !== undefined) return before;
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      if (((await folderSize(folder, mostHeld)) ?? 0) > mostHeld) return 'full';
-      const draft = `${pathOf(id)}.${randomBytes(4).toString('hex')}.part`;
+      if ((await size(outgoingGroup, mostHeld)) > mostHeld) return 'full';
+      const draft = await shelf.draft(outgoingGroup);
       try {
         const handle = await open(draft, 'wx', 0o600);
         const whole = await write(handle, data, largest).finally(() => handle.close());
         if (!whole) return 'too large';
-        await rename(draft, pathOf(id));
+        await shelf.keep(outgoingGroup, id, draft);
       } finally {
         await rm(draft, { force: true });
       }
-      return (await look(pathOf(id), name)) ?? Promise.reject(new Error('a file was removed as it was kept'));
+      return (await look(id, name)) ?? Promise.reject(new Error('a file was removed as it was kept'));
     },
-    async find(id) {
-      const found = await stat(pathOf(id)).catch(ifAbsent);
-      return found === undefined ? undefined : pathOf(id);
-    },
-    remove: (id) => rm(pathOf(id), { force: true }),
+    find,
+    remove: (id) => shelf.remove(outgoingGroup, [id]),
     async tidy(before) {
-      for (const name of (await readdir(folder).catch(ifAbsent)) ?? []) {
-        const file = pathOf(name);
-        const { mtimeMs = before } = (await stat(file).catch(ifAbsent)) ?? {};
-        if (mtimeMs < before) await rm(file, { force: true });
-      }
+      const unsent = (await shelf.uses(outgoingGroup)).filter(({ usedAt }) => usedAt < before);
+      await shelf.remove(
+        outgoingGroup,
+        unsent.map(({ path: name }) => name),
+      );
+      await shelf.sweep(outgoingGroup, before);
     },
   };
 }

@@ -1,32 +1,19 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, lstatSync, unlinkSync } from 'node:fs';
-import {
-  chmod,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  statfs,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, open, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { ifAbsent } from '../lib/has-code.ts';
 import { createRefusedFiles, withFiles } from '../agent/with-files.ts';
 import type { Model } from '../core/model.ts';
 import { endingOf, fileType, typeBytes } from '../lib/files/file-type.ts';
-import { folderSize } from '../lib/files/list-inside.ts';
-import { enterFolder, unlessRefused } from '../lib/files/open-inside.ts';
 import { freeName, safeName } from '../lib/files/safe-name.ts';
 import { writeInside } from '../lib/files/write-inside.ts';
 import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
-import { chatFolders } from '../tools/built-in/run-folders.ts';
+import { chatGroup } from '../tools/built-in/run-folders.ts';
+import type { Folders } from '../folders/folders.ts';
+import { namesIn } from '../folders/plain-folders.ts';
 
 export type KeptFile = Readonly<{
   hash: string;
@@ -70,70 +57,78 @@ const dayMs = 86_400_000;
 /** Bytes: the store needs room, too. */
 export const leftForOthers = 500_000_000;
 
-export const receivedFolder = (workspace: string): string => path.join(workspace, 'received');
+/** A folder of received files has its conversation's name. */
+export const receivedGroup = 'received';
 
-export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {
-  const all = receivedFolder(workspace);
-  const chatOf = (folder: string): string => path.join(chatFolders(workspace), folder);
-  const inFolder = (folder: string, name: string): string => path.join(all, folder, name);
+export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): ReceivedFiles {
+  const { root, shelf } = folders;
+  const ofChat = (name: string): string => `${chatGroup}/${name}`;
+  const ofReceived = (name: string): string => `${receivedGroup}/${name}`;
+
+  async function recordIn(folder: string, file: string): Promise<KeptFile | undefined> {
+    const found = await shelf.find(ofReceived(folder), file);
+    return found === undefined ? undefined : recordAt(found);
+  }
 
   async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
-    const files = (await namesIn(path.join(all, folder))).filter((name) => name.endsWith('.json'));
+    const files = (await shelf.names(ofReceived(folder))).filter((name) => name.endsWith('.json'));
     const records: (readonly [string, KeptFile])[] = [];
     // Sequential: open files are limited.
     for (const file of files) {
-      const kept = await recordAt(inFolder(folder, file));
+      const kept = await recordIn(folder, file);
       if (kept !== undefined) records.push([file, kept]);
     }
     return records;
   }
 
   async function copy(folder: string, { hash, name }: KeptFile): Promise<void> {
-    const chat = chatOf(folder);
-    await openChat(chat);
-    if ((await namesIn(chat)).includes(name)) return;
-    writeInside({ root: chat, names: [name] }, { copyOf: inFolder(folder, hash) });
+    const kept = await shelf.find(ofReceived(folder), hash);
+    if (kept === undefined) return;
+    await folders.use([ofChat(folder)], 'changes', async () => {
+      const chat = path.join(root, ofChat(folder));
+      await openChat(chat);
+      if (!(await namesIn(chat)).includes(name)) writeInside({ root: chat, names: [name] }, { copyOf: kept });
+    });
   }
 
-  function removeCopy(folder: string, { name }: KeptFile, before = Infinity): void {
-    const chat = enterFolder(chatOf(folder), []);
-    unlessRefused(() => {
-      if (chat !== undefined && lstatSync(chat.at(name)).mtimeMs < before) unlinkSync(chat.at(name));
-    });
-    chat?.leave();
+  async function nameFor(
+    folder: string,
+    file: Readonly<{ name: string; sender?: string | undefined }>,
+    seen: Pick<KeptFile, 'hash' | 'mime'>,
+  ): Promise<string> {
+    const records = (await recordsOf(folder)).map(([, kept]) => kept);
+    const same = records.find(({ hash, sender }) => hash === seen.hash && sender === file.sender);
+    if (same !== undefined) return same.name;
+    const inChat = await folders.use([ofChat(folder)], 'reads', () =>
+      namesIn(path.join(root, ofChat(folder))),
+    );
+    const taken = new Set([...records.map(({ name }) => name), ...inChat]);
+    return freeName(safeName(file.name, endingOf(seen.mime)), taken);
+  }
+
+  async function held(folder: string, quota: number): Promise<number> {
+    return (await folders.size(ofReceived(folder), quota)) + (await folders.size(ofChat(folder), quota));
   }
 
   return {
     async keep(folder, file, quota, fetch) {
-      const known = inFolder(folder, `${digest(file.ref).slice(0, 32)}.json`);
-      const before = await recordAt(known);
-      if (before !== undefined && (await isThere(inFolder(folder, before.hash)))) {
+      const known = `${digest(file.ref).slice(0, 32)}.json`;
+      const before = await recordIn(folder, known);
+      if (before !== undefined && (await shelf.find(ofReceived(folder), before.hash)) !== undefined) {
         await copy(folder, before);
         return before;
       }
-      await mkdir(path.join(all, folder), { recursive: true, mode: 0o700 });
-      if ((await freeBytes(all)) < leftForOthers) return 'disk full';
-      const draft = inFolder(folder, `${randomBytes(6).toString('hex')}.part`);
+      const draft = await shelf.draft(ofReceived(folder));
+      if ((await freeBytes(root)) < leftForOthers) return 'disk full';
       try {
         await fetch(draft);
         const seen = await look(draft, file);
-        await openChat(chatOf(folder));
-        const held =
-          ((await folderSize(path.join(all, folder), quota)) ?? Infinity) +
-          ((await folderSize(chatOf(folder), quota)) ?? Infinity);
-        if (held + seen.size > quota) return 'full';
-        const records = (await recordsOf(folder)).map(([, kept]) => kept);
-        const same = records.find(({ hash, sender }) => hash === seen.hash && sender === file.sender);
-        const taken = new Set([...records.map(({ name }) => name), ...(await namesIn(chatOf(folder)))]);
-        const name = same?.name ?? freeName(safeName(file.name, endingOf(seen.mime)), taken);
-        const kept: KeptFile = {
-          ...seen,
-          name,
-          sender: file.sender,
-        };
-        await rename(draft, inFolder(folder, kept.hash));
+        await openChat(path.join(root, ofChat(folder)));
+        if ((await held(folder, quota)) + seen.size > quota) return 'full';
+        const kept: KeptFile = { ...seen, name: await nameFor(folder, file, seen), sender: file.sender };
+        await shelf.keep(ofReceived(folder), kept.hash, draft);
         await writeFile(draft, JSON.stringify(kept), { flag: 'wx', mode: 0o600, flush: true });
-        await rename(draft, known);
+        await shelf.keep(ofReceived(folder), known, draft);
         await copy(folder, kept);
         return kept;
       } finally {
@@ -141,25 +136,24 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
       }
     },
     async read(folder, hash, limit) {
-      const file = inFolder(folder, hash);
-      const handle = await open(file).catch(ifAbsent);
+      const file = await shelf.find(ofReceived(folder), hash, true);
+      const handle = file === undefined ? undefined : await open(file).catch(ifAbsent);
       if (handle === undefined) return undefined;
       try {
-        const { size, mtimeMs } = await handle.stat();
+        const { size } = await handle.stat();
         const bytes = Buffer.alloc(Math.min(size, limit));
         const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-        const now = Date.now();
-        if (mtimeMs < now - dayMs) await utimes(file, new Date(now), new Date(now));
         return bytes.subarray(0, bytesRead);
       } finally {
         await handle.close();
       }
     },
-    async forget({ sender, folders }) {
+    async forget({ sender, folders: isGone }) {
       let removed = 0;
-      for (const folder of await namesIn(all)) {
-        if (folders(folder)) {
-          await rm(path.join(all, folder), { recursive: true, force: true });
+      for (const full of await folders.list(receivedGroup)) {
+        const folder = path.basename(full);
+        if (isGone(folder)) {
+          await folders.remove([full]);
           removed += 1;
           continue;
         }
@@ -167,31 +161,26 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
         const theirs = records.filter(([, kept]) => kept.sender === sender);
         const others = new Set(records.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
         for (const [file, kept] of theirs) {
-          removeCopy(folder, kept);
-          if (!others.has(kept.hash)) await rm(inFolder(folder, kept.hash), { force: true });
-          await rm(inFolder(folder, file), { force: true });
+          await folders.removeFile(ofChat(folder), kept.name);
+          await shelf.remove(full, others.has(kept.hash) ? [file] : [kept.hash, file]);
           removed += 1;
         }
       }
       return removed;
     },
     async tidy(before) {
-      for (const folder of await namesIn(all)) {
-        for (const name of await namesIn(path.join(all, folder))) {
-          const file = inFolder(folder, name);
-          // A record goes with its file.
-          const kept = name.endsWith('.json') ? await recordAt(file) : undefined;
-          const counted = kept === undefined ? file : inFolder(folder, kept.hash);
-          const { mtimeMs = 0 } = (await stat(counted).catch(ifAbsent)) ?? {};
-          const until = name.endsWith('.part') ? Date.now() - dayMs : before;
-          if (mtimeMs >= until) continue;
-          if (kept !== undefined) removeCopy(folder, kept, before);
-          await rm(file, { force: true });
-        }
-        const { mtimeMs = Infinity } = (await stat(path.join(all, folder)).catch(ifAbsent)) ?? {};
-        const isEmpty = (await namesIn(path.join(all, folder))).length === 0;
-        if (isEmpty && mtimeMs < before) await rmdir(path.join(all, folder));
+      const uses = await shelf.uses(receivedGroup);
+      const usedAt = new Map(uses.map(({ folder, path: name, usedAt }) => [`${folder}/${name}`, usedAt]));
+      for (const { folder, path: name, usedAt: own } of uses) {
+        if (own >= (name.endsWith('.part') ? Date.now() - dayMs : before)) continue;
+        const chat = path.basename(folder);
+        // A record goes with its file.
+        const kept = name.endsWith('.json') ? await recordIn(chat, name) : undefined;
+        if (kept !== undefined && (usedAt.get(`${folder}/${kept.hash}`) ?? 0) >= before) continue;
+        if (kept !== undefined) await folders.removeFile(ofChat(chat), kept.name, before);
+        await shelf.remove(folder, [name]);
       }
+      await shelf.sweep(receivedGroup, before);
     },
   };
 }
@@ -230,14 +219,6 @@ async function freeOnDisk(folder: string): Promise<number> {
 async function recordAt(file: string): Promise<KeptFile | undefined> {
   const text = await readFile(file, 'utf8').catch(ifAbsent);
   return text === undefined ? undefined : record.safeParse(parseJson(text)).data;
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return (await stat(file).catch(ifAbsent)) !== undefined;
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return (await readdir(folder).catch(ifAbsent)) ?? [];
 }
 
 function digest(text: string): string {

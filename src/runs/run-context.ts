@@ -8,12 +8,11 @@ import type { ErrorCode } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import { risks, type Requester, type Tool } from '../core/tool.ts';
-import { removeFolder } from '../lib/files/write-inside.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import { makeRunFolders, runFolders, type RunFolders } from '../tools/built-in/run-folders.ts';
+import { makeRunFolders, namesOfRun, runFolders, type RunFolders } from '../tools/built-in/run-folders.ts';
 import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { ownScript, type ScriptGround } from '../tools/own-script.ts';
@@ -39,8 +38,9 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const { host, skills, tools } = deps;
   const { skill, context, run } = input;
   const plan = await planRun(input, deps);
-  await makeRunFolders(plan.folders);
-  const plain = plainRunTools({ ...plan, writing: skills.authoring.writing, web: tools.web() });
+  await skills.folders.use(namesOfRun(plan.folders), 'reads', () => makeRunFolders(plan.folders));
+  const working = { ...plan, working: skills.folders };
+  const plain = plainRunTools({ ...working, writing: skills.authoring.writing, web: tools.web() });
   const others = await otherTools(input, plan, deps);
   const ceiling = drawCeiling(
     [...namesOfCommandTools(plan), ...[...plain, ...others].map(({ name }) => name)],
@@ -49,7 +49,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   );
   if (!ceiling.ok) return refused(ceiling.code, ceiling.message);
   const commands = commandTools({
-    ...plan,
+    ...working,
     sandbox: lockedSandbox(skills.sandbox, skill),
     packages: skills.packages,
     env: ready.env,
@@ -83,7 +83,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
     filesCut: cut,
     tools: all.filter(({ name }) => ceiling.names.includes(name)),
     callTool,
-    clear: () => clearFolder(plan.folders.scratch, run.id, host),
+    clear: () => clearScratch(plan.folders, run.id, deps),
   };
 }
 
@@ -132,7 +132,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
       'no [agents] profile has this name: general is used',
     );
   const place = await host.migrations.original(context.requester.conversation);
-  const folders = runFolders(config.bot.workspace, place, run.id);
+  const folders = runFolders(skills.folders.root, place, run.id);
   const model = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
   const unknown = models.check(model);
   if (unknown !== undefined) host.log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
@@ -249,9 +249,10 @@ function runsScriptsAsFreely(
   });
 }
 
-function clearFolder(folder: string, run: string, { log }: Pick<Host, 'log'>): Promise<void> {
-  return removeFolder(folder).catch((error: unknown) => {
-    log.warn({ err: error, run }, 'the folder of a run could not be removed: tried again later');
+function clearScratch(folders: RunFolders, run: string, { skills, host }: RunDeps): Promise<void> {
+  const [scratch] = namesOfRun(folders);
+  return skills.folders.remove([scratch]).catch((error: unknown) => {
+    host.log.warn({ err: error, run }, 'the folder of a run could not be removed: tried again later');
   });
 }
 

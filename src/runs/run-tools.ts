@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
+import type { Folders } from '../folders/folders.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -13,11 +14,14 @@ import { createRunScript, skillsRunScriptTool, toolPackages } from '../tools/bui
 import type { CapOf } from '../tools/built-in/run-command.ts';
 import { bashInList, bashKnowsEnv } from '../tools/allowed-tools.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
-import { runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
+import { inFolders } from '../tools/in-folders.ts';
+import { namesOfRun, runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
 
 type RunGround = Readonly<{
   skill: Skill;
   folders: RunFolders;
+  /** Keeps `folders` up to date. */
+  working: Pick<Folders, 'use'>;
   sandbox: Sandbox;
   scripts: ScriptGround | undefined;
 }>;
@@ -26,6 +30,7 @@ type RunGround = Readonly<{
 export function plainRunTools({
   skill,
   folders,
+  working,
   sandbox,
   quota,
   writing,
@@ -40,10 +45,9 @@ export function plainRunTools({
   const places = runScopes(folders, skill, sandbox);
   return [
     ownSkillReadFileTool(skill),
-    readFileTool(places),
-    writeFileTool(places, quota),
-    listFilesTool(places),
-    sendFileTool(places),
+    ...[readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)].map(
+      (tool) => inFolders(tool, namesOfRun(folders), working),
+    ),
     ...createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name)),
     ...web,
   ];
@@ -104,7 +108,8 @@ export function commandTools({
         mayRunScripts.asFreely(requester),
     },
   });
-  return scripts === undefined ? [bash] : [skillsRunScriptTool(ofScript), bash];
+  const tools = scripts === undefined ? [bash] : [skillsRunScriptTool(ofScript), bash];
+  return tools.map((tool) => inFolders(tool, namesOfRun(folders), ground.working));
 }
 
 export function scriptGround(

@@ -7,6 +7,7 @@ import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
+import type { Folders } from '../folders/folders.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
@@ -44,6 +45,7 @@ export type SkillSupply = Readonly<{
   requirements: Requirements;
   sandbox: Sandbox;
   packages: ScriptPackages;
+  folders: Folders;
 }>;
 
 /** Tools made once for the whole bot. */

@@ -220,7 +220,7 @@ export async function runTool(
   const mark = (as: Taint): void => running.forEach((one) => (one.marks = joinTaint(one.marks, as)));
   if (terms.marks !== undefined) mark(terms.marks);
   try {
-    const envelope = await tool.run(call.input, {
+    const context: ToolContext = {
       requester,
       toolUseId: call.id,
       turn,
@@ -233,7 +233,9 @@ export async function runTool(
       awaitAnswer: (question) => (attempt.asks = question),
       mark,
       ...deliveryOf(attempt, door),
-    });
+    };
+    const work = (): Promise<Envelope> => tool.run(call.input, context);
+    const envelope = await (tool.within?.(work) ?? work());
     if (attempt.cutOff !== undefined) throw attempt.cutOff;
     return envelope;
   } finally {

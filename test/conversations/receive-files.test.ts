@@ -13,6 +13,7 @@ import type { Attachment, Message } from '../../src/core/message.ts';
 import type { Received } from '../../src/core/received.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { pngOf, zipOf } from '../support/sent-files.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 type Sent = Readonly<{
   name: string;
@@ -33,7 +34,7 @@ async function sent(
   const fetched: string[] = [];
   const bytesOf = new Map(files.map(({ name, bytes }) => [name, Buffer.from(bytes)]));
   const deps: ReceiveFilesDeps = {
-    runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: {} } }),
+    runtime: () => ({ config: { sandbox: { diskMb: 1024 }, tools: {} } }),
     channels: new Map([
       [
         'telegram',
@@ -52,8 +53,9 @@ async function sent(
         },
       ],
     ]),
-    received: createReceivedFiles(workspace, async () => 10_000_000_000),
+    received: createReceivedFiles(createPlainFolders(workspace), async () => 10_000_000_000),
     migrations: { original: async (conversation) => conversation },
+    folders: createPlainFolders(workspace),
     sandbox: { seen: (kind) => `/${kind}` },
     transcribe: () => assert.fail('nothing is transcribed'),
     clock: systemClock,

@@ -16,6 +16,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Message, Quote } from '../../src/core/message.ts';
 import { createServer } from '../../src/lib/net/node-http.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 const voice = Buffer.from('OggS and what was said');
 type Heard = Readonly<{ path: string; authorization: string | undefined; fields: Record<string, unknown> }>;
@@ -66,12 +67,13 @@ async function takeVoice(transcribe: TranscribeSettings | undefined, more: Parti
   const workspace = mkdtempSync(path.join(tmpdir(), 'transcribe-'));
   const log = quietLog();
   const deps: ReceiveFilesDeps = {
-    runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: { transcribe } } }),
+    runtime: () => ({ config: { sandbox: { diskMb: 1024 }, tools: { transcribe } } }),
     channels: new Map([
       ['telegram', { fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }],
     ]),
-    received: createReceivedFiles(workspace, async () => 10_000_000_000),
+    received: createReceivedFiles(createPlainFolders(workspace), async () => 10_000_000_000),
     migrations: { original: async (conversation) => conversation },
+    folders: createPlainFolders(workspace),
     sandbox: { seen: (kind) => `/${kind}` },
     transcribe: createTranscribe({ env: { ...process.env, SKILLET_TEST_KEY: 'sk-secret' }, log }),
     clock: systemClock,

@@ -22,6 +22,7 @@ import { makeSkill } from '../support/make-skill.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 const parsed = parseConfig('', { env: {} });
 assert.ok(parsed.ok);
@@ -88,6 +89,7 @@ function grantBy(settings: Config, log = quietLog()) {
       availability: () => () => true,
       requirements: () => undefined,
       sandbox: createOffSandbox({ limits: sandboxLimits }),
+      folders: createPlainFolders('/nowhere'),
       packages: { fetchAll: unused('fetched') } as unknown as SkillSupply['packages'],
     },
     tools: {

@@ -17,6 +17,7 @@ import { createKeptFiles } from '../../src/operator/kept-files.ts';
 import { folderSize } from '../../src/lib/files/list-inside.ts';
 import { removeFolder } from '../../src/lib/files/write-inside.ts';
 import { measureFolder, trimFolder } from '../../src/sandbox/limits/measure-disk.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 const linux = process.platform === 'linux' ? false : 'needs Linux';
 
@@ -122,7 +123,7 @@ test(
     for (const name of ['old', 'future']) mkdirSync(chat(name), { recursive: true });
     utimesSync(chat('old'), new Date(0), new Date(0));
     utimesSync(chat('future'), new Date(2e12 * 2), new Date(2e12 * 2));
-    const files = createKeptFiles(workspace);
+    const files = createKeptFiles(createPlainFolders(workspace));
     await files.tidy(Date.now(), 60_000, []);
     assert.deepEqual([existsSync(chat('old')), existsSync(chat('future'))], [false, true]);
     await files.tidy(Date.now() + 120_000, 60_000, []);

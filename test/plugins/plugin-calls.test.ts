@@ -12,6 +12,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 async function setUp(t: TestContext) {
   const workspace = await mkdtemp(path.join(tmpdir(), 'skillet-calls-'));
@@ -29,6 +30,7 @@ async function setUp(t: TestContext) {
     {
       library: { current: () => createRegistry([]) },
       sandbox: createOffSandbox({ limits: sandboxLimits }),
+      folders: createPlainFolders(workspace),
       users: {
         mayAct: async () =>
           admitted.now ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'not paired' },

@@ -111,11 +111,14 @@ test('X4 T9 commands of a tool have no network, only the environment it gives, i
     },
     { scratch: '/host/s', chat: '/host/c', skillDirectory: '/host/k' },
     signal,
-    async () => void made.push('made'),
+    (how, work) => {
+      made.push(how);
+      return work();
+    },
   );
   assert.deepEqual(sandbox.folders, { scratch: '/scratch', chat: '/chat' });
   const outcome = await sandbox.run('echo $A', { env: { A: 'a' }, timeoutSeconds: 5 });
-  assert.equal('stdout' in outcome && outcome.stdout, 'made', 'the folders are there first');
+  assert.equal('stdout' in outcome && outcome.stdout, 'changes', 'the folders are there first');
   await sandbox.run(['ls', '-l']);
   const of = {
     scratch: '/host/s',

@@ -20,6 +20,7 @@ import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
 import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 type Stage = Readonly<{
   clock: ManualClock;
@@ -49,7 +50,7 @@ async function stageOf(
   const store = await openStore('sqlite::memory:', { clock });
   const channels = new Map([[channel.name, channel]]);
   const log = quietLog();
-  const outgoing = createOutgoingFiles(workspace);
+  const outgoing = createOutgoingFiles(createPlainFolders(workspace));
   const redact = (): ((text: string) => string) => (text) => text;
   const voice = createReplies({
     store,
@@ -324,7 +325,7 @@ test('T12 Q6 a file that is gone before it is sent, and one that vanishes as it 
 test('T12 where files of too many bytes wait already no more is taken, and the same one handed over again is', async (t) => {
   const workspace = await mkdtemp(path.join(tmpdir(), 'skillet-outgoing-'));
   t.after(() => rm(workspace, { recursive: true, force: true }));
-  const outgoing = createOutgoingFiles(workspace, 10_000);
+  const outgoing = createOutgoingFiles(createPlainFolders(workspace), 10_000);
   const bytes = Buffer.alloc(20_000, 1);
   const kept = { size: 20_000, mime: 'application/octet-stream' };
   assert.deepEqual(await outgoing.keep('a', bytes, 'a', 1e6), kept);

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createReceivedFiles, type ReceivedFiles } from '../../src/runs/received-files.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 const day = 86_400_000;
 const quota = 1024 * 1024;
@@ -19,7 +20,7 @@ const enough = async (): Promise<number> => 10_000_000_000;
 
 function open(freeBytes = enough) {
   const workspace = mkdtempSync(path.join(tmpdir(), 'received-'));
-  const received = createReceivedFiles(workspace, freeBytes);
+  const received = createReceivedFiles(createPlainFolders(workspace), freeBytes);
   const inChat = (name = '', folder = 'room'): string => path.join(workspace, 'chats', folder, name);
   const kept = (folder = 'room'): string => path.join(workspace, 'received', folder);
   const keep = (ref: string, bytes = ref, more: { name?: string; folder?: string; sender?: string } = {}) =>

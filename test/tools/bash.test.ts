@@ -19,6 +19,7 @@ import { decidePolicy, type Policy } from '../../src/tools/policy.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { toolContext } from '../support/tool-context.ts';
+import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'skillet-bash-'));
 const folders = { scratch: path.join(root, 'scratch'), chat: path.join(root, 'chat') };
@@ -58,8 +59,9 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
   const asFreely = (by: Requester): boolean =>
     decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester: by, marked: false })
       .action === 'allow';
+  const working = createPlainFolders('/nowhere');
   const plain = plainRunTools({
-    ...{ skill, folders, sandbox, quota: 1_000_000, web: [] },
+    ...{ skill, folders, working, sandbox, quota: 1_000_000, web: [] },
     writing: {
       write: async () => Promise.reject(new Error('unused')),
       read: () => Promise.reject(new Error('unused')),
@@ -74,7 +76,7 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
   });
   assert.ok(ceiling.ok);
   const commands = commandTools({
-    ...{ skill, allowed, scripts, folders, packages, envInBash },
+    ...{ skill, allowed, scripts, folders, working, packages, envInBash },
     sandbox: {
       ...sandbox,
       async run(request) {

@@ -1,3 +1,4 @@
+import { openFolders } from '../../folders/open-folders.ts';
 import { randomUUID } from 'node:crypto';
 import type { Audit } from '../../audit/create-audit.ts';
 import { createBot } from '../../bot/create-bot.ts';
@@ -68,6 +69,7 @@ export async function runCase(
   const bot = createBot({
     // Foreign servers are not tested.
     config: { ...config, mcp: {} },
+    folders: openFolders(config),
     library: { ...library, watch: () => undefined },
     skillSandbox,
     plugins,

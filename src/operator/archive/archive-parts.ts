@@ -4,11 +4,11 @@ import { capabilityKeyFile } from '../../capabilities/capability-base.ts';
 import { accessTestsOf } from '../../config/access-tests.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { envFileOf } from '../../config/load-config.ts';
-import { outgoingFolder } from '../../replies/artifacts.ts';
-import { receivedFolder } from '../../runs/received-files.ts';
+import { outgoingGroup } from '../../replies/artifacts.ts';
+import { receivedGroup } from '../../runs/received-files.ts';
 import { installedRoot, lockPath } from '../../skills/install/lock-file.ts';
 import { writtenRoot } from '../../skills/open-library.ts';
-import { chatFolders } from '../../tools/built-in/run-folders.ts';
+import { chatGroup } from '../../tools/built-in/run-folders.ts';
 
 /** What people call it. */
 export type ArchiveGroup = 'config' | 'secrets' | 'store' | 'keys' | 'audit' | 'skills' | 'files';
@@ -47,9 +47,9 @@ export function archiveParts(config: Config): readonly ArchivePart[] {
     { name: 'data/installed', at: installedRoot(dataDir), kind: 'folder', group: 'skills' },
     { name: 'workspace/skills', at: writtenRoot(config), kind: 'folder', group: 'skills' },
     { name: 'user-skills', at: skills.userDir, kind: 'folder', group: 'skills', shared: true },
-    { name: 'workspace/chats', at: chatFolders(workspace), kind: 'folder', group: 'files' },
-    { name: 'workspace/received', at: receivedFolder(workspace), kind: 'folder', group: 'files' },
-    { name: 'workspace/outgoing', at: outgoingFolder(workspace), kind: 'folder', group: 'files' },
+    { name: 'workspace/chats', at: path.join(workspace, chatGroup), kind: 'folder', group: 'files' },
+    { name: 'workspace/received', at: path.join(workspace, receivedGroup), kind: 'folder', group: 'files' },
+    { name: 'workspace/outgoing', at: path.join(workspace, outgoingGroup), kind: 'folder', group: 'files' },
   ];
 }
 

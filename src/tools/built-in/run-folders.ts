@@ -15,17 +15,28 @@ export type RunFolders = Readonly<{
   chat: string;
 }>;
 
-export const chatFolders = (workspace: string): string => path.join(workspace, 'chats');
-export const scratchFolders = (workspace: string): string => path.join(workspace, 'runs');
+export const chatGroup = 'chats';
+export const scratchGroup = 'runs';
+
+export const scratchFolders = (root: string): string => path.join(root, scratchGroup);
 
 /** `conversation` has its chat's first id (A6). */
-export function runFolders(workspace: string, conversation: Conversation, runId: string): RunFolders {
-  return { scratch: path.join(scratchFolders(workspace), runId), chat: chatFolder(workspace, conversation) };
+export function runFolders(root: string, conversation: Conversation, runId: string): RunFolders {
+  return { scratch: path.join(scratchFolders(root), runId), chat: chatFolder(root, conversation) };
+}
+
+/** The names by which `Folders` knows them. */
+export function namesOfRun({ scratch, chat }: RunFolders): readonly [scratch: string, chat: string] {
+  return [`${scratchGroup}/${path.basename(scratch)}`, nameOfChat(chat)];
+}
+
+export function nameOfChat(chat: string): string {
+  return `${chatGroup}/${path.basename(chat)}`;
 }
 
 /** Its name reveals nothing about the chat (T10). */
-export function chatFolder(workspace: string, conversation: Conversation): string {
-  return path.join(chatFolders(workspace), chatFolderName(conversationKey(conversation)));
+export function chatFolder(root: string, conversation: Conversation): string {
+  return path.join(root, chatGroup, chatFolderName(conversationKey(conversation)));
 }
 
 /** A thread's name begins with its chat's and a dash. */
