@@ -20,13 +20,27 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a file has no largest size', 'if (size > maxBytes) throw', 'if (false) throw'],
   ]),
   ...changesOf('runs/received-files.ts', 'runs/received-files.test.ts', [
-    ['a copy goes though a command changed it', 'lstatSync(chat.at(name)).mtimeMs < before', 'true'],
-    ['copies stay after their time', 'if (kept !== undefined) removeCopy(folder, kept, before);', ''],
-    ['a file goes that a request still reads', 'if (mtimeMs < now - dayMs)', 'if (false)'],
-    ['a conversation holds files without end', 'if (held + seen.size > quota)', 'if (false)'],
-    ['files take the last of the disk', '(await freeBytes(all)) < leftForOthers', 'false'],
-    ['a file takes the name of what a command wrote', '...(await namesIn(chatOf(folder)))', ''],
-    ['what somebody else sent goes with who is forgotten', 'if (!others.has(kept.hash)) await', 'await'],
+    [
+      'copies stay after their time',
+      'if (kept !== undefined) await folders.removeFile(ofChat(chat), kept.name, before);',
+      '',
+    ],
+    ['a conversation holds files without end', '+ seen.size > quota', '> Infinity'],
+    ['files take the last of the disk', '(await freeBytes(root)) < leftForOthers', 'false'],
+    ['a file takes the name of what a command wrote', ', ...inChat', ''],
+    [
+      'what somebody else sent goes with who is forgotten',
+      'others.has(kept.hash) ? [file]',
+      'false ? [file]',
+    ],
+  ]),
+  ...changesOf('folders/plain-folders.ts', 'runs/received-files.test.ts', [
+    [
+      'a copy goes though a command changed it',
+      'entered !== undefined && lstatSync(entered.at(name)).mtimeMs < before',
+      'entered !== undefined',
+    ],
+    ['a file goes that a request still reads', 'if (use && stats.mtimeMs < now - dayMs)', 'if (false)'],
   ]),
   ...changesOf('conversations/receive-files.ts', 'conversations/receive-files.test.ts', [
     [
