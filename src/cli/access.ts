@@ -50,7 +50,7 @@ export async function explainAccess(asked: Asked): Promise<void> {
   if (json === true) return printJson({ talk, skills: rulings, unread });
   const place = where === undefined || where === who ? 'in a direct message' : `in ${where}`;
   print(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
-  const intro = talk.allowed ? '' : 'if they might talk, ';
+  const intro = talk.allowed ? '' : 'If they might talk, ';
   for (const { name, ruling } of rulings)
     if (skill === undefined)
       print(`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`);
