@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -39,11 +39,75 @@ const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer | undefined> {
   const bin = findBinaries();
   if (bin === undefined) return undefined;
+  const cluster = makeCluster(bin, durable);
+  await cluster.start();
+  return serverOf(
+    () => cluster,
+    (url) => url,
+    cluster.close,
+  );
+}
+
+/** A server and its standby, which has each commit before the server says so (`synchronous`), or a little later. */
+export type PostgresPair = PostgresServer &
+  Readonly<{
+    /** Where the two listen. */
+    sockets: Readonly<{ primary: string; standby: string }>;
+    /** Follows from its start on; `promote` starts no other. */
+    standby: Pick<Cluster, 'url' | 'stop' | 'start'>;
+    /** The standby becomes the server, at an address of its own; URLs of before lead `run` to it. The old one has stopped. */
+    promote(): Promise<void>;
+  }>;
+
+export async function startPostgresPair({ synchronous = true } = {}): Promise<PostgresPair | undefined> {
+  const bin = findBinaries();
+  if (bin === undefined) return undefined;
+  const kept = { wal_keep_size: '1GB' };
+  const first = makeCluster(bin, true, synchronous ? { ...kept, synchronous_standby_names: '*' } : kept);
+  const second = makeCluster(bin, true, {
+    primary_conninfo: `host=${first.dir} user=skillet`,
+    wal_retrieve_retry_interval: '200ms',
+  });
+  // Both begin as copies of one cluster, so that the standby can follow from the first byte on.
+  spawnSync('cp', ['-a', path.join(first.data, '.'), second.data]);
+  writeFileSync(path.join(second.data, 'standby.signal'), '');
+  const used = { now: first };
+  await first.start();
+  await second.start();
+  return {
+    ...serverOf(
+      () => used.now,
+      (url) => used.now.url(new URL(url).pathname.slice(1)),
+      async () => {
+        await Promise.all([first.close(), second.close()]);
+      },
+    ),
+    standby: second,
+    sockets: { primary: socketOf(first), standby: socketOf(second) },
+    async promote() {
+      used.now = second;
+      await query(second.url('postgres'), 'SELECT pg_promote(true, 60)');
+    },
+  };
+}
+
+const socketOf = ({ dir }: Cluster): string => path.join(dir, '.s.PGSQL.5432');
+
+/** A folder in which one server after the other runs. */
+type Cluster = Readonly<{
+  dir: string;
+  data: string;
+  url(name: string): string;
+  start(): Promise<void>;
+  stop(how: 'fast' | 'crash'): Promise<void>;
+  close(): Promise<void>;
+}>;
+
+function makeCluster(bin: string, durable: boolean, more: Readonly<Record<string, string>> = {}): Cluster {
   const dir = mkdtempSync(path.join(tmpdir(), 'skillet-pg-'));
   if (nobody.uid !== undefined) chownSync(dir, nobody.uid, nobody.gid);
   const data = path.join(dir, 'data');
-  makeCluster(bin, data, durable);
-
+  makeData(bin, data, durable);
   const settings = {
     listen_addresses: '',
     unix_socket_directories: dir,
@@ -55,44 +119,61 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     log_min_messages: 'log',
     log_checkpoints: 'off',
     lc_messages: 'C',
+    ...more,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = { now: await launch(dir, [path.join(bin, 'postgres'), '-D', data, ...args]) };
-  const count = { databases: 0 };
-  const url = (name: string) => `postgres://skillet@localhost/${name}?host=${encodeURIComponent(dir)}`;
-
-  async function run(where: string, sql: string, values: readonly unknown[] = []) {
-    const client = new pg.Client({ connectionString: where });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
-    } finally {
-      await client.end();
-    }
-  }
-
+  const server: { now?: ChildProcess } = {};
+  const stop = async (how: 'fast' | 'crash') => void (server.now && (await end(server.now, how)));
   return {
-    run,
-    async database(template) {
-      const name = `t${count.databases++}`;
-      const from = template === undefined ? 'template1' : new URL(template).pathname.slice(1);
-      await run(url('postgres'), `CREATE DATABASE ${name} TEMPLATE ${from}`);
-      return url(name);
-    },
-    stop: (how) => end(server.now, how),
+    dir,
+    data,
+    url: (name) => `postgres://skillet@localhost/${name}?host=${encodeURIComponent(dir)}`,
     async start() {
       server.now = await launch(dir, [path.join(bin, 'postgres'), '-D', data, ...args]);
     },
+    stop,
     async close() {
-      await end(server.now, 'crash');
+      await stop('crash');
       rmSync(dir, { recursive: true, force: true });
     },
   };
 }
 
+/** `where`: what a URL leads to now. */
+function serverOf(
+  now: () => Cluster,
+  where: (url: string) => string,
+  close: () => Promise<void>,
+): PostgresServer {
+  const count = { databases: 0 };
+  const run: PostgresServer['run'] = (url, sql, values) => query(where(url), sql, values);
+  return {
+    run,
+    async database(template) {
+      const name = `t${count.databases++}`;
+      const from = template === undefined ? 'template1' : new URL(template).pathname.slice(1);
+      await run(now().url('postgres'), `CREATE DATABASE ${name} TEMPLATE ${from}`);
+      return now().url(name);
+    },
+    stop: (how) => now().stop(how),
+    start: () => now().start(),
+    close,
+  };
+}
+
+async function query(url: string, sql: string, values: readonly unknown[] = []) {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
 /** A new cluster takes a second of processor time, a copy of one nothing: the first of its kind is kept for those to come. */
-function makeCluster(bin: string, data: string, durable: boolean): void {
+function makeData(bin: string, data: string, durable: boolean): void {
   const options = [
     ...['-U', 'skillet', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     ...(durable ? [] : ['--wal-segsize=1']),
@@ -135,7 +216,7 @@ async function launch(dir: string, command: readonly string[]): Promise<ChildPro
     child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said.join('')}`)));
     child.stderr.on('data', (chunk: Buffer) => {
       said.push(chunk.toString());
-      if (said.join('').includes('ready to accept connections')) resolve();
+      if (/ready to accept (?:read-only )?connections/.test(said.join(''))) resolve();
     });
   });
   child.removeAllListeners('exit');

@@ -36,10 +36,14 @@ export function startBotProcess(options: {
   preload?: Preload;
   /** For Node itself. */
   flags?: readonly string[];
+  /** A command that runs it elsewhere, in the same process. */
+  within?: readonly string[];
 }): BotProcess {
-  const { folder, config, preload, flags = [] } = options;
+  const { folder, config, preload, flags = [], within = [] } = options;
   const before = preload === undefined ? [] : ['--import', `${import.meta.dirname}/${preload.file}`];
-  const child = spawn(process.execPath, [...flags, ...before, cliPath, 'start', '--config', config], {
+  const node = [process.execPath, ...flags, ...before, cliPath, 'start', '--config', config];
+  const [program = process.execPath, ...args] = [...within, ...node];
+  const child = spawn(program, args, {
     cwd: folder,
     env: { ...childEnv(folder), ...preload?.env },
     stdio: ['ignore', 'ignore', 'pipe'],

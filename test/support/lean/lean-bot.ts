@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startBotProcess, type BotProcess } from '../crash/bot-process.ts';
+import type { Machine } from '../machines/network.ts';
 import type { LeanPlatform } from './lean-platform.ts';
 
 /** A folder with config and data of its own, in which one process of the bot after the other may run. */
@@ -11,22 +12,24 @@ export type LeanHome = Readonly<{
   remove(): Promise<void>;
 }>;
 
-/** `store` is the url of a store, without one an SQLite file here; processes that share one share a `workspace`; `prepare` is called with the folder before. */
+/** `store` is the url of a store, without one an SQLite file here; processes that share one share a `workspace` unless each has a `machine`; `prepare` is called with the folder before. */
 export async function makeLeanHome(
   platform: LeanPlatform,
   options: Readonly<{
     name: string;
     store?: string;
     workspace?: string;
+    machine?: Machine;
     concurrency: number;
     /** Keep to Telegram's limits; not, where it is not said. */
     paced?: boolean;
     prepare?(home: string): Promise<void>;
   }>,
 ): Promise<LeanHome> {
-  const { name, store, workspace, concurrency, paced = false, prepare } = options;
-  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-lean-'));
-  await mkdir(path.join(folder, 'data'), { mode: 0o700 });
+  const { name, store, workspace, machine, concurrency, paced = false, prepare } = options;
+  const folder = machine?.folder ?? (await mkdtemp(path.join(tmpdir(), 'skillet-lean-')));
+  const reached = machine?.reach(folder) ?? folder;
+  await mkdir(path.join(reached, 'data'), { mode: 0o700 });
   const url = platform.urlOf(name);
   const lines = [
     `[agent]\nconcurrency = ${concurrency}`,
@@ -38,15 +41,16 @@ export async function makeLeanHome(
     ...(workspace === undefined ? [] : [`[bot]\nworkspace = "${workspace}"`]),
   ];
   const config = path.join(folder, 'config.toml');
-  await writeFile(config, lines.join('\n'), { mode: 0o600 });
-  await prepare?.(folder);
+  await writeFile(path.join(reached, 'config.toml'), lines.join('\n'), { mode: 0o600 });
+  await prepare?.(reached);
   return {
     async start() {
       // The flags are those of `npm start`.
-      const bot = startBotProcess({ folder, config, flags: ['--max-semi-space-size=2', '--expose-gc'] });
+      const flags = ['--max-semi-space-size=2', '--expose-gc'];
+      const bot = startBotProcess({ folder, config, flags, within: machine?.within ?? [] });
       if (!(await bot.ready)) throw new Error(`the bot ended: ${bot.errors().join('\n')}`);
       return bot;
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
+    remove: () => rm(reached, { recursive: true, force: true }).catch(() => undefined),
   };
 }

@@ -59,7 +59,7 @@ const noWebhook: WebhookDelivery = {
 };
 
 /** The model answers after `modelMs` with the last thing the person said, so that order can be seen. */
-export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatform> {
+export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}): Promise<LeanPlatform> {
   const token = '7000000001:lean';
   const answers = new Map<number, LeanAnswer[]>();
   const polls: { by: string; at: number }[] = [];
@@ -142,10 +142,10 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
   }
 
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    urlOf: (process) => `http://127.0.0.1:${port}/${process}`,
+    urlOf: (process) => `http://${host}:${port}/${process}`,
     token,
     says(chat, text) {
       const from = { id: chat, is_bot: false, first_name: 'P' };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { BotProcess, Exit } from '../crash/bot-process.ts';
 import { makeLeanHome, type LeanHome } from '../lean/lean-bot.ts';
 import type { LeanPlatform } from '../lean/lean-platform.ts';
+import type { Machine } from '../machines/network.ts';
 import { processorMs, residentMb } from '../lean/process-cost.ts';
 
 /** Several processes of the bot on one store, each with a data directory of its own. */
@@ -27,9 +28,16 @@ export type Fleet = Readonly<{
 
 export async function createFleet(
   platform: LeanPlatform,
-  options: Readonly<{ processes: number; store: string; concurrency: number; paced: boolean }>,
+  options: Readonly<{
+    processes: number;
+    store: string;
+    concurrency: number;
+    paced: boolean;
+    /** One a process, with nothing in common; else they share a workspace on this one. */
+    machines?: readonly Machine[];
+  }>,
 ): Promise<Fleet> {
-  const { processes, ...rest } = options;
+  const { processes, machines, ...rest } = options;
   const names = Array.from({ length: processes }, (_, index) => String.fromCharCode(97 + index));
   const homes = new Map<string, LeanHome>();
   const running = new Map<string, BotProcess>();
@@ -39,8 +47,10 @@ export async function createFleet(
   const starts: Promise<void>[] = [];
   const memory = new Map<string, number[]>(names.map((name) => [name, []]));
   const shared = await mkdtemp(path.join(tmpdir(), 'skillet-fleet-'));
-  const workspace = path.join(shared, 'workspace');
-  for (const name of names) homes.set(name, await makeLeanHome(platform, { name, workspace, ...rest }));
+  const ofMachine = (at: number) =>
+    machines === undefined ? { workspace: path.join(shared, 'workspace') } : { machine: machines[at] };
+  for (const [at, name] of names.entries())
+    homes.set(name, await makeLeanHome(platform, { name, ...ofMachine(at), ...rest }));
 
   async function sampleOne(name: string, { pid }: BotProcess): Promise<void> {
     const [ms, mb] = await Promise.all([processorMs(pid), residentMb(pid)]);

@@ -3,7 +3,7 @@ import type { ScaleResult } from './run-scale.ts';
 
 /** Work of a dead process must be taken over within so many seconds (Q9). */
 const takenOverS = 30;
-const diedOrHung: readonly MishapName[] = ['poller', 'worker', 'all', 'stopped'];
+const diedOrHung: readonly MishapName[] = ['poller', 'worker', 'all', 'stopped', 'partition'];
 
 /** What must not be, in words; empty when all is well. */
 export function judgeScale({ counts, mishaps, processes, left }: ScaleResult): readonly string[] {

@@ -1,9 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LeanPlatform } from '../lean/lean-platform.ts';
+import type { Machine } from '../machines/network.ts';
 import type { PostgresServer } from '../postgres.ts';
 import type { Fleet } from './fleet.ts';
 import { until } from '../until.ts';
 import type { ScaleLoad } from './scale-load.ts';
+
+/** Machines of their own around one database, whose address moves. */
+export type World = Readonly<{
+  machines: readonly Machine[];
+  /** Where the platform is. */
+  host: string;
+  /** The URL of a database as the machines have it. */
+  storeOf(url: string): string;
+  /** The standby takes the place of the database, and of its address. */
+  promote(): Promise<void>;
+}>;
 
 export type Ground = Readonly<{
   server: PostgresServer;
@@ -11,6 +23,7 @@ export type Ground = Readonly<{
   platform: LeanPlatform;
   fleet: Fleet;
   load: ScaleLoad;
+  world: World | undefined;
 }>;
 
 /** Something that went wrong, and how long people waited for it. */
@@ -48,6 +61,10 @@ export const mishaps = {
   database: (ground: Ground) => databaseGone(ground, 'database', 'fast'),
   /** PostgreSQL is killed and started again. */
   databaseCrash: (ground: Ground) => databaseGone(ground, 'databaseCrash', 'crash'),
+  /** Nothing passes between the poller's machine and the database for 40 seconds. */
+  partition: (ground: Ground) => cutOff(ground),
+  /** The machine of PostgreSQL is gone; its standby is promoted and gets its address. */
+  failover: (ground: Ground) => failOver(ground),
 } as const;
 
 /** Who lives says so every three seconds: after six, lanes without a word since are those of the dead. */
@@ -119,6 +136,42 @@ async function databaseGone(ground: Ground, name: MishapName, how: 'fast' | 'cra
   const goneAt = performance.now();
   await server.start();
   return outcome(ground, { name, who: 'PostgreSQL', before, goneAt, held });
+}
+
+async function cutOff(ground: Ground): Promise<Mishap> {
+  const who = poller(ground);
+  const machine = worldOf(ground).machines.find(({ name }) => name === who);
+  const release = await atWork(ground, who);
+  const before = await mark(ground);
+  machine?.cutOff();
+  const goneAt = performance.now();
+  release();
+  try {
+    const held = await heldSince(ground, before);
+    const [result] = await Promise.all([
+      outcome(ground, { name: 'partition', who, before, goneAt, held }),
+      delay(stillMs - silentMs),
+    ]);
+    return result;
+  } finally {
+    machine?.rejoin();
+  }
+}
+
+async function failOver(ground: Ground): Promise<Mishap> {
+  const release = await atWork(ground, poller(ground));
+  const before = await mark(ground);
+  const held = await nextOf(ground);
+  await ground.server.stop('crash');
+  const goneAt = performance.now();
+  release();
+  await worldOf(ground).promote();
+  return outcome(ground, { name: 'failover', who: 'PostgreSQL', before, goneAt, held });
+}
+
+function worldOf({ world }: Ground): World {
+  if (world === undefined) throw new Error('this needs machines: npm run test:machines');
+  return world;
 }
 
 type Before = Readonly<{ at: number; serverTime: unknown }>;

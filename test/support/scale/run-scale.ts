@@ -5,7 +5,7 @@ import type { PostgresServer } from '../postgres.ts';
 import { countScale, type Repeat, type ScaleCounts } from './count-scale.ts';
 import { createDatabaseCost, type Statement } from './database-cost.ts';
 import { createFleet } from './fleet.ts';
-import { mishaps, type Mishap, type MishapName } from './mishaps.ts';
+import { mishaps, type Mishap, type MishapName, type World } from './mishaps.ts';
 import { startScaleLoad } from './scale-load.ts';
 
 export type ScaleOptions = Readonly<{
@@ -52,13 +52,19 @@ export type ScaleResult = Readonly<{
 
 const sampleMs = 1_000;
 
-/** Several processes on one PostgreSQL answer many conversations while things go wrong (Q9). */
-export async function runScale(server: PostgresServer, options: ScaleOptions): Promise<ScaleResult> {
+/** Several processes on one PostgreSQL answer many conversations while things go wrong (Q9); with `world`, on several machines. */
+export async function runScale(
+  server: PostgresServer,
+  options: ScaleOptions,
+  world?: World,
+): Promise<ScaleResult> {
   const url = await server.database();
-  const cost = await createDatabaseCost(server, url);
-  const platform = await startLeanPlatform({ modelMs: options.modelMs });
-  const { processes, concurrency, paced } = options;
-  const fleet = await createFleet(platform, { processes, concurrency, paced, store: url });
+  const cost = await createDatabaseCost(server, url, { counting: world === undefined });
+  const { modelMs, processes, concurrency, paced } = options;
+  const platform = await startLeanPlatform({ modelMs, host: world?.host ?? '127.0.0.1' });
+  const store = world?.storeOf(url) ?? url;
+  const machines = world?.machines;
+  const fleet = await createFleet(platform, { processes, concurrency, paced, store, machines });
   const sampling = new AbortController();
   try {
     // All at the same moment, on an empty database.
@@ -71,7 +77,7 @@ export async function runScale(server: PostgresServer, options: ScaleOptions): P
     const happened: Mishap[] = [];
     for (const [index, name] of options.mishaps.entries()) {
       await load.reached(Math.floor((options.messages * (index + 1)) / (options.mishaps.length + 1)));
-      happened.push(await mishaps[name]({ server, url, platform, fleet, load }));
+      happened.push(await mishaps[name]({ server, url, platform, fleet, load, world }));
     }
     await load.done;
     const ended = performance.now();
