@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
+import { blocksOf } from './support/documents.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const folder = path.join(root, 'examples/deploy');
@@ -112,6 +113,18 @@ test('L7 L11 the unit starts the packed program and is what systemd reads', (t) 
   for (const line of ['Type=notify', 'NotifyAccess=all', 'NoNewPrivileges=yes', 'Delegate=yes'])
     assert.ok(unit.split('\n').includes(line), line);
   assert.match(unit, /^WatchdogSec=\d+$/m);
+  const page = readFileSync(path.join(root, 'docs/how-to/deploy.md'), 'utf8');
+  for (const [, name = ''] of `${unit}${page}`.matchAll(/\/opt\/skillet\/([\w./-]+\w)/g))
+    assert.ok(
+      manifest.files.some((packed) => name.startsWith(packed)) && existsSync(path.join(root, name)),
+      name,
+    );
+  const state = `/var/lib/${/^StateDirectory=(.+)$/m.exec(unit)?.[1]}/`;
+  const [written] = blocksOf(page).filter(({ language }) => language === 'toml');
+  const parsed = parseConfig(written?.text ?? '', { file: '/etc/skillet/config.toml', env: {} });
+  assert.ok(parsed.ok);
+  for (const place of [parsed.config.bot.dataDir, parsed.config.bot.workspace])
+    assert.ok(place.startsWith(state), `${place}: the unit lets it write below ${state} only`);
   if (spawnSync('systemd-analyze', ['--version']).status !== 0) return t.skip('systemd-analyze is not here');
   const verified = spawnSync('systemd-analyze', ['verify', path.join(folder, 'skillet.service')], {
     encoding: 'utf8',
