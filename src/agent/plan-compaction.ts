@@ -199,8 +199,19 @@ export function estimateTokens(value: unknown): number {
   let tokens = 1;
   for (const key of Object.keys(value)) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
-    if (member !== undefined) tokens += ofText(key) + 1 + estimateTokens(member);
+    if (member === undefined) continue;
+    tokens += ofText(key) + 1 + (key === 'input_schema' ? tokensOfSchema(member) : estimateTokens(member));
   }
+  return tokens;
+}
+
+/** Requests share the schemas of tools. */
+const schemaTokens = new WeakMap<object, number>();
+
+function tokensOfSchema(schema: unknown): number {
+  if (typeof schema !== 'object' || schema === null) return estimateTokens(schema);
+  const tokens = schemaTokens.get(schema) ?? estimateTokens(schema);
+  schemaTokens.set(schema, tokens);
   return tokens;
 }
 

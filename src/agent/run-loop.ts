@@ -169,6 +169,11 @@ function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
   return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'TIMEOUT' : 'CANCELLED';
 }
 
+/** The same object each time: what is known of it need not be found again. */
+const apiSchemas = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool.InputSchema>();
+
 function toApiTool({ name, description, inputSchema }: ToolSpec): Anthropic.Tool {
-  return { name, description, input_schema: { ...inputSchema, type: 'object' } };
+  const schema = apiSchemas.get(inputSchema) ?? { ...inputSchema, type: 'object' };
+  apiSchemas.set(inputSchema, schema);
+  return { name, description, input_schema: schema };
 }

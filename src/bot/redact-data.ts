@@ -3,21 +3,32 @@ import type { Part, PartFile } from '../core/channel.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message, Quote, Task } from '../core/message.ts';
 import type { ModelAnswer, ModelRequest } from '../core/model.ts';
-import { redactDeep, redactTexts } from '../lib/redaction/redact.ts';
+import { redactDeep, redactTexts, type Redaction } from '../lib/redaction/redact.ts';
 import type { RoutineDefinition } from '../store/routines.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 
 type Redact = (text: string) => string;
 
 /** Deterministic, for the prompt cache (M5). */
-export function cleanRequest(request: ModelRequest, redact: Redact): ModelRequest {
+export function cleanRequest(
+  request: ModelRequest,
+  { text: redact, constant }: Pick<Redaction, 'text' | 'constant'>,
+): ModelRequest {
   const { system, messages, tools } = request;
   return {
     ...request,
     system: system.map((block) => cleanBlock(block, redact)),
     messages: messages.map((message) => cleanSaid(message, redact)),
-    tools: redactTexts(tools, redact),
+    tools: tools.map((tool) => cleanTool(tool, { redact, constant })),
   };
+}
+
+function cleanTool(
+  { name, description, input_schema: schema, ...more }: Anthropic.Tool,
+  { redact, constant }: Readonly<{ redact: Redact }> & Pick<Redaction, 'constant'>,
+): Anthropic.Tool {
+  const texts = redactTexts({ name, description, ...more }, redact);
+  return { ...texts, input_schema: constant(schema) };
 }
 
 function cleanSaid<Said extends Anthropic.MessageParam>(message: Said, redact: Redact): Said {

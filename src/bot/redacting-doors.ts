@@ -28,12 +28,13 @@ function cleanModel(model: Model, clean: Clean): Model {
   return {
     ...model,
     async complete(request, signal, onText) {
-      const { text, textInParts } = clean();
+      const redaction = clean();
+      const { text, textInParts } = redaction;
       const said = textInParts();
       const say = (part: string): void => {
         if (part !== '') onText?.(part);
       };
-      const asked = cleanRequest(request, text);
+      const asked = cleanRequest(request, redaction);
       const answer = await model.complete(asked, signal, (part) => say(said.push(part)));
       say(said.end());
       return cleanAnswer(answer, text);

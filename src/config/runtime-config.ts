@@ -50,6 +50,7 @@ function redactionOf(own: readonly Secret[], more: () => readonly Secret[]): Red
   };
   return {
     text: (text) => now().text(text),
+    constant: (value) => now().constant(value),
     textInParts: () => now().textInParts(),
     bytesInParts: () => now().bytesInParts(),
   };

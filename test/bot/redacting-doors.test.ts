@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cleanChannel, cleanModels, cleanOperate } from '../../src/bot/redacting-doors.ts';
 import { cleanEvent } from '../../src/bot/redact-data.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { createRuntimeConfig } from '../../src/config/runtime-config.ts';
 import type { Channel, OnEvent } from '../../src/core/channel.ts';
-import { createRedaction } from '../../src/lib/redaction/redact.ts';
+import { createRedaction, type Secret } from '../../src/lib/redaction/redact.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { anyFile } from '../support/no-files.ts';
@@ -31,7 +33,7 @@ const request: ModelRequest = {
       content: [{ type: 'tool_result', tool_use_id: secret, content: [{ type: 'text', text: secret }] }],
     },
   ],
-  tools: [{ name: 'x', description: secret, input_schema: { type: 'object' } }],
+  tools: [{ name: 'x', description: secret, input_schema: { type: 'object', description: secret } }],
 };
 
 test('S2 M5 what a model is asked holds no secret, ids and signatures stay, and the same request is the same bytes', async () => {
@@ -58,8 +60,33 @@ test('S2 M5 what a model is asked holds no secret, ids and signatures stay, and 
         content: [{ type: 'tool_result', tool_use_id: secret, content: [{ type: 'text', text: shown }] }],
       },
     ],
-    tools: [{ name: 'x', description: shown, input_schema: { type: 'object' } }],
+    tools: [{ name: 'x', description: shown, input_schema: { type: 'object', description: shown } }],
   });
+});
+
+test('S2 a secret that a person sets later is taken out of the tools of the next request', async () => {
+  const parsed = parseConfig('', { env: {} });
+  assert.ok(parsed.ok);
+  let set: readonly Secret[] = [{ name: 'OTHER', value: 'other-other-other' }];
+  const model = scriptedModel(['one', 'two']);
+  const models = { get: () => model, check: () => undefined, offline: false };
+  const live = createRuntimeConfig(
+    parsed.config,
+    () => models,
+    undefined,
+    () => set,
+  );
+  const ask = () =>
+    cleanModels(models, () => live.redaction)
+      .get()
+      .complete(request, new AbortController().signal);
+  await ask();
+  set = [...set, { name: 'KEY', value: secret }];
+  await ask();
+  assert.deepEqual(
+    model.requests.map(({ tools }) => tools[0]?.input_schema['description']),
+    [secret, shown],
+  );
 });
 
 test('S2 U3 what a model answers, and says piece by piece, holds no secret, its tool calls included', async () => {

@@ -79,7 +79,7 @@ export const redactionMutations = [
   ...changesOf('bot/redacting-doors.ts', 'bot/redacting-doors.test.ts', [
     [
       'what a model is asked keeps its secrets',
-      'const asked = cleanRequest(request, text);',
+      'const asked = cleanRequest(request, redaction);',
       'const asked = request;',
     ],
     ['what a model answers keeps its secrets', 'return cleanAnswer(answer, text);', 'return answer;'],

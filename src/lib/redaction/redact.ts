@@ -16,6 +16,8 @@ export type InParts<Part> = Readonly<{
 /** Takes secrets out of whatever leaves (U3, S2). */
 export type Redaction = Readonly<{
   text(text: string): string;
+  /** Texts of a value that never changes: looked through once. */
+  constant<Value extends object>(value: Value): Value;
   textInParts(): InParts<string>;
   /** UTF-8; parts may cut characters. */
   bytesInParts(): InParts<Buffer>;
@@ -35,8 +37,15 @@ export function createRedaction(secrets: readonly Secret[]): Redaction {
   // One character a byte: no decoding.
   const asBytes = new Map([...words].map(([word, name]) => [inLatin1(word), inLatin1(name)]));
   let findBytes: FindSecrets | undefined;
+  const text = (text: string): string => replaced(text, find);
+  const constants = new WeakMap<object, object>();
   return {
-    text: (text) => replaced(text, find),
+    text,
+    constant<Value extends object>(value: Value) {
+      const clean = (constants.get(value) as Value | undefined) ?? redactTexts(value, text);
+      constants.set(value, clean);
+      return clean;
+    },
     textInParts: () => inParts(find),
     bytesInParts() {
       const text = inParts((findBytes ??= createFindSecrets(asBytes)));
@@ -50,6 +59,7 @@ export function createRedaction(secrets: readonly Secret[]): Redaction {
 
 const nothingToRedact: Redaction = {
   text: (text) => text,
+  constant: (value) => value,
   textInParts: () => ({ push: (part) => part, end: () => '' }),
   bytesInParts: () => ({ push: (part) => part, end: () => Buffer.alloc(0) }),
 };
