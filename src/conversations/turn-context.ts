@@ -53,8 +53,10 @@ export async function createTurnContext(
   { lookup, reportShortage }: MadeOnce,
   deps: TurnDeps,
 ): Promise<TurnContext> {
-  const turn = await openTurn(input, deps);
-  const memory = await deps.tools.memory.turn(input.message, input.transcript);
+  const [turn, memory] = await Promise.all([
+    openTurn(input, deps),
+    deps.tools.memory.turn(input.message, input.transcript),
+  ]);
   // Filled below, before any call.
   const names: string[] = [];
   const ofSkills = { visible: turn.visible, byPerson: turn.use, names: () => names };

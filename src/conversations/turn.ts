@@ -192,10 +192,11 @@ async function entryOf(
   const heard = await heardBefore(message, entries, transcript, means);
   const received = await receive(message, heard, signal);
   // Only a person's plain message can answer (U14).
-  const waiting =
-    task === undefined && invocation === undefined
-      ? await questions.open({ conversation, sender: sender.id, transcript })
-      : [];
+  const mayAnswer = task === undefined && invocation === undefined;
+  const [waiting, notes] = await Promise.all([
+    mayAnswer ? questions.open({ conversation, sender: sender.id, transcript }) : [],
+    memory?.notes(entries),
+  ]);
   const context =
     invocation &&
     contextForRun(message, {
@@ -212,7 +213,7 @@ async function entryOf(
       transcript,
       invokesSkill: invocation !== undefined,
       context,
-      notes: await memory?.notes(entries),
+      notes,
     },
     { before: entries, heard, received, waiting },
     means,

@@ -67,10 +67,14 @@ export async function openMemory(asker: Asker, deps: MemoryDeps): Promise<OpenMe
   const { runtime, store, accessOf, migrations, settings } = deps;
   const { conversation, chatType, external, sender } = asker;
   if (runtime().config.memory.enabled !== true) return undefined;
-  const set = memorySwitch.settings?.resolve(await settings.forCall(conversation)(memorySwitch));
+  const [values, original, { chatIds }] = await Promise.all([
+    settings.forCall(conversation)(memorySwitch),
+    migrations.original(conversation),
+    accessOf(asker),
+  ]);
+  const set = memorySwitch.settings?.resolve(values);
   if (set?.ok !== true || set.values['on'] !== true) return undefined;
-  const chat = chatIdOf(await migrations.original(conversation));
-  const { chatIds } = await accessOf(asker);
+  const chat = chatIdOf(original);
   const use: MemoryUse = {
     what: 'show',
     isOn: true,

@@ -77,8 +77,7 @@ async function notesFor(
   { store, clock }: TurnMemoryDeps,
 ): Promise<Notes | undefined> {
   const memories: readonly Memory[] = await open.visible(mostNotes);
-  const [own, team] = open.holders;
-  if (memories.length > 0) await store.memories.seen(team === undefined ? [own] : [own, team], clock.now());
+  if (memories.length > 0) await store.memories.seen(open.holders, clock.now());
   return memoryNotes(memories, before);
 }
 

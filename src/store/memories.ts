@@ -17,8 +17,8 @@ export type Memories = Readonly<{
   /** Of every scope, oldest first. */
   by(author: string): Promise<readonly Memory[]>;
   used(ids: readonly string[]): Promise<void>;
-  /** Keeps them from retention. Writes once a day. */
-  seen(holders: readonly Holder[], now: number): Promise<void>;
+  /** Keeps them from retention. Writes at most once a day. */
+  seen(holders: readonly [Holder, Holder?], now: number): Promise<void>;
   remove(id: string): Promise<boolean>;
   /** What has all these words, or words that begin with the longer ones; then what has any of them. Newest first (K5). */
   search(holder: Holder, text: string, limit: number): Promise<readonly FoundSaid[]>;
@@ -76,6 +76,7 @@ export function createMemories(sql: Sql, log: Log): Memories {
   );
   const ofAuthor = sql.statement<Row>(`${columns} WHERE author = ?1 ORDER BY seq`);
   const use = sql.statement('UPDATE memories SET uses = uses + 1 WHERE id = ?1');
+  const unseen = sql.statement('SELECT 1 FROM memories WHERE holder IN (?1, ?2) AND seen_at < ?3 LIMIT 1');
   const touch = sql.statement('UPDATE memories SET seen_at = ?2 WHERE holder = ?1 AND seen_at < ?3');
   const remove = sql.statement('DELETE FROM memories WHERE id = ?1');
   const { search } = dialect;
@@ -121,7 +122,11 @@ export function createMemories(sql: Sql, log: Log): Memories {
       if (ids.length > 0) await write('process', each(ids.toSorted().map((id) => use(id))));
     },
     async seen(holders, now) {
-      await write('process', each(holders.toSorted().map((holder) => touch(holder, now, now - dayMs))));
+      const [first, second = first] = holders;
+      const before = now - dayMs;
+      if ((await read(unseen(first, second, before))).length === 0) return;
+      const sorted = [...new Set([first, second])].toSorted();
+      await write('process', each(sorted.map((holder) => touch(holder, now, before))));
     },
     remove: async (id) => hasChanged(await write('power', remove(id))),
     async search(holder, text, limit) {

@@ -50,3 +50,31 @@ test('B1 a plain answer looks up whether its person may have it, and what is set
   // When it arrives, when its turn begins, before the model is asked, and before the answer is sent (A9, S11).
   assert.equal(keys.filter((key) => key.startsWith('paired:')).length, 4);
 });
+
+test('B1 K4 notes that were shown today are not written again', async (t) => {
+  const { telegram } = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n',
+    script: ({ messages }) =>
+      JSON.stringify(messages.at(-1)).includes('tool_result') || messages.length > 1
+        ? { content: [{ type: 'text', text: 'Fine.' }] }
+        : {
+            content: [
+              { type: 'tool_use', id: 'toolu_1', name: 'remember', input: { text: 'Ann likes green tea.' } },
+            ],
+          },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('Remember that Ann likes green tea.');
+  await ann.dm.nextMessage(/Noted: Ann likes green tea/);
+  const reads = t.mock.method(StatementSync.prototype, 'all');
+  const writes = t.mock.method(StatementSync.prototype, 'run');
+  ann.says('hello');
+  await ann.dm.nextMessage(/Fine/);
+  const textsOf = ({ mock }: typeof reads | typeof writes) =>
+    mock.calls.map(({ this: statement }) => (statement as StatementSync).sourceSQL);
+  assert.ok(textsOf(reads).some((sql) => sql.includes('FROM memories')));
+  assert.deepEqual(
+    textsOf(writes).filter((sql) => sql.includes('memories')),
+    [],
+  );
+});
