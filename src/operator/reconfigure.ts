@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/create-audit.ts';
 import { changedKeys } from '../config/complete-config.ts';
 import type { Config } from '../config/complete-config.ts';
+import { formatKeyPath } from '../config/section.ts';
 import type { Words } from '../core/texts/say.ts';
-import type { ConfigProblem } from '../config/config-problem.ts';
+import { placeInFile, type ConfigProblem } from '../config/config-problem.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Replies } from '../replies/replies.ts';
+import { checkRoutines } from './check-routines.ts';
 
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
@@ -23,7 +25,8 @@ export function createReconfigure(options: {
 }): (outcome: ParsedConfig) => void {
   const { config, apply, replies, audit, clock, log } = options;
 
-  return (outcome) => {
+  return (read) => {
+    const outcome = withoutUnusable(read, log);
     if (!outcome.ok) {
       log.error(
         { problems: outcome.problems },
@@ -45,6 +48,18 @@ export function createReconfigure(options: {
     void audit.record({ event: 'config_changed', keys: changed });
     apply(outcome.config);
   };
+}
+
+/** What the start would refuse, a reload refuses, too (N2). */
+function withoutUnusable(read: ParsedConfig, log: Log): ParsedConfig {
+  if (!read.ok) return read;
+  const placeOf = placeInFile(read.config.path);
+  const found = checkRoutines(read.config);
+  for (const { level, message } of found) if (level === 'warning') log.warn({}, message);
+  const problems = found.flatMap(({ level, key, message }) =>
+    level === 'error' ? [{ file: read.config.path, ...placeOf(key), key: formatKeyPath(key), message }] : [],
+  );
+  return problems.length === 0 ? read : { ok: false, problems };
 }
 
 function configNotice(problems: readonly ConfigProblem[], at: number): { key: string; words: Words } {
