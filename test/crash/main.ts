@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { seedFromEnv } from '../support/crash/seeded-random.ts';
 import { openStoreFor, type StoreName } from '../support/crash/stores.ts';
 import { assertNothingBroke, storm } from '../support/crash/storm.ts';
@@ -34,8 +35,11 @@ for (const run of runs) {
 if (process.env['SKILLET_CRASH_STORE'] === undefined) await everyPoint();
 
 async function everyPoint(): Promise<void> {
-  const files = ['named-points', 'commands-killed', 'memory-killed'];
-  const paths = files.map((name) => `${import.meta.dirname}/${name}.test.ts`);
+  const here = readdirSync(import.meta.dirname).map((name) => `${import.meta.dirname}/${name}`);
+  const all = [...here, `${import.meta.dirname}/../routines/simulated-year.test.ts`];
+  const paths = all.filter(
+    (file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('crash/thorough.ts'),
+  );
   const env = { ...process.env, SKILLET_CRASH_ALL: '1' };
   const tests = spawn(process.execPath, ['--test', '--test-concurrency=1', ...paths], {
     env,
