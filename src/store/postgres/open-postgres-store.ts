@@ -51,7 +51,7 @@ async function pause(clock: Clock, ms: number, until: AbortSignal): Promise<void
 async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   const database = reach(url, log);
   const epoch = createEpoch(database);
-  const opened: { jobs?: Jobs } = {};
+  const opened: { jobs?: Jobs; store?: Store } = {};
   try {
     await requireSessions(database);
     await migrate(database, schema, async () => {
@@ -71,18 +71,18 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
       clock,
       log,
     };
-    const store = createPostgresStore(backing, wire, announcer);
+    const store = (opened.store = createPostgresStore(backing, wire, announcer));
     const now = clock.now();
-    await bringForward(backing, now, now + longestWaitMs)
-      .then(() => sweepLanes(backing))
-      .catch(async (error: unknown) => {
-        await store.close();
-        throw error;
-      });
+    await bringForward(backing, now, now + longestWaitMs);
+    await sweepLanes(backing);
     return store;
   } catch (error) {
-    await opened.jobs?.close();
-    await database.close();
+    // A store closes what it stands on.
+    if (opened.store !== undefined) await opened.store.close();
+    else {
+      await opened.jobs?.close();
+      await database.close();
+    }
     throw error;
   }
 }
