@@ -190,6 +190,13 @@ export const recordMutations = [
     ['a lane that was released is fenced', "lease?.state() === 'released' ? undefined : lease", 'lease'],
     ['a refused write counts as written', 'if (answer === lost) {', 'if (false) {'],
   ]),
+  ...changesOf('store/postgres/open-database.ts', 'store/postgres-failover.test.ts', [
+    [
+      'a check waits for a standby as long as any call',
+      "{ text: 'COMMIT', query_timeout: withinMs + graceMs }",
+      "{ text: 'COMMIT', query_timeout: statementMs + graceMs }",
+    ],
+  ]),
   ...changesOf('store/postgres/require-sessions.ts', 'store/postgres-poolers.test.ts', [
     [
       'a pooler that shares sessions is taken for a server',

@@ -120,7 +120,9 @@ export function openDatabase(url: string, log: Log): Database {
         ]);
         if (begun.status === 'rejected') throw begun.reason;
         if (worked.status === 'rejected') throw worked.reason;
-        await faulty(client.query('COMMIT'));
+        // May wait for a standby, which statement_timeout does not end.
+        const commit: Timed = { text: 'COMMIT', query_timeout: withinMs + graceMs };
+        await faulty(client.query(commit));
         return worked.value;
       }),
     script: (sql) => withClient((client) => faulty(client.query(sql))),
