@@ -51,7 +51,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       replace: (replace) => (message) => replace(cleanMessage(message, redact)),
       fail: (fail) => (key, error, retryAt) => fail(key, redact(error), retryAt),
       postpone: (postpone) => (key, error, retryAt) => postpone(key, redact(error), retryAt),
-      ...same('serve', 'take', 'takeAlong', 'list', 'waitingIn', 'beside', 'retry', 'drop'),
+      ...same('serve', 'take', 'takeAlong', 'untake', 'list', 'waitingIn', 'beside', 'retry', 'drop'),
     },
     outbox: {
       retry: (retry) => (key, error, at) => retry(key, redact(error), at),

@@ -9,6 +9,7 @@ import type { Log } from '../lib/log.ts';
 import { runIdOf, runJournal } from '../runs/run-journal.ts';
 import { journalOf, taskKey } from '../runs/tasks.ts';
 import type { Inbox, InboxItem } from '../store/inbox.ts';
+import { NewerRow } from '../store/newer-row.ts';
 import type { Signals } from '../store/signals.ts';
 import type { Serving, Store } from '../store/store.ts';
 
@@ -66,8 +67,15 @@ export function createInboxWorker(
 
   async function runLane(lane: string, lost: AbortSignal): Promise<void> {
     const item = await inbox.take(lane, clock.now());
-    if (item === undefined || (await diedBefore(item))) return;
-    await (mayKill(item) ? runAlone(item, lost) : run(item, lost));
+    if (item === undefined) return;
+    try {
+      if (await diedBefore(item)) return;
+      await (mayKill(item) ? runAlone(item, lost) : run(item, lost));
+    } catch (error) {
+      // Another process knows how to go on (Q15).
+      if (error instanceof NewerRow && !lost.aborted) await inbox.untake(item);
+      throw error;
+    }
   }
 
   /** Items that may have crashed the process run alone, to find the culprit. */
@@ -95,6 +103,7 @@ export function createInboxWorker(
     try {
       await handle(item, abort.signal);
     } catch (error) {
+      if (error instanceof NewerRow) throw error;
       if (lost.aborted)
         log.warn(
           { err: error, message: item.key },

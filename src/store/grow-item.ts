@@ -15,7 +15,11 @@ export function completeItem(parts: string, twin: Message): string | undefined {
   const gap = ({ message }: ItemPart) => message.id === twin.id && message.chatType === 'unknown';
   if (!stored.value.some(gap)) return undefined;
   return JSON.stringify(
-    stored.value.map((part) => (gap(part) ? { ...part, message: withTypeOf(twin, part.message) } : part)),
+    asStored(parts).map((part, n) => {
+      const known = stored.value[n];
+      if (known === undefined || !gap(known)) return part;
+      return { ...part, message: { ...part.message, ...typeOf(twin, known.message) } };
+    }),
   );
 }
 
@@ -24,7 +28,7 @@ export function joinItem(parts: string, message: Message, glue: string): string 
   const stored = readStored(storedItem, parts);
   if (!stored.ok || stored.value.length >= bounds.joinedMessages) return undefined;
   if (stored.value[0].message.sender.id !== message.sender.id) return undefined;
-  return JSON.stringify([...stored.value, { message, glue }]);
+  return JSON.stringify([...asStored(parts), { message, glue }]);
 }
 
 /** An edit; undefined if the parts can't be read. */
@@ -32,13 +36,18 @@ export function editItem(parts: string, message: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok) return undefined;
   return JSON.stringify(
-    stored.value.map((part) => (part.message.id === message.id ? { ...part, message } : part)),
+    asStored(parts).map((part) => (part.message.id === message.id ? { ...part, message } : part)),
   );
 }
 
 /** Only towards refusing: if either twin says shared, it is shared. */
-function withTypeOf(twin: Message, message: Message): Message {
-  return { ...message, chatType: twin.chatType, external: message.external || twin.external };
+function typeOf(twin: Message, message: Message): Pick<Message, 'chatType' | 'external'> {
+  return { chatType: twin.chatType, external: message.external || twin.external };
+}
+
+/** With the fields of newer versions, which are written back (Q15). Only for what `readStored` accepts. */
+function asStored(parts: string): readonly ItemPart[] {
+  return JSON.parse(parts) as readonly ItemPart[];
 }
 
 /** `glue` separates it from the text before. */

@@ -2,6 +2,7 @@ import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { joinMessages } from './grow-item.ts';
+import { NewerRow, readShared } from './newer-row.ts';
 import type { CancelRequests } from './pending-requests.ts';
 import { each, hasChanged, type ByHand, type Call, type Sql, type Statement, type Steps } from './sql.ts';
 import type { ServeOptions, Serving, Stopped, StopOrder, Store } from './store.ts';
@@ -60,7 +61,7 @@ export type Inbox = Readonly<{
   serve(options: ServeOptions): Serving;
   /**
    * The oldest waiting item of a lane, if due; the same one until it is finished or dead-lettered (Q5). Unreadable
-   * items are dead-lettered and skipped (Q11).
+   * items are dead-lettered and skipped (Q11); throws NewerRow for one of a newer version.
    */
   take(lane: string, now: number): Promise<InboxItem | undefined>;
   /** Takes a due item that is not the head of its lane, for the work under way there (H11). Undefined if it was stopped or no longer waits. */
@@ -69,6 +70,8 @@ export type Inbox = Readonly<{
   fail(key: string, error: string, retryAt: number | undefined): Promise<number>;
   /** Delays without counting a try, because the last one made progress (Q3). */
   postpone(key: string, error: string, retryAt: number): Promise<void>;
+  /** Takes back a `take`: the item is as it was, for another process (Q15). */
+  untake(item: Pick<InboxItem, 'key' | 'interruptedAt'>): Promise<void>;
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
   /** Includes threads (`/`) and work beside the lane (`~`), oldest first; only items after number `after`. */
   waitingIn(lane: string, after?: number): Promise<readonly ListedItem[]>;
@@ -132,6 +135,7 @@ export function createInbox(
     `UPDATE inbox SET status = ?2, tries = tries + 1, error = ?3, due_at = ?4, taken_at = NULL ${ofThis} RETURNING tries`,
   );
   const postpone = sql.guarded(`UPDATE inbox SET error = ?2, due_at = ?3, taken_at = NULL ${ofThis}`);
+  const untake = sql.guarded(`UPDATE inbox SET taken_at = ?2 ${ofThis}`);
   const triesOf = sql.statement<Readonly<{ tries: number }>>(`SELECT tries FROM inbox WHERE seq = ${item}`);
   const revive = sql.statement(
     `UPDATE inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL, stopped_at = NULL
@@ -149,7 +153,10 @@ export function createInbox(
     for (;;) {
       const row = await own.takeHead(lane, now);
       if (row === undefined) return undefined;
-      const read = readItem(row);
+      const read = await readItem(sql, row).catch(async (error: unknown) => {
+        if (error instanceof NewerRow) await untake(row.key, row.taken_at);
+        throw error;
+      });
       if (read.ok) return read.value;
       await setAside(row.seq, `The stored message ${read.reason}`);
       log.error(
@@ -184,8 +191,14 @@ export function createInbox(
       async takeAlong(key, now) {
         const [row] = (await takeAlong(key, now)).rows;
         // Unreadable rows wait for their own turn.
-        const read = row && readItem({ ...row, taken_at: null });
-        return read?.ok === true ? read.value : undefined;
+        if (row === undefined) return undefined;
+        const read = await readItem(sql, { ...row, taken_at: null }).catch((error: unknown) => {
+          if (error instanceof NewerRow) return undefined;
+          throw error;
+        });
+        if (read?.ok === true) return read.value;
+        await untake(key, null);
+        return undefined;
       },
       async fail(key, error, retryAt) {
         const status = retryAt === undefined ? 'dead' : 'waiting';
@@ -195,6 +208,9 @@ export function createInbox(
       },
       async postpone(key, error, retryAt) {
         await postpone(key, error, retryAt);
+      },
+      async untake({ key, interruptedAt }) {
+        await untake(key, interruptedAt ?? null);
       },
       list: (status) => list(status === 'dead' ? dead() : all()),
       beside: () => list(beside()),
@@ -207,18 +223,11 @@ export function createInbox(
   };
 }
 
-function readItem(row: InboxRow): ReadJson<InboxItem> {
-  const parts = readStored(storedItem, row.parts);
+async function readItem(sql: Sql, row: InboxRow): Promise<ReadJson<InboxItem>> {
+  const parts = await readShared(sql, storedItem, row.parts);
   if (!parts.ok) return parts;
   const { takenAt, ...item } = listedItem(row);
-  return {
-    ok: true,
-    value: {
-      ...item,
-      interruptedAt: takenAt,
-      message: joinMessages(parts.value),
-    },
-  };
+  return { ok: true, value: { ...item, interruptedAt: takenAt, message: joinMessages(parts.value) } };
 }
 
 export function toListed(row: InboxRow): ListedItem {

@@ -2,6 +2,7 @@ import type { Part, Receipt } from '../core/channel.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { readShared } from './newer-row.ts';
 import { hasChanged, type ByHand, type Sql } from './sql.ts';
 import type { ServeOptions, Serving } from './store.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
@@ -32,7 +33,7 @@ export type Outbox = Readonly<{
   serve(options: ServeOptions): Serving;
   /**
    * The first unsent row of a conversation, if due. `sending` is left over from a dead process. Unreadable rows are
-   * given up and skipped (Q11).
+   * given up and skipped (Q11); throws NewerRow for one of a newer version.
    */
   next(lane: string, now: number): Promise<OutboxRow | undefined>;
   sending(key: string): Promise<void>;
@@ -107,7 +108,7 @@ export function createOutbox(
       for (;;) {
         const [row] = await head(lane);
         if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
-        const part = readPart(row);
+        const part = await readPart(sql, row);
         if (part.ok) return part.value;
         log.error(
           { outbox: row.key, lane, reason: part.reason },
@@ -135,10 +136,10 @@ export function createOutbox(
   };
 }
 
-function readPart(row: TableRow): ReadJson<OutboxRow> {
+async function readPart(sql: Sql, row: TableRow): Promise<ReadJson<OutboxRow>> {
   const place = readStored(storedConversation, row.conversation);
   if (!place.ok) return place;
-  const part = readStored(storedPart, row.part);
+  const part = await readShared(sql, storedPart, row.part);
   if (!part.ok) return part;
   const { key, status, tries, repeats } = row;
   const shown = readReceipt(row.receipt);

@@ -33,6 +33,8 @@ export type Sql = Readonly<{
   guarded<Row = never>(text: string): (...values: readonly SqlValue[]) => Promise<Answer<Row>>;
   /** Milliseconds since 1970 by the shared clock. */
   now(): Script<number>;
+  /** A newer version has used this database (Q15). */
+  isBehind(): Promise<boolean>;
   dialect: Dialect;
 }>;
 

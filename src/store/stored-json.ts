@@ -8,7 +8,14 @@ export type ReadJson<T> = Readonly<{ ok: true; value: T } | { ok: false; reason:
 
 /** A damaged row is a value: the caller dead-letters and reports it (Q11). */
 export function readStored<T>(schema: z.ZodType<T>, json: string): ReadJson<T> {
-  const parsed = parseJson(json);
+  return checkStored(schema, parseStored(json));
+}
+
+/** Of what `parseStored` returned. */
+export function checkStored<T>(
+  schema: z.ZodType<T>,
+  parsed: Readonly<{ value: unknown }> | undefined,
+): ReadJson<T> {
   if (parsed === undefined) return { ok: false, reason: 'is not JSON' };
   const checked = schema.safeParse(parsed.value);
   if (checked.success) return { ok: true, value: checked.data };
@@ -17,7 +24,8 @@ export function readStored<T>(schema: z.ZodType<T>, json: string): ReadJson<T> {
   return { ok: false, reason: `is wrong at ${place}: ${issue?.message ?? 'unknown'}` };
 }
 
-function parseJson(json: string): Readonly<{ value: unknown }> | undefined {
+/** Undefined if it is not JSON. */
+export function parseStored(json: string): Readonly<{ value: unknown }> | undefined {
   try {
     return { value: JSON.parse(json) as unknown };
   } catch {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Entry } from '../core/entry.ts';
 import type { Log } from '../lib/log.ts';
+import { readShared } from './newer-row.ts';
 import type { Sql } from './sql.ts';
 import type { StoredEntry, Transcripts } from './store.ts';
 import { storedEntry } from './stored-entry.ts';
@@ -52,14 +53,14 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     const rows: ReadRow[] = [];
     for (let missing = kept; missing > 0;) {
       const more = await sql.read(before(id, rows[0]?.seq ?? seq, missing));
-      rows.unshift(...more.toReversed().map((row) => readRow(id, row)));
+      rows.unshift(...(await Promise.all(more.toReversed().map((row) => readRow(id, row)))));
       missing = more.length < missing ? 0 : kept - entriesOf(rows).length;
     }
     return rows;
   }
 
-  function readRow(transcript: string, { seq, entry }: Row): ReadRow {
-    const read = readStored(storedEntry, entry);
+  async function readRow(transcript: string, { seq, entry }: Row): Promise<ReadRow> {
+    const read = await readShared(sql, storedEntry, entry);
     if (read.ok) return { seq, entry: read.value };
     log.warn({ transcript, seq, reason: read.reason }, 'a transcript entry is damaged and was left out');
     return { seq };
@@ -70,7 +71,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     async read(id) {
       const { summary, rows: after } = await fromSummary(id);
       const kept = summary === undefined ? [] : await rowsBefore(id, summary);
-      const rows = [...kept, ...after.map((row) => readRow(id, row))];
+      const rows = [...kept, ...(await Promise.all(after.map((row) => readRow(id, row))))];
       const entries = entriesOf(rows);
       return { entries, damaged: rows.length - entries.length };
     },

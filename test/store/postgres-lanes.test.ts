@@ -364,10 +364,11 @@ function together({ database, run }: PostgresServer): void {
   test('Q10 a database of a newer version or of another program is refused and stays as it was', async () => {
     const url = await database();
     await (await openStore(url)).close();
-    await run(url, 'UPDATE skillet.version SET version = 999');
+    await run(url, 'UPDATE skillet.version SET version = 999, readable_from = 998');
     await assert.rejects(openStore(url), {
       name: 'OperatorError',
-      message: /newer Skillet: its schema has version 999, this one knows \d+\. Start the newer/,
+      message:
+        /newer Skillet: its schema has version 999, which needs a Skillet that knows 998\. This one knows \d+\. Start the newer/,
     });
     const foreign = await database();
     await run(foreign, 'CREATE SCHEMA skillet; CREATE TABLE skillet.pans (id int)');

@@ -19,7 +19,7 @@ if (server === undefined) {
       url,
       `SET session_replication_role = replica; DO $$ DECLARE full_name text; BEGIN
         FOR full_name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-          WHERE schemaname = 'skillet' AND tablename NOT IN ('version', 'health') OR tablename = 'job_common'
+          WHERE schemaname = 'skillet' AND tablename NOT IN ('version', 'health', 'running') OR tablename = 'job_common'
         LOOP EXECUTE 'DELETE FROM ' || full_name; END LOOP; END $$`,
     );
     return store;

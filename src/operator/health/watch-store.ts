@@ -61,6 +61,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
         return tries;
       },
       postpone: repeat,
+      untake: repeat,
       ...same('serve', 'list', 'waitingIn', 'beside', 'retry', 'drop'),
     },
     outbox: {

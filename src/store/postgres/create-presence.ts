@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto';
 import type { Backing } from './create-postgres-store.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import type { Claim } from './lease.ts';
+import { noteRunning, noteStopped } from './running.ts';
+import { schema } from './schema.ts';
 
 /** Names a process for as long as its store is open; also the advisory lock of its listening session. */
 export type ProcessId = number;
@@ -9,16 +11,11 @@ export type ProcessId = number;
 /** `lane`: for who looks at the table. */
 type Held = Pick<Claim, 'lane' | 'queue' | 'job'>;
 
-/** Emptied by the server when it recovers from a crash: every lane is lost then. */
-export const processTable = `CREATE UNLOGGED TABLE skillet.processes (
-  id bigint PRIMARY KEY,
-  held jsonb NOT NULL,
-  seen_at timestamptz NOT NULL
-);`;
-
 const lookMs = 1_000;
 /** Lanes that are taken close together are written down as one. Those let go may stay a second: claims have numbers. */
 const gatherMs = 20;
+/** Looks between signs of life of a process that may hold nothing. */
+const signEvery = 15;
 
 export const newProcessId = (): ProcessId => randomInt(2 ** 48 - 1);
 
@@ -43,8 +40,15 @@ export function createPresence(
   { database, announce, log, self }: Backing,
   heartbeat: Pick<Heartbeat, 'held' | 'onTaken'>,
 ): Readonly<{ close(): Promise<void> }> {
-  const state: { isEmpty: boolean; writing?: NodeJS.Timeout; closed: boolean; busy: Promise<void> } = {
+  const state: {
+    isEmpty: boolean;
+    writing?: NodeJS.Timeout;
+    closed: boolean;
+    busy: Promise<void>;
+    looks: number;
+  } = {
     isEmpty: true,
+    looks: 0,
     closed: false,
     busy: Promise.resolve(),
   };
@@ -75,6 +79,7 @@ export function createPresence(
   async function look(): Promise<void> {
     await write();
     if (state.closed) return;
+    if (++state.looks % signEvery === 0) await noteRunning(database.query, self, schema.length);
     const { rows } = await database.query<Readonly<{ id: ProcessId; held: readonly Held[] }>>(gone, [self]);
     for (const { id, held } of rows) await release(id, held);
   }
@@ -101,6 +106,7 @@ export function createPresence(
       clearInterval(timer);
       clearTimeout(state.writing);
       await state.busy;
+      await noteStopped(database.query, self).catch(() => undefined);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { laneChannel } from '../lane-channel.ts';
+import { NewerRow } from '../newer-row.ts';
 import { createScheduler } from '../scheduler.ts';
 import type { Backing } from './create-postgres-store.ts';
 import type { Announcer } from './create-notify-bus.ts';
@@ -17,6 +18,7 @@ const afterFaultMs = 1_000;
 const inARow = 3;
 const longestMs = 60 * 60_000;
 const timerSlackMs = 10;
+const newerQuietMs = 60_000;
 
 /**
  * Each lane to one process at a time (Q9). pg-boss decides whose a lane is; this file decides when to ask, and gives
@@ -40,7 +42,7 @@ export function createServe(
     const stopping = new AbortController();
     const later = new Set<number>();
     const asking = createAsking(channels);
-    const state = { seenAt: clock.now(), nextAt: 0 };
+    const state = { seenAt: clock.now(), nextAt: 0, quietUntil: 0 };
     const lookout = createScheduler({ look, what: `the ${kind}`, clock, log });
 
     function wake(): void {
@@ -121,13 +123,21 @@ export function createServe(
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
         return false;
       } catch (error) {
-        const level = lease.state() === 'lost' ? 'debug' : 'error';
-        log[level](
+        log[levelOf(error, lease)](
           { err: error, lane: lease.claim.lane },
           `the ${kind}: a lane could not go on; it is tried again`,
         );
         return true;
       }
+    }
+
+    /** Rows of a newer version may wait long for its process: one warning a minute (Q15). */
+    function levelOf(error: unknown, lease: Lease): 'debug' | 'warn' | 'error' {
+      if (lease.state() === 'lost') return 'debug';
+      if (!(error instanceof NewerRow)) return 'error';
+      if (clock.now() < state.quietUntil) return 'debug';
+      state.quietUntil = clock.now() + newerQuietMs;
+      return 'warn';
     }
 
     /**

@@ -3,6 +3,7 @@ import { createBatch } from './create-batch.ts';
 import type { Leases } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { lockOf } from './queue-of.ts';
+import { schema } from './schema.ts';
 import { searchSaid } from './search-said.ts';
 
 export function createSql({ query, transaction }: Database, leases: Leases): Sql {
@@ -34,6 +35,10 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
     },
     *now(): Steps<number> {
       return (yield* now()).rows[0]?.now ?? 0;
+    },
+    async isBehind() {
+      const { rows } = await query<Readonly<{ version: number }>>('SELECT version FROM skillet.version');
+      return (rows[0]?.version ?? 0) > schema.length;
     },
     dialect: {
       contains: (column, text) => `position(${text} IN ${column}) > 0`,

@@ -10,7 +10,8 @@ import { newProcessId, presenceOf } from './create-presence.ts';
 import { DatabaseFault, openDatabase, type Database } from './open-database.ts';
 import { createLeases } from './lease.ts';
 import { requireSessions } from './require-sessions.ts';
-import { migrate, schema } from './schema.ts';
+import { noteRunning } from './running.ts';
+import { migrate, removals, schema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
 import { bringForward, sweepLanes } from './sweep-lanes.ts';
 
@@ -54,11 +55,12 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   const opened: { jobs?: Jobs; store?: Store } = {};
   try {
     await requireSessions(database);
-    await migrate(database, schema, async () => {
+    const self = newProcessId();
+    await migrate(database, { steps: schema, removals }, async (query) => {
       opened.jobs = await openJobs(database, epoch, log);
+      await noteRunning(query, self, schema.length);
     });
     if (opened.jobs === undefined) throw new Error('The job engine was not started');
-    const self = newProcessId();
     const wire = createNotifyBus(database, log, presenceOf(self));
     wire.onReturn(epoch.forget);
     const announcer = createAnnouncer(wire, log);

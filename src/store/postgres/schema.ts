@@ -1,11 +1,12 @@
 import { OperatorError } from '../../core/errors.ts';
 import { baseTables } from './base-tables.ts';
 import { capabilityTables } from './capability-tables.ts';
-import { processTable } from './create-presence.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
 import { memoryTables, wordsWithHolder } from './memory-tables.ts';
-import type { Database } from './open-database.ts';
+import type { Database, Query } from './open-database.ts';
+import { processTable, sharedVersions } from './process-tables.ts';
 import { routineTable } from './routine-table.ts';
+import { refuseWhileOlderRun } from './running.ts';
 
 /** The oldest server that has what is used here (sessions that sleep are ended). */
 const oldestServer = 140_000;
@@ -14,7 +15,7 @@ const migrating = 0x536b696c6c65n;
 
 const migratingMs = 120_000;
 
-/** One step a version. Never edit a released step; add one. */
+/** One step a version. Never edit a released step; add one. A step only adds, or is among `removals` (Q15). */
 export const schema: readonly string[] = [
   baseTables,
   laneFunctions,
@@ -24,26 +25,37 @@ export const schema: readonly string[] = [
   memoryTables,
   processTable,
   wordsWithHolder,
+  sharedVersions,
 ];
 
+/** By version: how many steps a process must know to live with that removal. */
+export const removals: Readonly<Record<number, number>> = {};
+
+type Plan = Readonly<{ steps: readonly string[]; removals: Readonly<Record<number, number>> }>;
+
 /**
- * Each step is one transaction, then `others` migrates; one process at a time (Q10). Throws OperatorError, writing
- * nothing, for a newer or foreign schema and an old server.
+ * Each step is one transaction, then `others` migrates; one process at a time (Q10). A removal waits for the end
+ * of processes that can't live with it (Q15). Throws OperatorError, writing nothing, for a foreign schema, a newer one that this version can't use, and an old server.
  */
 export async function migrate(
   database: Database,
-  steps: readonly string[],
-  others: () => Promise<void>,
+  { steps, removals }: Plan,
+  others: (query: Query) => Promise<void>,
 ): Promise<void> {
   const alone = { outlives: 'disk', locks: [migrating], withinMs: migratingMs } as const;
   await database.transaction(alone, async (query) => {
     await query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const version = (await versionOf(database, steps)) ?? (await create(database));
     for (const [done, step] of steps.entries()) {
-      if (done >= version)
-        await database.script(`BEGIN; ${step}; UPDATE skillet.version SET version = ${done + 1}; COMMIT`);
+      if (done < version) continue;
+      const readableFrom = removals[done + 1];
+      if (readableFrom !== undefined) await refuseWhileOlderRun(query, done + 1, readableFrom);
+      const raised = readableFrom === undefined ? '' : `, readable_from = ${readableFrom}`;
+      await database.script(
+        `BEGIN; ${step}; UPDATE skillet.version SET version = ${done + 1}${raised}; COMMIT`,
+      );
     }
-    await others();
+    await others(query);
   });
 }
 
@@ -69,12 +81,14 @@ export async function versionOf(
     );
   }
   if (!server.ours) return undefined;
-  const { rows } = await query<Readonly<{ version: number }>>('SELECT version FROM skillet.version');
-  const version = rows[0]?.version ?? 0;
-  if (version > steps.length) {
+  const { rows } = await query<Readonly<{ version: number; readableFrom: number | null }>>(
+    `SELECT version, (to_jsonb(one) ->> 'readable_from')::int AS "readableFrom" FROM skillet.version AS one`,
+  );
+  const { version = 0, readableFrom = null } = rows[0] ?? {};
+  if (version > steps.length && (readableFrom ?? version) > steps.length) {
     throw new OperatorError(
-      `The database of [store] url was written by a newer Skillet: its schema has version ${version}, this one knows ` +
-        `${steps.length}. Start the newer Skillet, or give this one a database of its own.`,
+      `The database of [store] url was written by a newer Skillet: its schema has version ${version}, which needs a ` +
+        `Skillet that knows ${readableFrom ?? version}. This one knows ${steps.length}. Start the newer Skillet, or give this one a database of its own.`,
     );
   }
   return version;

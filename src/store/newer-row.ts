@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { Sql } from './sql.ts';
+import { checkStored, parseStored, type ReadJson } from './stored-json.ts';
+
+/** A newer version wrote this row: it is left as it is, for a process of that version (Q15). */
+export class NewerRow extends Error {
+  override readonly name = 'NewerRow';
+}
+
+/**
+ * Reads a row. Throws NewerRow for one that this version does not know completely, if a newer version has used the
+ * database. Otherwise such a row is damaged, or its unknown fields are left out.
+ */
+export async function readShared<T>(
+  { isBehind }: Pick<Sql, 'isBehind'>,
+  schema: z.ZodType<T>,
+  json: string,
+): Promise<ReadJson<T>> {
+  const parsed = parseStored(json);
+  const read = checkStored(schema, parsed);
+  const reason = read.ok ? unknownIn(parsed?.value, read.value) : read.reason;
+  if (reason === undefined || !(await isBehind())) return read;
+  throw new NewerRow(`A newer Skillet wrote what this one does not know: it ${reason}`);
+}
+
+/** Says which field of stored JSON the parsed value lacks. */
+function unknownIn(stored: unknown, known: unknown, path = ''): string | undefined {
+  if (
+    stored === known ||
+    typeof stored !== 'object' ||
+    typeof known !== 'object' ||
+    stored === null ||
+    known === null
+  )
+    return undefined;
+  const fields = new Map<string, unknown>(Object.entries(known));
+  for (const [name, value] of Object.entries(stored)) {
+    if (!fields.has(name)) return `has the field ${path}${name}`;
+    const within = unknownIn(value, fields.get(name), `${path}${name}.`);
+    if (within !== undefined) return within;
+  }
+  return undefined;
+}
