@@ -15,6 +15,20 @@ export const routineMutations: readonly Mutation[] = [
   ...changesOf('routines/routine-tools.ts', 'end-to-end/routines.test.ts', [
     ['a person allows themselves to be called often', 'byApprover: true', 'byApprover: false'],
   ]),
+  ...changesOf('routines/press-routine.ts', 'end-to-end/routine-strangers.test.ts', [
+    [
+      'anybody who reads along presses the buttons of a routine',
+      'if (!(await mayManage(routine, requester.sender, deps)))',
+      'if (!(await mayManage(routine, routine.definition.creator.id, deps)))',
+    ],
+  ]),
+  ...changesOf('operator/reconfigure.ts', 'end-to-end/routines.test.ts', [
+    [
+      'a reload takes a routine that could never run',
+      "level === 'error' ? [",
+      "level === 'error' && message === '' ? [",
+    ],
+  ]),
   ...changesOf('routines/watch-routines.ts', 'routines/simulated-year.test.ts', [
     ['a clock that is set back fires again', 'Math.max(clock.now(), dueAt)', 'clock.now()'],
   ]),
