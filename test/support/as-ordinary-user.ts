@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
 
 const programs = ['podman', 'newuidmap', 'unshare', 'setpriv'];
 const searched = '/usr/sbin:/usr/bin:/sbin:/bin';
+const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 /** Not `nobody`, whose limits PostgreSQL's test servers use up. */
 const user = 65533;
 const accounts = {
@@ -46,9 +47,7 @@ export async function testAsOrdinaryUser(
   parts: readonly string[],
 ): Promise<void> {
   if (process.getuid?.() !== 0) return void (await import(file));
-  const missing = programs.filter((program) => findProgram(program, searched) === undefined);
-  const skip =
-    missing.length > 0 && `as root this needs ${missing.join(', ')}: apt-get install podman runc uidmap`;
+  const skip = lacking();
   const chosen = process.env['SKILLET_TEST_CONTAINERS'] === undefined ? parts : [];
   // Up to fifty containers, on a busy machine, too.
   test(name, { skip, timeout: 1_100_000 }, async (t) => {
@@ -66,6 +65,14 @@ export async function testAsOrdinaryUser(
     if (unknown.length > 0) throw new Error(`no test has a name with ${unknown.join(' or ')}`);
     t.diagnostic(`${passed.length} tests passed as user ${user}`);
   });
+}
+
+function lacking(): string | false {
+  const missing = programs.filter((program) => findProgram(program, searched) === undefined);
+  if (missing.length > 0)
+    return `as root this needs ${missing.join(', ')}: apt-get install podman runc uidmap`;
+  const { status } = spawnSync('unshare', [...namespaces, 'true']);
+  return status !== 0 && 'as root this needs namespaces of mounts and processes, which this machine refuses';
 }
 
 /**
@@ -88,11 +95,11 @@ async function runTests(
     ...parts.map((part) => `--test-name-pattern=${part}`),
     file,
   ];
-  const child = spawn(
-    'unshare',
-    ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', start, home, seen, ...tests],
-    { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn('unshare', [...namespaces, 'sh', '-c', start, home, seen, ...tests], {
+    cwd: '/',
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
