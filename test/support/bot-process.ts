@@ -22,8 +22,9 @@ export type BotProcess = Readonly<{
   stop(): Promise<readonly unknown[]>;
 }>;
 
-export function startBotProcess(t: TestContext, folder: string): BotProcess {
-  const child = spawn(process.execPath, [cliPath, 'start'], {
+/** `cli`: the program, by default that of this version. */
+export function startBotProcess(t: TestContext, folder: string, cli = cliPath): BotProcess {
+  const child = spawn(process.execPath, [cli, 'start'], {
     cwd: folder,
     env: childEnv(folder),
     stdio: ['ignore', 'pipe', 'pipe'],

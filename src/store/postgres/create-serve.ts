@@ -14,6 +14,9 @@ type Serve = (options: ServeOptions) => Serving;
 
 const regularlyMs = 5_000;
 const afterFaultMs = 1_000;
+/** Before a lane is given out again. */
+const waitsMs = { none: 0, fault: afterFaultMs, newer: 200 } as const;
+type Refusal = Exclude<keyof typeof waitsMs, 'none'>;
 /** Items of one lane in a row while others wait; otherwise up to `longestMs`. */
 const inARow = 3;
 const longestMs = 60 * 60_000;
@@ -110,24 +113,25 @@ export function createServe(
       const since = performance.now();
       for (let turns = 1; ; turns++) {
         const idle = stopping.signal.aborted || lease.state() === 'lost';
-        const refused = idle ? false : await refuses(lease);
+        const refusal = idle ? undefined : await refuses(lease);
         const yields = (asking.crowded() && turns >= inARow) || performance.now() - since > longestMs;
-        const outcome = await giveBack(lease, { refused, yields });
-        if (outcome.next === 'later') putOff(outcome.inMs, [lease.claim.lane]);
+        const outcome = await giveBack(lease, { refusal, yields });
+        // Who can't read a row looks again by chance only, so that others are sooner (Q15).
+        if (outcome.next === 'later' && refusal !== 'newer') putOff(outcome.inMs, [lease.claim.lane]);
         if (outcome.next !== 'again') return;
       }
     }
 
-    async function refuses(lease: Lease): Promise<boolean> {
+    async function refuses(lease: Lease): Promise<Refusal | undefined> {
       try {
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
-        return false;
+        return undefined;
       } catch (error) {
         log[levelOf(error, lease)](
           { err: error, lane: lease.claim.lane },
           `the ${kind}: a lane could not go on; it is tried again`,
         );
-        return true;
+        return error instanceof NewerRow ? 'newer' : 'fault';
       }
     }
 
@@ -146,7 +150,7 @@ export function createServe(
      */
     async function giveBack(
       lease: Lease,
-      { refused, yields }: Readonly<{ refused: boolean; yields: boolean }>,
+      { refusal, yields }: Readonly<{ refusal: Refusal | undefined; yields: boolean }>,
     ): Promise<Outcome> {
       const { claim } = lease;
       for (;;) {
@@ -154,7 +158,11 @@ export function createServe(
         try {
           await heartbeat.pause(lease);
           const ends = yields || lost || stopping.signal.aborted;
-          const outcome = await close({ claim, yields: ends, waitMs: refused || lost ? afterFaultMs : 0 });
+          const outcome = await close({
+            claim,
+            yields: ends,
+            waitMs: lost ? waitsMs.fault : waitsMs[refusal ?? 'none'],
+          });
           if (outcome.next === 'lost') lease.lose();
           if (outcome.next === 'again') heartbeat.resume(lease);
           return outcome;
