@@ -29,7 +29,7 @@ import { openHealth } from '../operator/health/open-health.ts';
 import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
 import { patientKeyed } from '../store/patient-keyed.ts';
 import { openLibrary, openSkillSandbox } from '../skills/open-library.ts';
-import { ownDataDir, shareWorkspace } from '../operator/own-data-dir.ts';
+import { ownDataDir } from '../operator/own-data-dir.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { openPlugins } from '../plugins/plugins.ts';
 import { builtIns } from '../core/built-in-commands.ts';
@@ -71,13 +71,7 @@ export async function openBot(options: {
     until,
   });
   opening.defer(store.close);
-  const shared = await joinWorkspace(config, store, log);
-  opening.defer(async () => {
-    await shared?.release().catch((error: unknown) => {
-      log.warn({ err: error }, 'other processes take this one for running a while longer');
-    });
-  });
-  const folders = openFolders(config);
+  const folders = await openFolders(config, store, log);
   const health = await openHealth({
     listen,
     store,
@@ -206,17 +200,6 @@ export async function openBot(options: {
     },
     close,
   };
-}
-
-/** Processes that share a store share a workspace (Q9). */
-async function joinWorkspace(
-  config: Config,
-  store: Store,
-  log: Log,
-): Promise<Awaited<ReturnType<typeof shareWorkspace>> | undefined> {
-  return isShared(config)
-    ? shareWorkspace(config.bot.workspace, { store, clock: systemClock, log })
-    : undefined;
 }
 
 /** Loaded only if a collector is named. */

@@ -113,7 +113,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
         }),
     addWork: (addWork) => (work, refuse) =>
       addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
-    ...same('stop', 'keyed', 'usage', 'lead', 'reserve', 'countUse', 'prune', 'forget', 'backup'),
+    ...same('stop', 'keyed', 'files', 'usage', 'lead', 'reserve', 'countUse', 'prune', 'forget', 'backup'),
     ...same('backlog', 'check', 'close'),
   });
 }

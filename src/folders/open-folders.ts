@@ -1,7 +1,30 @@
+import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../store/store.ts';
+import { adoptFolders } from './adopt-folders.ts';
+import { createCopies } from './create-copies.ts';
 import type { Folders } from './folders.ts';
 import { createPlainFolders } from './plain-folders.ts';
 
-export function openFolders({ bot }: Pick<Config, 'bot'>): Folders {
-  return createPlainFolders(bot.workspace);
+/**
+ * Below `[bot] workspace`, or, where the store has the files, copies below `[bot] data_dir`: what is in the workspace
+ * then moves into the store. Throws OperatorError.
+ */
+export async function openFolders(
+  { bot, sandbox }: Pick<Config, 'bot' | 'sandbox'>,
+  store: Pick<Store, 'files' | 'signals'>,
+  log: Log,
+): Promise<Folders> {
+  const files = store.files();
+  if (files === undefined) return createPlainFolders(bot.workspace);
+  await adoptFolders(bot.workspace, { files, log });
+  return createCopies({
+    files,
+    signals: store.signals,
+    root: path.join(bot.dataDir, 'copies'),
+    quota: sandbox.diskMb * 1024 * 1024,
+    onFault: (error) =>
+      log.warn({ err: error }, 'a copy of a folder could not be removed; tried again later'),
+  });
 }

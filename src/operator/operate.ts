@@ -169,7 +169,7 @@ export async function openOperate(
         forget: store.capabilities.forget,
         operations: createCapabilityOperations(base, audit),
       },
-      files: createKeptFiles(openFolders(config)),
+      files: createKeptFiles(await openFolders(config, store, log)),
       inForce: once(() => readAccess(config, createWrittenSkills(store), log)),
     },
     // On PostgreSQL another process may be running.

@@ -9,7 +9,7 @@ export type Signals = Readonly<{
 /**
  * `stop`: an inbox item (key). `reload`: skills and config. `answer`: a pending request (id). `moved`: a chat has a
  * new id. `routines`: some changed. `set`: a tool's secret. `mcp`: a server (name) whose tools were approved. Of runs (id): `asking`,
- * `progress` (text after the id), `ended`: the result is in the inbox.
+ * `progress` (text after the id), `ended`: the result is in the inbox. `files`: a folder whose files were removed.
  */
 export const topics = [
   'stop',
@@ -22,6 +22,7 @@ export const topics = [
   'asking',
   'progress',
   'ended',
+  'files',
 ] as const;
 type Topic = (typeof topics)[number];
 

@@ -13,6 +13,7 @@ import type { Outbox } from './outbox.ts';
 import type { GroupContext } from './group-context.ts';
 import type { Firing, Routines } from './routines.ts';
 import type { Signals } from './signals.ts';
+import type { StoredFiles } from './stored-files.ts';
 
 export type Work = Readonly<{ lane: string; message: Message }>;
 
@@ -76,6 +77,8 @@ export type Store = Readonly<{
   /** In one transaction (T8). */
   stop(order: StopOrder): Promise<Stopped>;
   keyed(namespace: string): Keyv;
+  /** Undefined where files stay on the disk of the only process (Q14). */
+  files(): StoredFiles | undefined;
   /** Of a day, or of all days kept. */
   usage(of: Readonly<{ day?: string; sender?: string }>): Promise<readonly UsageRow[]>;
   /**

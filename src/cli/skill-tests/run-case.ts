@@ -69,7 +69,7 @@ export async function runCase(
   const bot = createBot({
     // Foreign servers are not tested.
     config: { ...config, mcp: {} },
-    folders: openFolders(config),
+    folders: await openFolders(config, store, log),
     library: { ...library, watch: () => undefined },
     skillSandbox,
     plugins,

@@ -114,7 +114,19 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     },
     addWork: wait,
     prune: refuse,
-    ...same('stop', 'keyed', 'usage', 'lead', 'reserve', 'countUse', 'forget', 'backup', 'backlog', 'check'),
+    ...same(
+      'stop',
+      'keyed',
+      'files',
+      'usage',
+      'lead',
+      'reserve',
+      'countUse',
+      'forget',
+      'backup',
+      'backlog',
+      'check',
+    ),
     ...same('close'),
   });
 }

@@ -15,6 +15,7 @@ import { createTranscripts } from '../transcripts.ts';
 import { createUsage, createUses } from '../usage.ts';
 import { createByHand } from './create-by-hand.ts';
 import { createCommit } from './create-commit.ts';
+import { createFiles, sweepChunks } from './create-files.ts';
 import { createHeartbeat } from './create-heartbeat.ts';
 import { createItems } from './create-items.ts';
 import { createLead } from './create-lead.ts';
@@ -66,6 +67,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
   };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
   const { routines, move } = createRoutines(sql, { now: clock.now, log });
+  const files = createFiles(backing);
   const closed: { done?: Promise<void> } = {};
 
   async function close(): Promise<void> {
@@ -92,6 +94,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     ...createCommit(backing, { beside, move }),
     stop,
     keyed: createKeyed(sql, log),
+    files: () => files,
     usage: createUsage(sql),
     lead: leader.lead,
     reserve: createReserve(database),
@@ -99,6 +102,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     async prune(now, retentionMs) {
       await prune(now, retentionMs);
       await database.query('DELETE FROM limits WHERE free_at < extract(epoch FROM now()) * 1000');
+      await sweepChunks(backing);
       await sweepLanes(backing);
     },
     async forget(sender) {

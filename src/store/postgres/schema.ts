@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import { baseTables } from './base-tables.ts';
 import { capabilityTables } from './capability-tables.ts';
+import { fileTables } from './file-tables.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
 import { memoryTables, wordsWithHolder } from './memory-tables.ts';
 import type { Database, Query } from './open-database.ts';
@@ -26,10 +27,14 @@ export const schema: readonly string[] = [
   processTable,
   wordsWithHolder,
   sharedVersions,
+  fileTables,
 ];
 
 /** By version: how many steps a process must know to live with that removal. */
-export const removals: Readonly<Record<number, number>> = {};
+export const removals: Readonly<Record<number, number>> = {
+  // Older processes look for files in the workspace, from where they move into the store.
+  10: 10,
+};
 
 type Plan = Readonly<{ steps: readonly string[]; removals: Readonly<Record<number, number>> }>;
 

@@ -76,6 +76,7 @@ export function createEmbeddedStore(
     ...createCommit(backing, { items, parts, beside, move, toAnswer, toSend }),
     stop,
     keyed,
+    files: () => undefined,
     usage: createUsage(sql),
     async lead(what, until) {
       until.throwIfAborted();

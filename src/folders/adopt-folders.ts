@@ -1,0 +1,60 @@
+import path from 'node:path';
+import { OperatorError } from '../core/errors.ts';
+import { removeFolder } from '../lib/files/write-inside.ts';
+import type { Log } from '../lib/log.ts';
+import type { StoredFiles } from '../store/stored-files.ts';
+import { findChanges } from './bring-up.ts';
+import { emptyIndex } from './folder-index.ts';
+import { FolderFull } from './folders.ts';
+import { namesIn } from './plain-folders.ts';
+import { createSendChunks } from './send-chunks.ts';
+
+/** Groups of folders, and the one that is a folder itself. */
+const groups = ['chats', 'runs', 'received'];
+const single = 'outgoing';
+
+/**
+ * Moves what an earlier version left in the workspace into the store (Q14). What the store knows stays as it is, so a
+ * repeat, and several processes at once, do no harm. Throws OperatorError if something can't be removed: what is
+ * forgotten later would come back from there.
+ */
+export async function adoptFolders(
+  workspace: string,
+  { files, log }: Readonly<{ files: StoredFiles; log: Log }>,
+): Promise<void> {
+  const folders = (await Promise.all(groups.map((group) => foldersIn(workspace, group)))).flat();
+  if ((await namesIn(path.join(workspace, single))).length > 0) folders.push(single);
+  for (const folder of folders) {
+    try {
+      await adopt(path.join(workspace, folder), folder, files);
+    } catch (error) {
+      if (!(error instanceof FolderFull)) throw error;
+      log.error(
+        { err: error, folder },
+        'a folder of the workspace is too large for the store and stays where it is',
+      );
+    }
+  }
+  if (folders.length > 0)
+    log.info({ folders: folders.length }, 'the files of the workspace moved into the store');
+}
+
+async function foldersIn(workspace: string, group: string): Promise<readonly string[]> {
+  return (await namesIn(path.join(workspace, group))).map((name) => `${group}/${name}`);
+}
+
+async function adopt(directory: string, folder: string, files: StoredFiles): Promise<void> {
+  const sender = createSendChunks(files);
+  const { set } = await findChanges(directory, emptyIndex, sender);
+  await sender.flush();
+  // On the shelf: what was being written when its process ended.
+  const isShelf = folder === single || folder.startsWith('received/');
+  const whole = isShelf ? set.filter(({ path: name }) => !name.endsWith('.part')) : set;
+  await files.write({ folder, set: whole, removed: [], onlyNew: true });
+  await removeFolder(directory).catch((error: unknown) => {
+    throw new OperatorError(
+      `${directory} is in the database by now and can't be removed. Remove it yourself, then start again.`,
+      { cause: error },
+    );
+  });
+}

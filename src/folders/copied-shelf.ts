@@ -1,0 +1,104 @@
+import { rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ifAbsent } from '../lib/has-code.ts';
+import type { StoredFile, StoredFiles } from '../store/stored-files.ts';
+import { fetchContents } from './fetch-files.ts';
+import type { Shelf } from './folders.ts';
+import { draftIn, namesIn } from './plain-folders.ts';
+import { createSendChunks } from './send-chunks.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Copies of what the store has; it is asked each time, so that nothing removed comes back (Q12, Q14). */
+export function createCopiedShelf(
+  files: StoredFiles,
+  at: (folder: string) => string,
+  removed: (folder: string, name: string) => Promise<void>,
+): Shelf {
+  const inFolder = (folder: string, name: string): string => path.join(at(folder), name);
+
+  async function fetch(folder: string, file: StoredFile): Promise<void> {
+    const draft = await draftIn(at(folder));
+    try {
+      await writeFile(draft, '', { flag: 'wx', mode: 0o600 });
+      for await (const { bytes } of fetchContents(files, [file]))
+        await writeFile(draft, bytes, { flag: 'a' });
+      await settle(draft, file.changedAt);
+      await rename(draft, inFolder(folder, file.path));
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
+  return {
+    draft: (folder) => draftIn(at(folder)),
+    async keep(folder, name, draft) {
+      const sender = createSendChunks(files);
+      const content = await sender.send(path.dirname(draft), path.basename(draft));
+      if (content === undefined) throw new Error(`${name} was removed before it was stored`);
+      await sender.flush();
+      const changedAt = Date.now();
+      const file = {
+        path: name,
+        kind: 'file',
+        executable: false,
+        changedAt,
+        target: '',
+        ...content,
+      } as const;
+      await files.write({ folder, set: [file], removed: [] });
+      await settle(draft, changedAt);
+      await rename(draft, inFolder(folder, name));
+    },
+    async find(folder, name, use = false) {
+      const local = inFolder(folder, name);
+      const [file] = (await files.read(folder, [name]))?.files ?? [];
+      if (file === undefined) {
+        await rm(local, { force: true });
+        return undefined;
+      }
+      if (!(await isCopyOf(local, file))) await fetch(folder, file);
+      if (use) await files.touch(folder, name);
+      return local;
+    },
+    names: async (folder) => ((await files.read(folder))?.files ?? []).map(({ path: name }) => name),
+    async remove(folder, names) {
+      if (names.length === 0) return;
+      await files.removeFiles(folder, names);
+      for (const name of names) {
+        await rm(inFolder(folder, name), { force: true });
+        await removed(folder, name);
+      }
+    },
+    uses: files.uses,
+    async sweep(group) {
+      const stored = new Set((await files.uses(group)).map(({ folder, path: name }) => `${folder}/${name}`));
+      await sweepIn(at(group), group, stored);
+    },
+  };
+}
+
+/** A copy is fetched again if it is needed. */
+async function sweepIn(directory: string, group: string, stored: ReadonlySet<string>): Promise<void> {
+  for (const name of await namesIn(directory)) {
+    const entry = path.join(directory, name);
+    const full = `${group}/${name}`;
+    const stats = await stat(entry).catch(ifAbsent);
+    if (stats?.isDirectory() === true) await sweepIn(entry, full, stored);
+    else {
+      const age = Date.now() - (stats?.ctimeMs ?? 0);
+      if (age > (stored.has(full) ? dayMs : hourMs)) await rm(entry, { force: true });
+    }
+  }
+}
+
+async function settle(draft: string, changedAt: number): Promise<void> {
+  await utimes(draft, changedAt / 1_000, changedAt / 1_000);
+}
+
+async function isCopyOf(local: string, { size, changedAt }: StoredFile): Promise<boolean> {
+  const stats = await stat(local).catch(ifAbsent);
+  // Seconds as a float lose a little.
+  return stats?.size === size && Math.abs(stats.mtimeMs - changedAt) < 1;
+}

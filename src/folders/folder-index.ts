@@ -1,0 +1,66 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { ifAbsent } from '../lib/has-code.ts';
+import { parseJson } from '../lib/json/json-values.ts';
+import type { StoredFile } from '../store/stored-files.ts';
+import type { Seen } from './scan-folder.ts';
+
+/** A stored file as it lies here; `mark` as in Seen. */
+export type Indexed = StoredFile & Readonly<{ mark: string }>;
+
+/** What of a folder was checked out; with its version only if that was all. */
+export type FolderIndex = Readonly<{ version: string | undefined; files: ReadonlyMap<string, Indexed> }>;
+
+export const emptyIndex: FolderIndex = { version: undefined, files: new Map() };
+
+const shape = z.object({
+  /** After a power cut a file may be shorter than its times say. */
+  boot: z.string(),
+  version: z.string().optional(),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      kind: z.enum(['file', 'folder', 'link']),
+      executable: z.boolean(),
+      size: z.number(),
+      changedAt: z.number(),
+      target: z.string(),
+      chunks: z.array(z.string()),
+      mark: z.string(),
+    }),
+  ),
+});
+
+/** A damaged or missing index is empty. */
+export async function readIndex(file: string): Promise<FolderIndex> {
+  const text = await readFile(file, 'utf8').catch(ifAbsent);
+  const read = text === undefined ? undefined : shape.safeParse(parseJson(text)).data;
+  if (read === undefined) return emptyIndex;
+  const trusted = read.boot === (await bootId());
+  const files = read.files.map((one) => (trusted ? one : { ...one, mark: '' }));
+  return { version: read.version, files: new Map(files.map((one) => [one.path, one])) };
+}
+
+export async function writeIndex(file: string, { version, files }: FolderIndex): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const text = JSON.stringify({ boot: await bootId(), version, files: [...files.values()] });
+  await writeFile(`${file}.part`, text, { mode: 0o600 });
+  await rename(`${file}.part`, file);
+}
+
+export async function removeIndex(file: string): Promise<void> {
+  await rm(file, { force: true });
+}
+
+async function bootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(ifAbsent)) ?? '';
+}
+
+/** Whether it is surely as it was stored; undefined if only its bytes can tell. */
+export function isSame(seen: Seen, known: Indexed | undefined): boolean | undefined {
+  if (known === undefined || known.kind !== seen.kind || known.executable !== seen.executable) return false;
+  if (seen.kind !== 'file') return known.target === seen.target;
+  if (known.size !== seen.size) return false;
+  return seen.mark !== '' && seen.mark === known.mark ? true : undefined;
+}
