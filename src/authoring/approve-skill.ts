@@ -42,6 +42,7 @@ export function createSkillApprovals(options: {
     act: (record: WrittenSkill, hash: string) => Promise<ApprovalOutcome['outcome']>,
   ): Promise<ApprovalOutcome> {
     if (name !== path.basename(name) || name.startsWith('.')) return { outcome: 'unknown', name };
+    await written.bring(root);
     const record = (await written.get(name)) ?? withoutRecord(root, name);
     const hash = hashOf(name);
     if (record === undefined || hash === undefined) return { outcome: 'unknown', name };

@@ -30,7 +30,7 @@ export type SkillAuthoring = Readonly<{
 }>;
 
 export function createSkillAuthoring(options: {
-  store: Pick<Store, 'keyed' | 'commit'>;
+  store: Pick<Store, 'keyed' | 'files' | 'commit'>;
   runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'rescan'>;
   users: Pick<Users, 'isOwner'>;

@@ -65,6 +65,7 @@ export function createWriteSkill(options: {
 
   async function write(draft: SkillDraft, requester: Requester): Promise<Envelope> {
     const { name } = draft;
+    await written.bring(root);
     const checked = check(draft, otherTools());
     if (checked.problems.length > 0) return fail('ARGUMENTS_INVALID', problemText(checked));
     const record = await claim(name, requester.sender);

@@ -3,11 +3,9 @@ import { OperatorError } from '../core/errors.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import type { Log } from '../lib/log.ts';
 import type { StoredFiles } from '../store/stored-files.ts';
-import { findChanges } from './bring-up.ts';
-import { emptyIndex } from './folder-index.ts';
+import { storeFolder } from './carry-folder.ts';
 import { FolderFull } from './folders.ts';
 import { namesIn } from './plain-folders.ts';
-import { createSendChunks } from './send-chunks.ts';
 
 /** Groups of folders, and the one that is a folder itself. */
 const groups = ['chats', 'runs', 'received'];
@@ -44,13 +42,9 @@ async function foldersIn(workspace: string, group: string): Promise<readonly str
 }
 
 async function adopt(directory: string, folder: string, files: StoredFiles): Promise<void> {
-  const sender = createSendChunks(files);
-  const { set } = await findChanges(directory, emptyIndex, sender);
-  await sender.flush();
   // On the shelf: what was being written when its process ended.
   const isShelf = folder === single || folder.startsWith('received/');
-  const whole = isShelf ? set.filter(({ path: name }) => !name.endsWith('.part')) : set;
-  await files.write({ folder, set: whole, removed: [], onlyNew: true });
+  await storeFolder(directory, folder, files, (name) => !isShelf || !name.endsWith('.part'));
   await removeFolder(directory).catch((error: unknown) => {
     throw new OperatorError(
       `${directory} is in the database by now and can't be removed. Remove it yourself, then start again.`,

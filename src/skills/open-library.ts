@@ -44,7 +44,10 @@ export function openLibrary(
     roots: skillRoots(config, ofPlugins),
     cacheDir: path.join(config.bot.dataDir, 'cache'),
     strict: config.skills.strict,
-    approvals: () => readApprovals(written, writtenRoot(config)),
+    async approvals() {
+      await written.bring(writtenRoot(config));
+      return readApprovals(written, writtenRoot(config));
+    },
     log,
   });
 }

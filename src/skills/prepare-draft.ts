@@ -93,7 +93,7 @@ export async function isThere(place: string): Promise<boolean> {
   return found !== undefined;
 }
 
-function replacedPath(root: string, name: string): string {
+export function replacedPath(root: string, name: string): string {
   return path.join(root, '.replaced', name);
 }
 

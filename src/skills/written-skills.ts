@@ -31,6 +31,8 @@ export type WrittenSkills = Readonly<{
   get(name: string): Promise<WrittenSkill | undefined>;
   set(record: WrittenSkill): Promise<void>;
   delete(name: string): Promise<boolean>;
+  /** Other processes' newest versions are in `root` afterwards, and this one's in the store (Q14). */
+  bring(root: string): Promise<void>;
 }>;
 
 /** In each folder the bot writes: identifies it even without a record. */
@@ -40,13 +42,22 @@ export const marker = '.written-by-the-bot';
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;
 
 /** An unreadable record approves nothing. */
-export function createWrittenSkills(store: Pick<Store, 'keyed'>): WrittenSkills {
+export function createWrittenSkills(store: Pick<Store, 'keyed' | 'files'>): WrittenSkills {
   const stored = store.keyed('written-skills');
+
+  async function all(): Promise<ReadonlyMap<string, WrittenSkill>> {
+    const found = new Map<string, WrittenSkill>();
+    for await (const [key, value] of stored.iterator()) found.set(String(key), read(String(key), value));
+    return found;
+  }
+
   return {
-    async all() {
-      const found = new Map<string, WrittenSkill>();
-      for await (const [key, value] of stored.iterator()) found.set(String(key), read(String(key), value));
-      return found;
+    all,
+    async bring(root) {
+      const files = store.files();
+      if (files === undefined) return;
+      const { bringWritten } = await import('./bring-written.ts');
+      await bringWritten(root, all, files);
     },
     async get(name) {
       const value = await stored.get<unknown>(name);

@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { fetchFolder, storeFolder } from '../folders/carry-folder.ts';
+import { hasCode, ifAbsent } from '../lib/has-code.ts';
+import type { StoredFiles } from '../store/stored-files.ts';
+import { hashSkill } from './install/hash-skill.ts';
+import { isThere, replacedPath } from './prepare-draft.ts';
+import { marker, type WrittenSkill } from './written-skills.ts';
+
+const group = 'skills';
+const dayMs = 86_400_000;
+const named = (hash: string): string => `${group}/${hash}`;
+
+/**
+ * Skills that the bot wrote reach every process by the store, under the hash of their files (D9, Q14): what is newest
+ * here is stored, what is newer elsewhere comes here whole. What somebody changed by hand stays as it is.
+ */
+export async function bringWritten(
+  root: string,
+  records: () => Promise<ReadonlyMap<string, WrittenSkill>>,
+  files: StoredFiles,
+): Promise<void> {
+  // First: a version is recorded before it is stored.
+  const stored = new Set(await files.list(group));
+  const known = await records();
+  for (const record of known.values()) await bring(root, record, stored, files);
+  for (const name of await markedIn(root)) {
+    const hash = known.has(name) ? undefined : hashSkill(path.join(root, name))?.hash;
+    // Discarded in another process.
+    if (hash !== undefined && stored.has(named(hash)))
+      await rm(path.join(root, name), { recursive: true, force: true });
+  }
+  const wanted = new Set([...known.values()].flatMap(({ hashes, approved }) => [hashes[0], approved]));
+  const [inUse, left] = [true, false].map((use) =>
+    [...stored].filter((folder) => wanted.has(path.basename(folder)) === use),
+  );
+  // Notes their use: the others stay for a day, so that every process sees what was discarded.
+  await files.versions(inUse ?? []);
+  await files.removeUnused(left ?? [], Date.now() - dayMs);
+}
+
+async function bring(
+  root: string,
+  { name, hashes, approved }: WrittenSkill,
+  stored: ReadonlySet<string>,
+  files: StoredFiles,
+): Promise<void> {
+  if (name !== path.basename(name) || name.startsWith('.')) return;
+  const [newest] = hashes;
+  const place = path.join(root, name);
+  const here = hashSkill(place)?.hash;
+  const isOurs =
+    here === undefined
+      ? !(await isThere(place))
+      : here === approved || hashes.includes(here) || stored.has(named(here));
+  for (const hash of [here, approved]) {
+    const from = hash === here ? place : replacedPath(root, name);
+    const isMissing =
+      hash !== undefined && (hash === newest || hash === approved) && !stored.has(named(hash));
+    if (isMissing && hashSkill(from)?.hash === hash) await storeFolder(from, named(hash), files);
+  }
+  if (newest !== undefined && newest !== here && isOurs && stored.has(named(newest)))
+    await fetchTo(place, newest, files);
+  // So that it can come back here if the newest is discarded.
+  const before = replacedPath(root, name);
+  if (approved !== undefined && approved !== newest && stored.has(named(approved))) {
+    if (hashSkill(before)?.hash !== approved) await fetchTo(before, approved, files);
+  }
+}
+
+/** Put in place by one rename; nothing if it is not what its name says. */
+async function fetchTo(place: string, hash: string, files: StoredFiles): Promise<void> {
+  await mkdir(path.dirname(place), { recursive: true });
+  const aside = await mkdtemp(path.join(path.dirname(place), '.writing-'));
+  try {
+    await fetchFolder(aside, named(hash), files);
+    if (hashSkill(aside)?.hash !== hash) return;
+    await rename(place, `${aside}-old`).catch(ifAbsent);
+    await rename(aside, place).catch(unlessTaken);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+    await rm(`${aside}-old`, { recursive: true, force: true });
+  }
+}
+
+/** By another process, if several have one workspace. */
+function unlessTaken(error: unknown): void {
+  if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+}
+
+async function markedIn(root: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of (await readdir(root, { withFileTypes: true }).catch(ifAbsent)) ?? []) {
+    if (!entry.isDirectory() || entry.name.startsWith('.')) continue;
+    const inside = (await readdir(path.join(root, entry.name)).catch(ifAbsent)) ?? [];
+    if (inside.includes(marker)) found.push(entry.name);
+  }
+  return found;
+}
