@@ -232,7 +232,7 @@ test('L16 Q10 a backup that can not be written says so and leaves nothing', asyn
   assert.deepEqual(left, []);
 });
 
-test('L16 Q8 with PostgreSQL the archive holds all but the database, and names pg_dump', async (t) => {
+test('L16 Q8 Q14 with PostgreSQL the archive holds all but the database, which has the files, and names pg_dump', async (t) => {
   const server = await startPostgres();
   if (server === undefined) return t.skip(noPostgres);
   t.after(() => server.close());
@@ -247,7 +247,9 @@ test('L16 Q8 with PostgreSQL the archive holds all but the database, and names p
   assert.equal(restored.code, 0, restored.stderr);
   assert.match(restored.stdout, /pg_restore/);
   assert.equal(existsSync(path.join(to.folder, 'data/skillet.db')), false);
-  assert.equal(await readFile(path.join(to.folder, 'workspace/outgoing/id'), 'utf8'), 'waits');
+  assert.equal(existsSync(path.join(to.folder, 'workspace/outgoing')), false);
+  const rows = await server.run(url, `SELECT path FROM skillet.files WHERE folder = 'outgoing'`);
+  assert.deepEqual(rows, [{ path: 'id' }]);
 });
 
 test('L16 variables that the config needs for its places are named', async (t) => {
