@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Log } from '../lib/log.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import { dropReplaced, removeWritten } from '../skills/prepare-draft.ts';
-import { marker, type WrittenSkill, type WrittenSkills } from '../skills/written-skills.ts';
+import { type WrittenSkill, type WrittenSkills } from '../skills/written-skills.ts';
+import { marker } from '../skills/written-marker.ts';
 
 export type ApprovalOutcome = Readonly<{
   outcome: 'enabled' | 'discarded' | 'restored' | 'unknown' | 'changed';

@@ -5,7 +5,10 @@ import { hasCode, ifAbsent } from '../lib/has-code.ts';
 import type { StoredFiles } from '../store/stored-files.ts';
 import { hashSkill } from './install/hash-skill.ts';
 import { isThere, replacedPath } from './prepare-draft.ts';
-import { marker, type WrittenSkill } from './written-skills.ts';
+import { marker } from './written-marker.ts';
+
+/** As recorded, newest first; `approved` may be in use or come back. */
+type Versions = Readonly<{ name: string; hashes: readonly string[]; approved?: string | undefined }>;
 
 const group = 'skills';
 const dayMs = 86_400_000;
@@ -17,7 +20,7 @@ const named = (hash: string): string => `${group}/${hash}`;
  */
 export async function bringWritten(
   root: string,
-  records: () => Promise<ReadonlyMap<string, WrittenSkill>>,
+  records: () => Promise<ReadonlyMap<string, Versions>>,
   files: StoredFiles,
 ): Promise<void> {
   // First: a version is recorded before it is stored.
@@ -41,7 +44,7 @@ export async function bringWritten(
 
 async function bring(
   root: string,
-  { name, hashes, approved }: WrittenSkill,
+  { name, hashes, approved }: Versions,
   stored: ReadonlySet<string>,
   files: StoredFiles,
 ): Promise<void> {

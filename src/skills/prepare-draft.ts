@@ -9,7 +9,7 @@ import { nameProblems, slugOf } from './parse/skill-definition.ts';
 import { validateSkill } from './parse/validate-skill.ts';
 import { malformedPath } from './skill-files.ts';
 import { isSkillFileName } from './scan-root.ts';
-import { marker } from './written-skills.ts';
+import { marker } from './written-marker.ts';
 
 /** Small enough for a person to read before enabling it. Bytes. */
 export const draftLimits = {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
 import { hashSkill } from './install/hash-skill.ts';
+import { marker } from './written-marker.ts';
 
 const shape = z.object({
   name: z.string(),
@@ -34,9 +35,6 @@ export type WrittenSkills = Readonly<{
   /** Other processes' newest versions are in `root` afterwards, and this one's in the store (Q14). */
   bring(root: string): Promise<void>;
 }>;
-
-/** In each folder the bot writes: identifies it even without a record. */
-export const marker = '.written-by-the-bot';
 
 /** False: written by the bot and not enabled. */
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;

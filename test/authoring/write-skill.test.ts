@@ -10,12 +10,8 @@ import type { Requester } from '../../src/core/tool.ts';
 import type { SkillDraft } from '../../src/skills/prepare-draft.ts';
 import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
-import {
-  createWrittenSkills,
-  marker,
-  readApprovals,
-  type WrittenSkill,
-} from '../../src/skills/written-skills.ts';
+import { createWrittenSkills, readApprovals, type WrittenSkill } from '../../src/skills/written-skills.ts';
+import { marker } from '../../src/skills/written-marker.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeRoot, put, silent, skillText } from '../skills/make-root.ts';
 

@@ -8,7 +8,7 @@ import { testSkill, type SkillTest, type TestedSkill } from '../../src/cli/skill
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 import { createRedactor } from '../../src/lib/redaction/redact.ts';
-import { marker } from '../../src/skills/written-skills.ts';
+import { marker } from '../../src/skills/written-marker.ts';
 import { makeRoot, put, silent, skillText } from '../skills/make-root.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { ownTemporary } from '../support/own-temporary.ts';

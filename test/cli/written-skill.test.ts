@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openStore } from '../../src/store/open-store.ts';
-import { createWrittenSkills, marker } from '../../src/skills/written-skills.ts';
+import { createWrittenSkills } from '../../src/skills/written-skills.ts';
+import { marker } from '../../src/skills/written-marker.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 test('D9 L1 skill list shows what waits for approval, skill enable and discard decide over it', async (t) => {

@@ -5,12 +5,8 @@ import { test, type TestContext } from 'node:test';
 import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import type { Registry } from '../../src/skills/registry.ts';
-import {
-  createWrittenSkills,
-  marker,
-  readApprovals,
-  type WrittenSkills,
-} from '../../src/skills/written-skills.ts';
+import { createWrittenSkills, readApprovals, type WrittenSkills } from '../../src/skills/written-skills.ts';
+import { marker } from '../../src/skills/written-marker.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeRoot, put, silent, skillText } from './make-root.ts';
 
