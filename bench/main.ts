@@ -4,6 +4,7 @@
  * checkout with its packages installed, whose own time, start and memory are then measured in the same run, turn by turn.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { folderTimes } from './folders.ts';
 import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { recallTimes, timesOn } from './recall.ts';
@@ -50,6 +51,7 @@ await bench('K5 recall in a group over 100,000 entries, a tenth of them there, o
   print('skillet', describe(await recallTimes(100_000))),
 );
 await bench('K5 the same on PostgreSQL', recallOnPostgres);
+await bench('Q14 a folder of a conversation on PostgreSQL, two machines', foldersOnPostgres);
 await bench('N1 10,000 sleeping routines: own time of a turn and memory, a look, 100 firings', routines);
 
 async function bench(title: string, measure: () => Promise<void>): Promise<void> {
@@ -275,4 +277,16 @@ async function lookUp(measured: Promise<LookUpTimes>): Promise<void> {
 
 function print(name: string, value: string): void {
   process.stdout.write(`  ${name.padEnd(32)} ${value}\n`);
+}
+
+async function foldersOnPostgres(): Promise<void> {
+  const server = await startPostgres({ durable: true });
+  if (server === undefined) return print('skipped', noPostgres);
+  try {
+    const { unchanged, stored, fetched } = await folderTimes(await server.database());
+    print('taken, unchanged', describe(unchanged));
+    print('100 files of 20 MB', `stored in ${stored.toFixed(0)} ms, fetched in ${fetched.toFixed(0)} ms`);
+  } finally {
+    await server.close();
+  }
 }

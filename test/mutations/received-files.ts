@@ -34,6 +34,29 @@ export const receivedFileMutations: readonly Mutation[] = [
       'false ? [file]',
     ],
   ]),
+  ...changesOf('folders/copy.ts', 'folders/copies.test.ts', [
+    ['what was never stored stays', 'state.isClean ? noChanges : await uncommitted(known)', 'noChanges'],
+    [
+      'what others here are writing is discarded',
+      'const isShared = users.changing > 0',
+      'const isShared = false',
+    ],
+    ['a folder grows without end', 'if (now <= quota || now <= before) return;', 'return;'],
+  ]),
+  ...changesOf('folders/copied-shelf.ts', 'folders/copies.test.ts', [
+    [
+      'a removed file is found in a copy',
+      'await rm(local, { force: true });\n        return undefined;',
+      'return local;',
+    ],
+  ]),
+  ...changesOf('store/postgres/file-tables.ts', 'folders/copies-fenced.test.ts', [
+    [
+      'who lost the queue stores files',
+      'PERFORM skillet.held(of_epoch, of_queue, of_job, of_attempt, false);',
+      '',
+    ],
+  ]),
   ...changesOf('folders/plain-folders.ts', 'runs/received-files.test.ts', [
     [
       'a copy goes though a command changed it',

@@ -30,6 +30,7 @@ const recorded: readonly string[] = [
   '5c3ac7d4994a2db5',
   'df33ce52975c3d22',
   'a6a09ee87865ec4e',
+  '46a88219e3e59394',
 ];
 /** Steps before this were made before versions shared a database. */
 const firstShared = 9;
