@@ -186,7 +186,7 @@ function machines(server: PostgresServer): void {
     assert.equal(await read(other, chat, 'secret.txt'), 'secret');
     await other.remove([chat]);
     assert.deepEqual(existsSync(at(other, 'secret.txt')), false);
-    await until(() => !existsSync(at(one, 'secret.txt')));
+    await until(() => !existsSync(at(one, '.')));
     // A copy that the signal missed.
     await put(one, chat, 'secret.txt', 'secret');
     for (const folders of [one, await restart(), other]) {
