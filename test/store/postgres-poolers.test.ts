@@ -73,11 +73,14 @@ function poolers(postgres: PostgresServer): void {
         () => openStore(pooler.url),
         () => openStore(pooler.url, { until: AbortSignal.timeout(60_000) }),
       ])
-        await assert.rejects(open(), (error: unknown) => {
-          assert.ok(error instanceof OperatorError, String(error));
-          assert.match(error.message, /pooler that shares sessions.*Set pool_mode = session/);
-          return true;
-        });
+        await assert.rejects(
+          async () => (await open()).close(),
+          (error: unknown) => {
+            assert.ok(error instanceof OperatorError, String(error));
+            assert.match(error.message, /pooler that shares sessions.*Set pool_mode = session/);
+            return true;
+          },
+        );
       const schemas = await postgres.run(url, `SELECT 1 FROM pg_namespace WHERE nspname LIKE 'skillet%'`);
       assert.deepEqual(schemas, []);
     });
