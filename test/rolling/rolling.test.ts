@@ -16,8 +16,8 @@ const size = thorough ? { people: 8, rounds: 5 } : { people: 2, rounds: 1 };
 const next: readonly Patch[] = [
   {
     file: 'src/store/postgres/schema.ts',
-    find: '  sharedVersions,\n',
-    put: "  sharedVersions,\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n",
+    find: '  fileTables,\n',
+    put: "  fileTables,\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n",
   },
   {
     file: 'src/store/stored-message.ts',
