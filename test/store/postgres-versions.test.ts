@@ -17,7 +17,9 @@ import { quietLog } from '../support/quiet-log.ts';
 const server = await startPostgres();
 after(() => server?.close());
 const skip = server === undefined ? noPostgres : false;
-const { database, run } = server ?? ({} as PostgresServer);
+const here = (): PostgresServer => server ?? assert.fail(String(noPostgres));
+const database: PostgresServer['database'] = (...given) => here().database(...given);
+const run: PostgresServer['run'] = (...given) => here().run(...given);
 
 /** The first characters of each step's SHA-256. Add one for a new step; never change one. */
 const recorded: readonly string[] = [
