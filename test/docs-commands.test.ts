@@ -25,6 +25,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run check': 'its own step of the checks',
   'npm run lint': 'its own step of the checks',
   'npm run test:scale': 'half an hour; test/scale has short runs',
+  'npm run test:machines': 'many minutes; test/machines has a short run',
   'npm run bench:throughput': 'minutes; prints figures',
   'npm pack ./plugins/days': 'test/end-to-end/plugin-docs.test.ts',
   'npm install --no-save ./skillet-plugin-days-1.0.0.tgz': 'test/end-to-end/plugin-docs.test.ts',

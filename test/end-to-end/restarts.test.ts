@@ -40,9 +40,16 @@ function marker(body: MessagesRequest) {
     : `It says ${told ?? last}`;
 }
 
+/** Where a bot works on its files (Q14). */
+const roots = { embedded: 'workspace', postgres: 'data/copies' };
+
 /** What the command left behind. */
-async function marksIn({ home }: Pick<WholeBot, 'home'>, chat: number): Promise<string> {
-  const folder = chatFolder(path.join(home, 'workspace'), { channel: 'telegram', chat: String(chat) });
+async function marksIn(
+  { home }: Pick<WholeBot, 'home'>,
+  chat: number,
+  root = roots.embedded,
+): Promise<string> {
+  const folder = chatFolder(path.join(home, root), { channel: 'telegram', chat: String(chat) });
   return readFile(path.join(folder, 'marks'), 'utf8').catch(() => '');
 }
 
@@ -69,11 +76,11 @@ for (const store of ['embedded', 'postgres'] as const) {
       ann.says('make a mark');
       const question = await ann.dm.nextMessage(asked);
       const again = await set.restart();
-      assert.equal(await marksIn(set, ann.dm.id), '');
+      assert.equal(await marksIn(set, ann.dm.id, roots[store]), '');
       ann.presses(question.id, 'Approve');
       await ann.dm.nextMessage('It says mark');
       await again.bot.idle();
-      assert.equal(await marksIn(set, ann.dm.id), 'mark\n');
+      assert.equal(await marksIn(set, ann.dm.id, roots[store]), 'mark\n');
       assertTold(ann.dm.sent());
     },
   );
@@ -103,7 +110,7 @@ for (const store of ['embedded', 'postgres'] as const) {
       const again = await restarted;
       await ann.dm.nextMessage('It says mark');
       await again.bot.idle();
-      assert.equal(await marksIn(set, ann.dm.id), 'mark\n');
+      assert.equal(await marksIn(set, ann.dm.id, roots[store]), 'mark\n');
       assert.equal(ann.dm.sent().length, 1);
     },
   );

@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startPostgresPair } from '../postgres.ts';
 import { runScale, type ScaleOptions, type ScaleResult } from '../scale/run-scale.ts';
@@ -25,7 +23,6 @@ export async function runMachines(
   try {
     for (let number = 1; number <= options.processes; number++)
       machines.push(await startMachine(String.fromCharCode(96 + number), number));
-    for (const machine of machines) await sayShared(machine);
     return await runScale(server, options, {
       machines,
       host: hostAddress,
@@ -42,11 +39,4 @@ export async function runMachines(
     await address.close();
     await server.close();
   }
-}
-
-/** What these conversations need of the workspace is nothing: each has a folder of its own that says it is the same. */
-async function sayShared(machine: Machine): Promise<void> {
-  const workspace = machine.reach(path.join(machine.folder, 'workspace'));
-  await mkdir(workspace, { mode: 0o700 });
-  await writeFile(path.join(workspace, '.workspace-id'), 'machines');
 }
