@@ -18,6 +18,7 @@ export async function readShared<T>(
 ): Promise<ReadJson<T>> {
   const parsed = parseStored(json);
   const read = checkStored(schema, parsed);
+  if (isBehind === undefined) return read;
   const reason = read.ok ? unknownIn(parsed?.value, read.value) : read.reason;
   if (reason === undefined || !(await isBehind())) return read;
   throw new NewerRow(`A newer Skillet wrote what this one does not know: it ${reason}`);
@@ -33,10 +34,9 @@ function unknownIn(stored: unknown, known: unknown, path = ''): string | undefin
     known === null
   )
     return undefined;
-  const fields = new Map<string, unknown>(Object.entries(known));
   for (const [name, value] of Object.entries(stored)) {
-    if (!fields.has(name)) return `has the field ${path}${name}`;
-    const within = unknownIn(value, fields.get(name), `${path}${name}.`);
+    if (!Object.hasOwn(known, name)) return `has the field ${path}${name}`;
+    const within = unknownIn(value, (known as Readonly<Record<string, unknown>>)[name], `${path}${name}.`);
     if (within !== undefined) return within;
   }
   return undefined;

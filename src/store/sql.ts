@@ -33,8 +33,8 @@ export type Sql = Readonly<{
   guarded<Row = never>(text: string): (...values: readonly SqlValue[]) => Promise<Answer<Row>>;
   /** Milliseconds since 1970 by the shared clock. */
   now(): Script<number>;
-  /** A newer version has used this database (Q15). */
-  isBehind(): Promise<boolean>;
+  /** A newer version has used this database (Q15). Undefined: such a database is refused. */
+  isBehind?(): Promise<boolean>;
   dialect: Dialect;
 }>;
 

@@ -53,8 +53,6 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
       return async (...values) => connection.write('process', () => answer(write(...values)));
     },
     now: () => ({ [Symbol.iterator]: () => ({ next: () => ({ done: true, value: clock.now() }) }) }),
-    // A file of a newer version is refused.
-    isBehind: async () => false,
     dialect: {
       contains: (column, text) => `instr(${column}, ${text}) > 0`,
       forUpdate: '',
