@@ -115,7 +115,7 @@ async function useCopies<Result>(
   return worked.value;
 }
 
-/** Leads nowhere else, whoever sent it. */
+/** Leads nowhere else, as anybody may have sent it. */
 function read(text: string): readonly [folder: string | undefined, name: string | undefined] {
   const found = /^([a-z]+(?:\/[\w-]+)?)(?: ([\w-][\w.-]*))?$/.exec(text);
   return [found?.[1], found?.[2]];

@@ -41,7 +41,7 @@ export async function* fetchContents(
     const got = await next;
     const after = windows[n + 1];
     next = after === undefined ? undefined : files.get(after.map(({ chunk }) => chunk));
-    // Whoever stops early leaves it behind.
+    // Left behind by a reader that stops early.
     next?.catch(() => undefined);
     for (const [place, { file, isLast }] of window.entries()) {
       const bytes = got?.[place];

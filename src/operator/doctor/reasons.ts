@@ -129,7 +129,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     fix: 'Stop the process that the message names, or use another [store] url.',
   },
   STORE_OLDER: {
-    why: 'The next start changes the schema, and an older Skillet can’t read it after that.',
+    why: 'The next start changes the schema. An older Skillet can’t read an SQLite file after that; on PostgreSQL it can, unless the changelog names a removal.',
     fix: 'Copy the store first: `skillet backup FILE`.',
   },
   STORE_UNUSABLE: {
