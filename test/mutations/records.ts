@@ -197,6 +197,23 @@ export const recordMutations = [
       "{ text: 'COMMIT', query_timeout: statementMs + graceMs }",
     ],
   ]),
+  ...changesOf('store/newer-row.ts', 'store/postgres-versions.test.ts', [
+    [
+      'an older version leaves out what it does not know',
+      'if (reason === undefined || !(await isBehind())) return read;',
+      'return read;',
+    ],
+  ]),
+  ...changesOf('store/inbox.ts', 'store/postgres-versions.test.ts', [
+    [
+      'an older version keeps what it can not read',
+      'if (error instanceof NewerRow) await untake(row.key, row.taken_at);',
+      '',
+    ],
+  ]),
+  ...changesOf('store/postgres/running.ts', 'store/postgres-versions.test.ts', [
+    ['a removal does not wait for older processes', 'if (rows.length === 0) return;', 'return;'],
+  ]),
   ...changesOf('store/postgres/require-sessions.ts', 'store/postgres-poolers.test.ts', [
     [
       'a pooler that shares sessions is taken for a server',

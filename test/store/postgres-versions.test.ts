@@ -177,6 +177,7 @@ test(
     const before = await rows();
     await assert.rejects(store.inbox.take(lane, 5), NewerRow);
     await assert.rejects(store.inbox.take(lane, 6), NewerRow);
+    assert.deepEqual(await rows(), before, 'nobody has taken it');
     assert.equal(await store.inbox.takeAlong('a', 6), undefined);
     await assert.rejects(store.outbox.next(lane, 5), /has the field tint/);
     await assert.rejects(store.transcripts.read(lane), NewerRow);
