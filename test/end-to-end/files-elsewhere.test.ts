@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
-import { startBotProcess, type BotProcess } from '../support/bot-process.ts';
 import { isRun, resultsIn, stepsOf } from '../support/call-steps.ts';
+import { machineConfig, startMachine } from '../support/machine.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
@@ -36,19 +33,7 @@ function script(body: MessagesRequest) {
   return stepsOf([call], `done: ${resultsIn(body).at(-1)}`)(body);
 }
 
-/** A process with folders of its own: only the database is shared. */
-async function startMachine(t: TestContext, toml: string): Promise<BotProcess> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-machine-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const skill = path.join(folder, 'workspace/skills/report');
-  await mkdir(skill, { recursive: true });
-  await writeFile(
-    path.join(skill, 'SKILL.md'),
-    '---\nname: report\ndescription: Makes reports.\n---\nMake a report.\n',
-  );
-  await writeFile(path.join(folder, 'config.toml'), toml, { mode: 0o600 });
-  return startBotProcess(t, folder);
-}
+const skills = { report: '---\nname: report\ndescription: Makes reports.\n---\nMake a report.\n' };
 
 async function base(t: TestContext): Promise<Readonly<{ toml: string; asked: readonly MessagesRequest[] }>> {
   const asked: MessagesRequest[] = [];
@@ -59,8 +44,9 @@ async function base(t: TestContext): Promise<Readonly<{ toml: string; asked: rea
     },
   });
   t.after(() => model.close());
-  const url = await (server as PostgresServer).database();
-  const toml = `[store]\nurl = "${url}"\n[access]\ndm = "open"\nusers = ["slack:*"]\n[skills]\nbundled = false\n[server]\nlisten = "127.0.0.1:0"\n[log]\nformat = "json"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${model.url}"\napi_key = "test-key-0123456789"\n`;
+  const toml = `${machineConfig(await (server as PostgresServer).database(), model.url)}[skills]
+bundled = false
+`;
   return { toml, asked };
 }
 
@@ -75,7 +61,7 @@ test(
     const telegram = await startTelegramServer({ privacy: false, flood: false });
     t.after(() => telegram.close());
     const config = `${toml}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
-    const first = await startMachine(t, config);
+    const first = await startMachine(t, config, skills);
     await first.line(({ msg }) => msg === 'Telegram is connected');
     const ann = telegram.person({ name: 'Ann' });
     ann.sends({ kind: 'photo', bytes: picture, caption: 'what is it?' });
@@ -83,7 +69,7 @@ test(
     ann.sends({ kind: 'document', name: 'a.csv', bytes: Buffer.from(csv), caption: '/report keep it' });
     await ann.dm.nextMessage('I see it: keep it');
     assert.ok(keptIt(asked));
-    const second = await startMachine(t, config);
+    const second = await startMachine(t, config, skills);
     first.child.kill('SIGKILL');
     ann.says('and now it?');
     await ann.dm.nextMessage('I see it: and now it');
@@ -100,7 +86,7 @@ test('Q14 Q9 M12 T12 the same on Slack', { skip }, async (t) => {
   const slack = await startSlackServer();
   t.after(() => slack.close());
   const config = `${toml}[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
-  const first = await startMachine(t, config);
+  const first = await startMachine(t, config, skills);
   await slack.socket.greeted.untilCount(2);
   const anna = slack.workspace.addUser('anna');
   const answered = (words: string): Promise<unknown> =>
@@ -112,7 +98,7 @@ test('Q14 Q9 M12 T12 the same on Slack', { skip }, async (t) => {
   send({ name: 'a.csv', mimetype: 'text/csv', bytes: Buffer.from(csv) }, '/report keep it');
   await answered('keep it');
   assert.ok(keptIt(asked));
-  const second = await startMachine(t, config);
+  const second = await startMachine(t, config, skills);
   await slack.socket.greeted.untilCount(4);
   first.child.kill('SIGKILL');
   slack.people.dm(anna, '/report send it');

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
-import { startBotProcess, type BotProcess } from '../support/bot-process.ts';
+import { machineConfig, startMachine } from '../support/machine.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
-import { startSlackServer } from '../servers/slack/start-slack-server.ts';
+import { startSlackServer, type SlackServer } from '../servers/slack/start-slack-server.ts';
 import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 const server = await startPostgres();
 after(() => server?.close());
 
-const lookup =
-  '---\nname: lookup\ndescription: Looks things up.\nargument_hint: "[question]"\n---\nLook it up.\n';
+const skills = {
+  lookup: '---\nname: lookup\ndescription: Looks things up.\nargument_hint: "[question]"\n---\nLook it up.\n',
+};
 
 /** A model that answers `answer to SAID`, and holds back what was said with the word `hold` until it is let go. */
 async function startModel(t: TestContext) {
@@ -62,30 +60,8 @@ function wordsOf(body: MessagesRequest): string {
   );
 }
 
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-two-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** `[bot]` for processes that share a workspace with the skill in it. */
-async function makeWorkspace(t: TestContext): Promise<string> {
-  const workspace = path.join(await makeFolder(t), 'workspace');
-  await mkdir(path.join(workspace, 'skills/lookup'), { recursive: true });
-  await writeFile(path.join(workspace, 'skills/lookup/SKILL.md'), lookup);
-  return `[bot]\nworkspace = "${workspace}"\n`;
-}
-
-/** Starts a bot with a folder of its own, on a database and in a workspace that it shares. */
-async function startProcess(t: TestContext, toml: string): Promise<BotProcess> {
-  const folder = await makeFolder(t);
-  await writeFile(path.join(folder, 'config.toml'), toml, { mode: 0o600 });
-  return startBotProcess(t, folder);
-}
-
-function base(postgres: string, model: string): string {
-  return `[store]\nurl = "${postgres}"\n[access]\ndm = "open"\n[server]\nlisten = "127.0.0.1:0"\n[log]\nformat = "json"\nlevel = "debug"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${model}"\napi_key = "test-key-0123456789"\n`;
-}
+const slackConfig = ({ tokens, url }: SlackServer): string =>
+  `[slack]\nbot_token = "${tokens.bot}"\napp_token = "${tokens.app}"\napi_url = "${url}"\n`;
 
 const skip = server === undefined ? noPostgres : false;
 
@@ -97,8 +73,8 @@ test(
     const model = await startModel(t);
     const telegram = await startTelegramServer({ privacy: false, flood: false });
     t.after(() => telegram.close());
-    const toml = `${await makeWorkspace(t)}${base(await database(), model.url)}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
-    const first = await startProcess(t, `${toml}[agent]\nconcurrency = 1\n`);
+    const toml = `${machineConfig(await database(), model.url)}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
+    const first = await startMachine(t, `${toml}[agent]\nconcurrency = 1\n`, skills);
     await first.line(({ msg }) => msg === 'Telegram is connected');
     const ann = telegram.person({ name: 'Ann' });
     const xavier = telegram.person({ name: 'Xavier' });
@@ -106,7 +82,7 @@ test(
     xavier.says('/lookup hold xavier');
     await model.asked('hold xavier');
     const line = await xavier.dm.nextMessage('lookup');
-    const second = await startProcess(t, toml);
+    const second = await startMachine(t, toml, skills);
     await second.line(({ msg }) => msg === 'Telegram is connected');
 
     // The first process polls and has no lane left: this is answered by the second.
@@ -159,13 +135,8 @@ test(
     const model = await startModel(t);
     const slack = await startSlackServer();
     t.after(() => slack.close());
-    const toml = base(await database(), model.url).replace(
-      'dm = "open"',
-      'users = ["slack:*"]\ngroups_mode = "open"',
-    );
-    const slackToml = `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
-    const config = `${await makeWorkspace(t)}${toml}${slackToml}`;
-    const bots = await Promise.all([startProcess(t, config), startProcess(t, config)]);
+    const config = `${machineConfig(await database(), model.url)}${slackConfig(slack)}`;
+    const bots = await Promise.all([startMachine(t, config, skills), startMachine(t, config, skills)]);
     await slack.socket.greeted.untilCount(4);
     const anna = slack.workspace.addUser('anna');
     const rooms = Array.from({ length: 6 }, () => slack.workspace.addRoom('channel', { members: [anna.id] }));
