@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { OnEvent } from '../../src/core/channel.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { largestBody } from '../../src/channels/telegram/receive-webhook.ts';
-import { createServer } from '../../src/lib/net/node-http.ts';
+import { freePort } from '../support/free-port.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 
 const secret = 'a-secret_of_the_webhook';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function startHooked(onEvent?: OnEvent): Promise<{ bot: TelegramBot; url: string }> {
   const port = await freePort();

@@ -22,6 +22,8 @@ export function createHttpSender(
     const { type, body } = encode(kind, payload);
     const headers = {
       'content-type': type,
+      // So that a balancer spreads them.
+      connection: 'close',
       'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
       ...signatureHeaders(secret, body),
       ...(retry === undefined

@@ -63,6 +63,8 @@ export function createWebhookDelivery(options: {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
+          // So that a balancer spreads them.
+          connection: 'close',
           ...(secret === '' ? {} : { 'x-telegram-bot-api-secret-token': secret }),
         },
         body: JSON.stringify(update.body),
