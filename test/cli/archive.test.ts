@@ -94,7 +94,7 @@ test('L16 Q10 Q9 L6 a backup made while a bot works hard goes on as the same bot
   assert.equal(restored.code, 0, restored.stderr);
   assert.match(restored.stdout, /^ {2}store +\S+\/data\/skillet\.db$/m);
   const verified = await other.run(['audit', 'verify']);
-  assert.equal(verified.code, 0, verified.stdout);
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
   assert.match(verified.stdout, /\d+ lines/);
 
   const menus = telegram.calls('setMyCommands').length;
@@ -109,7 +109,7 @@ test('L16 Q10 Q9 L6 a backup made while a bot works hard goes on as the same bot
   second.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);
   const after = await other.run(['audit', 'verify']);
-  assert.equal(after.code, 0, after.stdout);
+  assert.equal(after.code, 0, after.stdout + after.stderr);
 });
 
 test('L16 an archive holds keys, config, audit, skills and files; .env only with --secrets; and nothing that can be made again', async (t) => {
