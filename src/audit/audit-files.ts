@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { createWhole } from '../lib/files/create-whole.ts';
 
 type AuditKey = Readonly<{
   key: Buffer;
@@ -28,12 +30,7 @@ export function auditKeyFile(dataDir: string): string {
 export async function openAuditKey(dataDir: string): Promise<AuditKey> {
   const file = auditKeyFile(dataDir);
   await mkdir(auditFolder(dataDir), { recursive: true, mode: 0o700 });
-  const made = `${randomBytes(32).toString('hex')}\n`;
-  try {
-    await writeFile(file, made, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  if (!existsSync(file)) createWhole(file, `${randomBytes(32).toString('hex')}\n`);
   const written = (await readFile(file, 'utf8')).trim();
   if (!/^[0-9a-f]{64}$/.test(written))
     throw new Error(

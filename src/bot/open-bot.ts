@@ -13,7 +13,7 @@ import type { SandboxReach } from '../sandbox/open-sandbox.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { auditPlace } from '../audit/audit-files.ts';
+import { auditPlace, openAuditKey } from '../audit/audit-files.ts';
 import { createAudit } from '../audit/create-audit.ts';
 import {
   controlPath,
@@ -166,6 +166,10 @@ export async function openBot(options: {
   // Nothing else keeps a waiting process alive.
   const alive = setInterval(() => undefined, 60_000);
   opening.defer(() => clearInterval(alive));
+  // Before anything is recorded: a backup takes the key first and the lines last.
+  await openAuditKey(config.bot.dataDir).catch((error: unknown) =>
+    log.error({ err: error }, 'nothing can be recorded in the audit'),
+  );
   const control = await openControl(config, { operate: bot.operate as AnswerOperation, takeTerminal, log });
   let serving: ReturnType<typeof health.serve> | undefined;
   opening.defer(async () => {

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
+import { createWhole } from '../lib/files/create-whole.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
 
 export type CapabilityKey = Readonly<{
@@ -76,11 +77,5 @@ function readKey(file: string): Buffer | undefined {
 /** Another process's key if it was faster. */
 function makeKey(file: string): Buffer | undefined {
   const key = randomBytes(keyBytes);
-  try {
-    writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
-    return key;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return readKey(file);
-    throw error;
-  }
+  return createWhole(file, `${key.toString('base64')}\n`) ? key : readKey(file);
 }

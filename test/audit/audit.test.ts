@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import type { AuditEvent } from '../../src/audit/audit-event.ts';
+import { openAuditKey } from '../../src/audit/audit-files.ts';
 import { createAudit, type Audit } from '../../src/audit/create-audit.ts';
 import { patientKeyed } from '../../src/store/patient-keyed.ts';
 import { createStoreHealth } from '../../src/operator/health/store-health.ts';
@@ -109,6 +113,31 @@ test('L6 lines that were gone at a start are told of by the next line, which can
     problems.map((each) => each.problem),
     ['tells that the lines 6 to 6 were gone'],
   );
+});
+
+test('L6 L16 nobody ever reads a part of a new key, and all that make one at once agree', async (t) => {
+  const { dataDir } = await stage(t);
+  const file = path.join(dataDir, 'audit.key');
+  const watched = `
+    const { readFileSync } = require('node:fs');
+    for (const seen = new Set(); seen.size < 100;) {
+      try {
+        const text = readFileSync(process.argv[1], 'utf8');
+        if (text.length !== 65) { console.log(JSON.stringify(text)); process.exit(1); }
+        seen.add(text);
+      } catch (error) {
+        if (error.code !== 'ENOENT') throw error;
+      }
+    }`;
+  const reader = spawn(process.execPath, ['-e', watched, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(reader, 'exit');
+  while (reader.exitCode === null) {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => openAuditKey(dataDir)));
+    assert.deepEqual(new Set(keys.map(({ chain }) => chain)).size, 1);
+    assert.deepEqual((await readdir(dataDir)).toSorted(), ['audit', 'audit.key']);
+    await rm(file);
+  }
+  assert.deepEqual(await ended, [0, null], await text(reader.stdout));
 });
 
 test('L6 verify finds that the audit is gone together with its key, before a restart and after one', async (t) => {

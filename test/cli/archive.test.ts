@@ -73,6 +73,7 @@ test('L16 Q10 Q9 L6 a backup made while a bot works hard goes on as the same bot
     home,
     `[access]\ndm = "open"\n[models.default]\nmodel = "m"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
+  assert.match(await readFile(path.join(home.folder, 'data/audit.key'), 'utf8'), /^[0-9a-f]{64}\n$/);
   const { telegram } = first;
   const ann = telegram.person({ name: 'Ann' });
   ann.says('my cat is Tom');

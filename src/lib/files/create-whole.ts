@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, rmSync, writeFileSync } from 'node:fs';
+import { hasCode } from '../has-code.ts';
+
+/** Makes a file (0600) that nobody ever sees a part of, also after a kill. False, changing nothing, if there is one. */
+export function createWhole(file: string, text: string): boolean {
+  const draft = `${file}.${randomUUID().slice(0, 8)}.new`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
