@@ -119,6 +119,7 @@ export function createApprovals(
         message: outbox.at(-1)?.key ?? '',
         skill,
         language: requester.language,
+        chatType: requester.chatType,
         input,
         standing,
         byApprover,

@@ -4,6 +4,11 @@ export type ChatType = (typeof chatTypes)[number];
 /** `unknown` is denied (A3). */
 export type SeenChatType = ChatType | 'unknown';
 
+/** Others read along. A chat of unknown kind is private. */
+export function isShared({ chatType }: Readonly<{ chatType?: unknown }>): boolean {
+  return chatType === 'group' || chatType === 'channel';
+}
+
 export type Conversation = Readonly<{
   channel: string;
   chat: string;

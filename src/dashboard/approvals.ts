@@ -1,5 +1,4 @@
-import { conversationKey } from '../core/conversation.ts';
-import type { PendingRequest } from '../store/pending-requests.ts';
+import type { WaitingApproval } from '../operator/direct-words.ts';
 import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
@@ -35,23 +34,23 @@ export const approvalsPage: Page = {
   },
 };
 
-function card(ask: PendingRequest, view: View): Html {
-  const { id, payload, requester, conversation, askedAt, expiresAt } = ask;
-  const tool = wordOf(payload['tool']);
-  const skill = wordOf(payload['skill']);
-  const input = plain(wordOf(payload['input']));
+function card(ask: WaitingApproval, view: View): Html {
+  const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect } = ask;
+  const input = plain(ask.input);
+  const as = view.acts?.as;
   const answer = (label: string, value: string) =>
     button(view, '/approvals/answer', { label, about: `${tool}, ${id}`, fields: { id, answer: value } });
   return html`<section class="card" aria-labelledby="ask-${id}">
     <h2 id="ask-${id}">${skill === '' ? nothing : html`${code(skill)} wants to use `}${code(tool)}</h2>
     <p>
-      For ${person(requester)} in ${code(conversationKey(conversation))}. Asked ${time(askedAt)}, expires
-      ${time(expiresAt)}.
+      For ${person(requester)} in ${code(conversation)}. Asked ${time(askedAt)}, expires ${time(expiresAt)}.
     </p>
-    ${input === '' ? html`<p>The chat shows what it is called with.</p>` : html`<pre tabindex="0">${input}</pre>`}${
-      view.acts?.as === undefined
+    ${input === '' ? html`<p>${isDirect ? html`(direct) Only ${code(requester)} sees` : 'The chat shows'} what it is called with.</p>` : html`<pre tabindex="0">${input}</pre>`}${
+      as === undefined
         ? nothing
-        : html`<div class="buttons">${answer('Approve', 'approve')}${answer('Deny', 'deny')}</div>`
+        : html`<div class="buttons">
+            ${isDirect && as !== requester ? nothing : answer('Approve', 'approve')}${answer('Deny', 'deny')}
+          </div>`
     }
   </section>`;
 }
@@ -84,8 +83,4 @@ export const revokeRule: Action = async (form, { ask }) => {
 function plain(markdown: string): string {
   const indented = { ...plainStyle, pre: (value: string) => value.replace(/^(?=.)/gm, '  ') };
   return renderText(parseMarkdown(markdown), indented);
-}
-
-function wordOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,19 +1,8 @@
 import { oneLine } from '../lib/text/text.ts';
+import type { Letter } from '../operator/direct-words.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { Action, Page, View } from './page.ts';
-
-type Items = readonly Readonly<{
-  key: string;
-  lane: string;
-  acceptedAt: number;
-  error?: string;
-  message?: Readonly<{
-    sender: Readonly<{ id: string; name: string }>;
-    text: string;
-    task?: Readonly<{ kind: string; name?: string; skill?: string }>;
-  }>;
-}>[];
 
 /** Enough to know which message it is. */
 const shownText = 200;
@@ -50,11 +39,11 @@ export const lettersPage: Page = {
   },
 };
 
-function items(label: string, of: Items, view: View, empty: string): Html {
-  const rows = of.map(({ key, lane, acceptedAt, error, message }) => [
-    cell(person(message?.sender.id, message?.sender.name)),
+function items(label: string, of: readonly Letter[], view: View, empty: string): Html {
+  const rows = of.map(({ key, lane, acceptedAt, error, sender, ...said }) => [
+    cell(person(sender?.id, sender?.name)),
     cell(code(lane)),
-    cell(whatOf(message)),
+    cell(whatOf(said)),
     cell(time(acceptedAt)),
     cell(error),
     cell(
@@ -70,11 +59,10 @@ function items(label: string, of: Items, view: View, empty: string): Html {
   return table(label, ['Person', 'Conversation', 'Message', 'Arrived', 'Error', 'Action'], rows, empty);
 }
 
-function whatOf(message: Items[number]['message']): string | Html {
-  if (message === undefined) return 'can’t be read';
-  const { task, text } = message;
-  if (task?.kind === 'hook') return html`hook ${code(task.name)}`;
-  return task?.skill === undefined ? oneLine(text, shownText) : html`skill ${code(task.skill)}`;
+function whatOf({ hook, skill, text }: Pick<Letter, 'hook' | 'skill' | 'text'>): string | Html {
+  if (text === undefined) return 'can’t be read';
+  if (hook !== undefined) return html`hook ${code(hook)}`;
+  return skill === undefined ? oneLine(text, shownText) : html`skill ${code(skill)}`;
 }
 
 export const retryLetter: Action = async (form, { ask }) => {

@@ -1,4 +1,5 @@
 import type { Decision } from '../access/decide-message.ts';
+import { isShared } from '../core/conversation.ts';
 import type { Memory, MemoryUse } from '../core/memory.ts';
 
 type MemoryDenial = 'MEMORY_OFF' | 'MEMORY_NOT_HERE' | 'MEMORY_NOT_YOURS' | 'MEMORY_PRIVATE';
@@ -62,10 +63,6 @@ function whyKept({ isPrivate, marks }: Judged): Decision<MemoryDenial> | undefin
   if (isPrivate !== false) return privately;
   if (marks === undefined) return undefined;
   return deny('MEMORY_PRIVATE', 'this conversation holds what a sensitive skill or a linked account gave');
-}
-
-function isShared({ chatType }: MemoryUse): boolean {
-  return chatType === 'group' || chatType === 'channel';
 }
 
 function deny(code: MemoryDenial, reason: string): Extract<Decision<MemoryDenial>, { allowed: false }> {

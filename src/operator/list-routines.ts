@@ -1,6 +1,7 @@
-import { conversationKey } from '../core/conversation.ts';
+import { conversationKey, isShared } from '../core/conversation.ts';
 import type { Routine } from '../store/routines.ts';
 import type { Store } from '../store/store.ts';
+import { direct } from './direct-words.ts';
 
 /** What an operator sees of a routine: what it says is its creator's. Times are milliseconds since 1970. */
 export type RoutineRow = Readonly<{
@@ -17,7 +18,7 @@ export type RoutineRow = Readonly<{
 export async function listRoutines(store: Pick<Store, 'routines'>): Promise<readonly RoutineRow[]> {
   return (await store.routines.all()).map(({ id, definition, state, dueAt, last, failures }) => ({
     id,
-    name: definition.name,
+    name: definition.fromConfig === true || isShared(definition) ? definition.name : direct,
     creator: definition.creator.id,
     conversation: conversationKey(definition.conversation),
     state,

@@ -30,14 +30,8 @@ import type { AccessInForce } from './access/access-decisions.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from './kept-files.ts';
-import {
-  operations,
-  typedOperate,
-  type Operate,
-  type OperateDeps,
-  type OperationName,
-  type RunningParts,
-} from './operations.ts';
+import { operations, typedOperate, type Operate, type OperationName } from './operations.ts';
+import type { OperateDeps, RunningParts } from './operation.ts';
 
 /** For answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;

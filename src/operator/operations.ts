@@ -1,91 +1,23 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { Pairing, PairingRequest } from '../access/pairing.ts';
-import type { AccessContext } from '../access/decide-skill.ts';
-import type { Users } from '../access/users.ts';
-import type { Approvals } from '../approvals/approvals.ts';
+import type { PairingRequest } from '../access/pairing.ts';
 import { auditKinds, auditPerson } from '../audit/audit-event.ts';
 import { matchLines } from '../audit/match-lines.ts';
-import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
-import type { Audit } from '../audit/create-audit.ts';
-import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
-import type { CapabilityOperations } from '../capabilities/capability-base.ts';
+import { listRules } from '../approvals/standing-rules.ts';
+import type { ApprovalOutcome } from '../authoring/approve-skill.ts';
 import type { AnswerOperation, OnProgress } from '../channels/terminal/control.ts';
-import type { Groups } from '../conversations/intake/groups.ts';
 import { removePlaceholder } from '../conversations/progress.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import { skilletVersion } from '../core/version.ts';
 import { memoriesOf } from '../memory/open-memory.ts';
-import type { McpOperations } from '../mcp/server-agreement.ts';
-import type { Store } from '../store/store.ts';
-import { accessDecisions, writer, type AccessInForce } from './access/access-decisions.ts';
+import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
-import type { ForgetSomebody } from './forget-somebody.ts';
-import type { Readiness } from './health/open-metrics.ts';
+import { isAskedDirectly, toLetter, toWaitingApproval, withoutDirectArguments } from './direct-words.ts';
 import { listWork } from './list-work.ts';
 import { listRoutines } from './list-routines.ts';
+import { changes, reads, type OperateDeps } from './operation.ts';
 import { statusOf, tasksOf } from './status-of.ts';
-
-/** What operations act on. */
-export type OperateDeps = Readonly<{
-  store: Pick<
-    Store,
-    | 'inbox'
-    | 'outbox'
-    | 'commit'
-    | 'backup'
-    | 'usage'
-    | 'asks'
-    | 'transcripts'
-    | 'routines'
-    | 'backlog'
-    | 'check'
-    | 'memories'
-  >;
-  people: Readonly<{
-    users: Users;
-    pairing: Pairing;
-    groups: Pick<Groups, 'ignored' | 'revoke'>;
-    welcome(request: PairingRequest): Promise<void>;
-    accessOf: AccessContext;
-  }>;
-  forget: ForgetSomebody;
-  approvals: SkillApprovals;
-  rules: Pick<StandingRules, 'list' | 'revoke'>;
-  mcp: McpOperations;
-  capabilities: CapabilityOperations;
-  inForce(): Promise<AccessInForce>;
-  /** Absent while no bot runs. */
-  running?: RunningParts;
-  audit: Pick<Audit, 'record' | 'tail' | 'verify'>;
-}>;
-
-/** What only a running bot can tell or do. */
-export type RunningParts = Readonly<{
-  readiness(): Readiness;
-  answer: Approvals['answer'];
-}>;
-
-export type Operation<Input, Output> = Readonly<{
-  input: z.ZodType<Input>;
-  /** Changes nothing. */
-  readOnly: boolean;
-  /** Works on the store itself while no bot runs (Q9). */
-  offline: boolean;
-  /** Returns plain data. What it throws is shown to the operator. */
-  run(input: Input, deps: OperateDeps, onProgress?: OnProgress): Promise<Output>;
-}>;
-
-type Run<Input, Output> = Operation<Input, Output>['run'];
-
-function reads<Input, Output>(input: z.ZodType<Input>, run: Run<Input, Output>): Operation<Input, Output> {
-  return { input, readOnly: true, offline: true, run };
-}
-
-function changes<Input, Output>(input: z.ZodType<Input>, run: Run<Input, Output>): Operation<Input, Output> {
-  return { input, readOnly: false, offline: true, run };
-}
 
 const none = z.undefined();
 const text = z.string().min(1).max(10_000);
@@ -140,7 +72,9 @@ export const operations = {
     return { revoked: id };
   }),
 
-  'inbox list': reads(z.enum(['dead', 'waiting']), (state, { store }) => store.inbox.list(state)),
+  'inbox list': reads(z.enum(['dead', 'waiting']), async (state, { store }) =>
+    (await store.inbox.list(state)).map(toLetter),
+  ),
   'inbox retry': changes(text, async (key, { store }) => {
     if (!(await store.inbox.retry(key)))
       throw new OperatorError(`there is no dead letter ${key}: see \`skillet inbox list\``);
@@ -180,7 +114,7 @@ export const operations = {
   /** Messages and runs that are not finished (S8). */
   'work list': reads(none, (_, { store }) => listWork(store)),
   'approval list': reads(none, async (_, { store }) =>
-    (await store.asks.waiting()).filter(({ kind }) => kind === 'approval'),
+    (await store.asks.waiting()).filter(({ kind }) => kind === 'approval').map(toWaitingApproval),
   ),
   /** Judged like a press of that person (S11, T8). */
   'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
@@ -223,7 +157,8 @@ export const operations = {
   tasks: reads(none, (_, { store }) => tasksOf(store)),
   'audit tail': reads(auditLines, async ({ lines, ...filter }, { audit }) => {
     const isFiltered = Object.keys(filter).length > 0;
-    return matchLines(await audit.tail(isFiltered ? mostSearched : lines), filter).slice(-lines);
+    const found = matchLines(await audit.tail(isFiltered ? mostSearched : lines), filter);
+    return found.slice(-lines).map(withoutDirectArguments);
   }),
   'audit verify': reads(none, (_, { audit }) => audit.verify()),
   /** For the audit: the command line changed the folder already. */
@@ -276,13 +211,17 @@ async function answerApproval(
   const ask = await store.asks.find(id);
   if (ask?.kind !== 'approval' || running === undefined)
     throw new OperatorError(`there is no approval ${id}`);
-  const { conversation } = ask;
+  const { conversation, requester } = ask;
   if (ask.state === 'open') {
     const [item] = await store.inbox.waitingIn(conversationKey(conversation));
     // Unknown if its message can't be read: judged like a group.
     const chatType = item?.message?.chatType ?? 'unknown';
     const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
     if (!may.allowed) throw new OperatorError(may.reason);
+    if (answer === 'approve' && by !== requester && isAskedDirectly(ask))
+      throw new OperatorError(
+        `Only ${requester} can approve this: nobody else can read what it is called with. You can deny it.`,
+      );
   }
   const answered = await running.answer(id, { sender: by, conversation }, answer);
   if (answered.kind === 'taken') return { text: answered.text };

@@ -8,31 +8,31 @@ import { openRunningBot } from '../support/running-bot.ts';
 const year = Date.UTC(2099, 0, 1);
 const creator = { id: 'telegram:42', name: 'Ann', kind: 'person' } as const;
 
-test('N2 N6 L1 skillet routines lists whose, where, when next and how it went, also while the bot runs', async (t) => {
+test('N2 N6 S8 L1 skillet routines lists whose, where, when next and how it went, also while the bot runs', async (t) => {
   const home = await openCliHome(t);
   const none = await home.run(['routines']);
   assert.deepEqual([none.code, none.stdout], [0, 'There are no routines.\n']);
   const store = await openStore(`sqlite:${home.folder}/data/skillet.db`);
-  const conversation = { channel: 'telegram', chat: '42' } as const;
-  const definition = { name: 'digest', task: 'canary-task', creator, conversation } as const;
+  const conversation = { channel: 'telegram', chat: '-100' } as const;
+  const definition = {
+    ...{ name: 'digest', task: 'canary-task', creator, conversation },
+    chatType: 'group',
+  } as const;
+  const own = makeRoutine('r2', { dueAt: year, definition: { name: 'canary-name', creator } });
   await store.routines.add(makeRoutine('r1', { dueAt: year, definition }), 9);
   const at = Date.UTC(2026, 0, 5, 9);
   await store.routines.settle('r1', { key: 'k', due: at, at, how: 'failed', note: 'canary-note' });
-  await store.routines.add(makeRoutine('r2', { dueAt: year, definition: { ...definition, name: 'tea' } }), 9);
-  await store.routines.change('r2', {
-    definition: makeRoutine('r2', { dueAt: year, definition: { ...definition, name: 'tea' } }).definition,
-    state: 'paused',
-    dueAt: undefined,
-  });
+  await store.routines.add(own, 9);
+  await store.routines.change('r2', { ...own, state: 'paused', dueAt: undefined });
   await store.close();
   const bot = await openRunningBot(t, home);
   const { code, stdout } = await home.run(['routines']);
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^r1 {2}digest {2}of telegram:42 in telegram:42 {2}next 2099-01-01 .*last 2026-01-05 .* failed {2}failed 1 times$/m,
+    /^r1 {2}digest {2}of telegram:42 in telegram:-100 {2}next 2099-01-01 .*last 2026-01-05 .* failed {2}failed 1 times$/m,
   );
-  assert.match(stdout, /^r2 {2}tea {2}of telegram:42 in telegram:42 {2}paused$/m);
+  assert.match(stdout, /^r2 {2}\(direct\) {2}of telegram:42 in telegram:42 {2}paused$/m);
   const rows = JSON.parse((await home.run(['routines', '--json'])).stdout) as readonly { id: string }[];
   assert.deepEqual(
     rows.map(({ id, state }: { id: string; state?: string }) => [id, state]),
@@ -41,7 +41,7 @@ test('N2 N6 L1 skillet routines lists whose, where, when next and how it went, a
       ['r2', 'paused'],
     ],
   );
-  // What it says is its creator's.
+  // What it says is its creator's, and what it is called in their direct message (S8).
   assert.doesNotMatch(stdout + JSON.stringify(rows), /canary/);
   await bot.end();
   assert.equal((await home.run(['routines'])).stdout, stdout);

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { enter, openDashboard, type Visitor } from '../support/visit-dashboard.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
-const open = '[access]\ndm = "open"\n';
+const open = '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n';
 const confirm = '[policy]\nmoderate = "confirm"\napprovers = ["telegram:7"]\n';
 const report = '---\nname: report\ndescription: Makes reports.\n---\nMake one.\n';
 const hostile = `<img src=x onerror=alert(1)>"'&\u202e`;
@@ -43,21 +43,21 @@ async function startReporting(t: TestContext, more: WholeBotOptions = {}) {
     script: callSteps([{ name: 'write_file', input: { path: 'a.txt', content: `secret plan ${hostile}` } }]),
     ...more,
   });
-  return { ...set, ann: set.telegram.person({ name: hostile }) };
+  return { ...set, ann: set.telegram.person({ name: hostile }), group: set.telegram.group() };
 }
 
 test('S8 T8 what waits for a yes shows live, counts only from an approver, and the call is then made', async (t) => {
-  const { ann, ...set } = await startReporting(t);
+  const { ann, group, ...set } = await startReporting(t);
   const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
   const stranger = await enter((await openDashboard(t, set, { acts: { as: 'telegram:666' } })).newLink());
   const approvals = watch(t, visitor, '/approvals');
   const now = watch(t, visitor, '/');
   await until(() => approvals().includes('Nothing waits for a yes.'));
-  ann.says('/report');
-  const question = await ann.dm.nextMessage(/wants to use/);
+  ann.says('/report', { in: group });
+  const question = await group.nextMessage(/wants to use/);
   await until(() => approvals().includes('write_file'));
   await until(() => /waiting for a yes/.test(now()));
-  assert.match(wordsOf(approvals()), /report wants to use write_file For telegram:\d+ in telegram:\d+ \./);
+  assert.match(wordsOf(approvals()), /report wants to use write_file For telegram:\d+ in telegram:-\d+ \./);
   assert.match(wordsOf(approvals()), /secret plan <img src=x onerror=alert\(1\)>"'&/);
   assert.match(wordsOf(now()), /skill report .*waiting for a yes .*write_file running/);
   const [, id = ''] = /name="id"\s+value="([0-9A-Z]{8})"/.exec(approvals()) ?? [];
@@ -66,7 +66,7 @@ test('S8 T8 what waits for a yes shows live, counts only from an approver, and t
   const done = await visitor.post('/approvals/answer', { id, answer: 'approve' });
   assert.match(wordsOf(done.body), /Approved by telegram:7: write_file of report\./);
   const changed = await set.telegram.until('the chat says so, too', () =>
-    ann.dm.sent().find((sent) => sent.id === question.id && /^Approved by/.test(sent.text)),
+    group.sent().find((sent) => sent.id === question.id && /^Approved by/.test(sent.text)),
   );
   assert.match(changed.text, /telegram:7/);
   await until(() => approvals().includes('Nothing waits for a yes.'));
@@ -74,7 +74,7 @@ test('S8 T8 what waits for a yes shows live, counts only from an approver, and t
   const audit = wordsOf((await visitor.get('/audit?event=tool_call&skill=report')).body);
   assert.match(
     audit,
-    /tool_call telegram:\d+ telegram:\d+ write_file report approved .*approvedBy telegram:7/,
+    /tool_call telegram:\d+ telegram:-\d+ write_file report approved .*approvedBy telegram:7/,
   );
   assert.match(wordsOf((await visitor.get('/audit?words=no-such-word')).body), /No line matches/);
   const late = await visitor.post('/approvals/answer', { id, answer: 'deny' });
@@ -96,13 +96,13 @@ test('S8 S11 a removed approver answers nothing here', async (t) => {
 });
 
 test('S8 S1 names and texts of strangers are text on every page', async (t) => {
-  const { ann, ...set } = await startReporting(t, {
+  const { ann, group, ...set } = await startReporting(t, {
     toml: `${open}${confirm}[access.telegram]\ngroups = ["-100<b>"]\n`,
   });
   await set.bot.users.pair({ sender: 'telegram:5<i>', name: hostile, since: 1 });
   const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
-  ann.says(`/report ${hostile}`);
-  await ann.dm.nextMessage(/wants to use/);
+  ann.says(`/report ${hostile}`, { in: group });
+  await group.nextMessage(/wants to use/);
   const asked = encodeURIComponent(hostile);
   for (const where of [
     ...['/', '/approvals', '/access', '/letters', '/audit', '/health', '/costs'],
@@ -231,7 +231,7 @@ test('S8 Q3 a dead letter is shown; it is answered after a retry, which needs --
   assert.match((await ann.dm.nextMessage()).text, /model/);
   const reader = await enter((await openDashboard(t, set)).newLink());
   const shown = await reader.get('/letters');
-  assert.match(wordsOf(shown.body), /Ann telegram:\d+ telegram:\d+ a question/);
+  assert.match(wordsOf(shown.body), /Ann telegram:\d+ telegram:\d+ \(direct\) 10 characters/);
   assert.doesNotMatch(shown.body, /Try again|<form/);
   assert.equal((await reader.post('/inbox/retry', { key })).status, 403);
   away = false;
@@ -263,12 +263,12 @@ test('S8 U12 costs are charts and tables of the same sums', async (t) => {
 
 test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
   const secret = 'hush-hush-0123456789';
-  const { ann, ...set } = await startReporting(t, {
+  const { ann, group, ...set } = await startReporting(t, {
     toml: `${open}${confirm}[skills.report]\nKEY = "${secret}"\n`,
   });
   const visitor = await enter((await openDashboard(t, set, { acts: {} })).newLink());
-  ann.says(`/report ${secret}`);
-  await ann.dm.nextMessage(/wants to use/);
+  ann.says(`/report ${secret}`, { in: group });
+  await group.nextMessage(/wants to use/);
   for (const where of [
     ...['/', '/approvals', '/access', '/letters', '/audit', '/health', '/costs'],
     `/playground?person=${secret}`,

@@ -67,15 +67,16 @@ test('L6 T8 a call, who agreed to it, its run and what was out of bounds stand i
 test('L6 refusals, changes of config and skills, and with [audit] arguments the redacted arguments', async (t) => {
   const set = await startWholeBot(t, {
     sandbox: 'auto',
-    toml: `${toml}[audit]\narguments = true\n`,
+    toml: `${toml}[access.telegram]\ngroups_mode = "open"\ngroup_users = ["*"]\n[audit]\narguments = true\n`,
     script: roller,
     skills: { extra: '---\nname: extra\ndescription: More.\n---\nMore.\n' },
   });
   const ann = set.telegram.person({ name: 'Ann' });
-  ann.says('roll');
-  const question = await ann.dm.nextMessage(/wants to use/);
-  ann.presses(question.id, 'Deny');
-  await ann.dm.nextMessage();
+  const group = set.telegram.group();
+  ann.says('@test_bot roll', { in: group });
+  const question = await group.nextMessage(/wants to use/);
+  ann.presses(question.id, 'Deny', group);
+  await group.nextMessage();
   await set.skill('newer', '---\nname: newer\ndescription: New.\n---\nNew.\n');
   await set.reconfigure(`${toml}[access.telegram]\ndm = "allowlist"\n`);
   const logged = (what: RegExp): number =>

@@ -5,6 +5,20 @@ const decide = { file: 'memory/decide-memory.ts', test: 'memory/decide-memory.te
 /** Who sees a memory (K1, K2). */
 export const memoryMutations: readonly Mutation[] = [
   {
+    file: 'operator/direct-words.ts',
+    test: 'dashboard/direct-words.test.ts',
+    name: 'operators read messages of direct messages',
+    find: 'text: isRead ? text : ',
+    replace: 'text: isRead || text ? text : ',
+  },
+  {
+    file: 'operator/direct-words.ts',
+    test: 'dashboard/direct-words.test.ts',
+    name: 'operators read the calls of direct messages',
+    find: "input: isDirect ? '' : ",
+    replace: 'input: ',
+  },
+  {
     ...decide,
     name: 'a chat reads the memories of other chats',
     find: 'isShared(use) && chatIds.includes(memory.chat)',

@@ -8,6 +8,7 @@ owner = ["telegram:7"]
 [access]
 dm = "open"
 groups = ["telegram:-1001"]
+groups_mode = "open"
 group_users = ["*"]
 [policy]
 moderate = "confirm"
@@ -44,6 +45,7 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
   });
   const ben = set.telegram.person({ name: 'Ben' });
   const olga = set.telegram.person({ name: 'Olga' });
+  const team = set.telegram.group({ title: 'Team' });
   ben.says('Good morning');
   await ben.dm.nextMessage('Good morning, Ben.');
   ben.says('Is it raining?');
@@ -53,8 +55,8 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
     dashboard,
     /** Somebody asks for something that needs a yes. */
     async asksForApproval(): Promise<void> {
-      olga.says('/deploy version 2.4.1');
-      await olga.dm.nextMessage(/wants to use/);
+      olga.says('/deploy version 2.4.1', { in: team });
+      await team.nextMessage(/wants to use/);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { WholeBotOptions } from './whole-bot.ts';
  * A model that calls what a person dictates, `DO remember {"text": "tea"}`, and repeats what came of it. It says so
  * where it was not offered that tool.
  */
-export const obedient: NonNullable<WholeBotOptions['script']> = (body, index) => {
+export const obedient = ((body, index) => {
   const content = body.messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const results = blocks.flatMap((block) =>
@@ -16,4 +16,4 @@ export const obedient: NonNullable<WholeBotOptions['script']> = (body, index) =>
   if (name === '') return 'Hello.';
   if (body.tools?.some((tool) => tool.name === name) !== true) return `Not offered: ${name}`;
   return { content: [{ type: 'tool_use', id: `toolu_${index}`, name, input: JSON.parse(input) as object }] };
-};
+}) satisfies WholeBotOptions['script'];

@@ -1,0 +1,68 @@
+import { textOf } from '../approvals/approval-question.ts';
+import { conversationKey, isShared } from '../core/conversation.ts';
+import { skillOf } from '../core/message.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { PendingRequest } from '../store/pending-requests.ts';
+
+/** What an operator sees in place of words of a direct message (S8). */
+export const direct = '(direct)';
+
+/** A message that waits or failed, as operators see it. */
+export type Letter = Omit<ListedItem, 'message'> &
+  Readonly<{
+    /** Absent if the message can't be read. */
+    sender?: Readonly<{ id: string; name: string }>;
+    hook?: string;
+    skill?: string;
+    text?: string;
+  }>;
+
+export function toLetter({ message, ...item }: ListedItem): Letter {
+  if (message === undefined) return item;
+  const { sender, task, text, ephemeral } = message;
+  const isRead = isShared(message) && ephemeral !== true;
+  return {
+    ...item,
+    sender: { id: sender.id, name: sender.name },
+    hook: task?.kind === 'hook' ? task.name : undefined,
+    skill: skillOf(task),
+    text: isRead ? text : `${direct} ${text.length} characters`,
+  };
+}
+
+/** A call that waits for a yes, as operators see it. */
+export type WaitingApproval = Pick<PendingRequest, 'id' | 'requester' | 'askedAt' | 'expiresAt'> &
+  Readonly<{
+    conversation: string;
+    tool: string;
+    skill: string;
+    /** In Markdown. */
+    input: string;
+    isDirect: boolean;
+  }>;
+
+export function toWaitingApproval(ask: PendingRequest): WaitingApproval {
+  const { id, requester, askedAt, expiresAt, conversation, payload } = ask;
+  const isDirect = isAskedDirectly(ask);
+  return {
+    ...{ id, requester, askedAt, expiresAt, isDirect },
+    conversation: conversationKey(conversation),
+    tool: textOf(payload['tool']),
+    skill: textOf(payload['skill']),
+    input: isDirect ? '' : textOf(payload['input']),
+  };
+}
+
+/** Only its requester can read it, so nobody else can approve it (S8). */
+export function isAskedDirectly({ payload: { chatType } }: Pick<PendingRequest, 'payload'>): boolean {
+  return !isShared({ chatType });
+}
+
+/** A line of the audit (L6). */
+export function withoutDirectArguments(line: string): string {
+  if (!line.includes('"arguments":')) return line;
+  const read = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  return isShared(read) || read['arguments'] === undefined
+    ? line
+    : JSON.stringify({ ...read, arguments: direct });
+}

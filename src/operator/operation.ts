@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import type { AccessContext } from '../access/decide-skill.ts';
+import type { Pairing, PairingRequest } from '../access/pairing.ts';
+import type { Users } from '../access/users.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { StandingRules } from '../approvals/standing-rules.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { SkillApprovals } from '../authoring/approve-skill.ts';
+import type { CapabilityOperations } from '../capabilities/capability-base.ts';
+import type { OnProgress } from '../channels/terminal/control.ts';
+import type { Groups } from '../conversations/intake/groups.ts';
+import type { McpOperations } from '../mcp/server-agreement.ts';
+import type { Store } from '../store/store.ts';
+import type { AccessInForce } from './access/access-decisions.ts';
+import type { ForgetSomebody } from './forget-somebody.ts';
+import type { Readiness } from './health/open-metrics.ts';
+
+/** What operations act on. */
+export type OperateDeps = Readonly<{
+  store: Pick<
+    Store,
+    | 'inbox'
+    | 'outbox'
+    | 'commit'
+    | 'backup'
+    | 'usage'
+    | 'asks'
+    | 'transcripts'
+    | 'routines'
+    | 'backlog'
+    | 'check'
+    | 'memories'
+  >;
+  people: Readonly<{
+    users: Users;
+    pairing: Pairing;
+    groups: Pick<Groups, 'ignored' | 'revoke'>;
+    welcome(request: PairingRequest): Promise<void>;
+    accessOf: AccessContext;
+  }>;
+  forget: ForgetSomebody;
+  approvals: SkillApprovals;
+  rules: Pick<StandingRules, 'list' | 'revoke'>;
+  mcp: McpOperations;
+  capabilities: CapabilityOperations;
+  inForce(): Promise<AccessInForce>;
+  /** Absent while no bot runs. */
+  running?: RunningParts;
+  audit: Pick<Audit, 'record' | 'tail' | 'verify'>;
+}>;
+
+/** What only a running bot can tell or do. */
+export type RunningParts = Readonly<{
+  readiness(): Readiness;
+  answer: Approvals['answer'];
+}>;
+
+export type Operation<Input, Output> = Readonly<{
+  input: z.ZodType<Input>;
+  /** Changes nothing. */
+  readOnly: boolean;
+  /** Works on the store itself while no bot runs (Q9). */
+  offline: boolean;
+  /** Returns plain data. What it throws is shown to the operator. */
+  run(input: Input, deps: OperateDeps, onProgress?: OnProgress): Promise<Output>;
+}>;
+
+type Run<Input, Output> = Operation<Input, Output>['run'];
+
+export function reads<Input, Output>(
+  input: z.ZodType<Input>,
+  run: Run<Input, Output>,
+): Operation<Input, Output> {
+  return { input, readOnly: true, offline: true, run };
+}
+
+export function changes<Input, Output>(
+  input: z.ZodType<Input>,
+  run: Run<Input, Output>,
+): Operation<Input, Output> {
+  return { input, readOnly: false, offline: true, run };
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operations } from '../../src/operator/operations.ts';
+import { isRun, stepsOf } from '../support/call-steps.ts';
+import { obedient } from '../support/obedient-model.ts';
+import { enter, openDashboard } from '../support/visit-dashboard.ts';
+import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const toml = `[bot]
+owner = ["telegram:7"]
+timezone = "Europe/Berlin"
+[access]
+dm = "open"
+groups_mode = "open"
+group_users = ["*"]
+[policy]
+approvers = ["telegram:7"]
+[[policy.rules]]
+tool = "write_file"
+action = "confirm"
+[audit]
+arguments = true
+`;
+const secret = 'zebra-4711';
+const report = '---\nname: report\ndescription: Makes reports.\n---\nMake one.\n';
+
+/** A run writes down what its task says. */
+const script: NonNullable<WholeBotOptions['script']> = (body, index) => {
+  const said = JSON.stringify(body.messages);
+  if (isRun(body)) {
+    const content = said.includes(secret) ? `the ${secret} plan` : 'the lunch plan';
+    return stepsOf([{ name: 'write_file', input: { path: 'plan.txt', content } }], 'done')(body);
+  }
+  return said.includes('Is it raining')
+    ? { status: 529, headers: { 'retry-after': '0' } }
+    : obedient(body, index);
+};
+
+/** What each operation that only reads is asked with. */
+const inputs: Readonly<Record<string, unknown>> = {
+  'audit tail': { lines: 200 },
+  stats: '2000-01-01',
+  'access decisions': {
+    ...{ sender: 'telegram:7', kind: 'person', channel: 'telegram', chat: '7' },
+    ...{ chatType: 'private', external: false, addressed: true },
+  },
+};
+/** An operator asks for one person's own notes (K6). */
+const own: ReadonlySet<string> = new Set(['memory list']);
+
+test('S8 K1 what a person says in a direct message is on no page and in no list for operators', async (t) => {
+  const set = await startWholeBot(t, { toml, script, mostTries: 1, skills: { report } });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const bob = set.telegram.person({ name: 'Bob' });
+  const group = set.telegram.group({ title: 'Team' });
+  ann.says(`DO remember {"text": "likes ${secret}"}`);
+  await ann.dm.nextMessage(/Noted/);
+  ann.says(`DO routine_add {"when": "every monday at 9:00", "task": "Say ${secret}"}`);
+  await ann.dm.nextMessage(/Added the routine/);
+  bob.says(`Is it raining on ${secret}?`);
+  await bob.dm.nextMessage(/model/);
+  ann.says(`/report ${secret}`);
+  const question = await ann.dm.nextMessage(/wants to use/);
+  assert.match(question.text, /zebra-4711/);
+  ann.says('@test_bot Is it raining here?', { in: group });
+  await group.nextMessage(/model/);
+  ann.says('/report lunch', { in: group });
+  await group.nextMessage(/wants to use/);
+
+  const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
+  const { body: first } = await visitor.get('/');
+  const pages = [...first.matchAll(/<a href="(\/[a-z]*)"/g)].map(([, path = '']) => path);
+  assert.ok(pages.length >= 8);
+  for (const page of pages) assert.ok(!(await visitor.get(page)).body.includes(secret), page);
+  const operate = set.bot.operate as (name: string, input: unknown) => Promise<unknown>;
+  for (const [name, { readOnly }] of Object.entries(operations)) {
+    if (!readOnly || own.has(name)) continue;
+    for (const input of name === 'inbox list' ? ['dead', 'waiting'] : [inputs[name]])
+      assert.ok(!JSON.stringify(await operate(name, input)).includes(secret), name);
+  }
+
+  const letters = (await visitor.get('/letters')).body;
+  assert.match(letters, /\(direct\) 28 characters/);
+  assert.match(letters, /Is it raining here\?/, 'a group reads it anyway');
+  const approvals = (await visitor.get('/approvals')).body;
+  assert.match(approvals, /the lunch plan/);
+  const [asked] = (await set.bot.operate('approval list')).filter(({ isDirect }) => isDirect);
+  const blind = await visitor.post('/approvals/answer', { id: asked?.id ?? '', answer: 'approve' });
+  assert.match(blind.body, /Only telegram:\d+ can approve this/);
+  const denied = await visitor.post('/approvals/answer', { id: asked?.id ?? '', answer: 'deny' });
+  assert.match(denied.body, /Denied by telegram:7/);
+});
