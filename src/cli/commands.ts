@@ -21,6 +21,7 @@ export const groups: Readonly<Record<string, string>> = {
   policy: 'standing approvals, given by "Always"',
   mcp: 'servers of further tools',
   memory: 'what people had noted',
+  routine: 'stop a reminder or routine, let it run again',
   access: 'who may do what, and why',
   audit: 'the record of what was done',
 };

@@ -21,11 +21,12 @@ import { nowPage } from './now.ts';
 import type { Action, Page, Source, View } from './page.ts';
 import { playgroundPage } from './playground.ts';
 import { refuseRequest } from './refuse-request.ts';
+import { dropRoutine, routinesPage, turnRoutine } from './routines.ts';
 import { createSessions, isSame, type Session } from './sessions.ts';
 
 const pages: readonly Page[] = [
   ...[nowPage, approvalsPage, accessPage, playgroundPage],
-  ...[costsPage, lettersPage, auditPage, healthPage],
+  ...[costsPage, lettersPage, routinesPage, auditPage, healthPage],
 ];
 
 /** What forms do, and the page that says how it went. */
@@ -35,6 +36,9 @@ const actions: ReadonlyMap<string, Readonly<{ act: Action; page: Page }>> = new 
   ['/inbox/retry', { act: retryLetter, page: lettersPage }],
   ['/inbox/drop', { act: dropLetter, page: lettersPage }],
   ['/outbox/retry', { act: retryDelivery, page: lettersPage }],
+  ['/routines/pause', { act: turnRoutine('pause'), page: routinesPage }],
+  ['/routines/resume', { act: turnRoutine('resume'), page: routinesPage }],
+  ['/routines/remove', { act: dropRoutine, page: routinesPage }],
 ]);
 
 const files: ReadonlyMap<string, Readonly<{ type: string; body: string }>> = new Map([

@@ -84,9 +84,9 @@ export function createOperate(
     access,
     waitMs: isAlone ? 0 : forgetWaitMs,
   });
-  const { store, audit } = host;
+  const { store, audit, clock } = host;
   const deps: OperateDeps = {
-    ...{ store, audit, people, forget, approvals, rules, mcp, inForce, running },
+    ...{ store, audit, clock, people, forget, approvals, rules, mcp, inForce, running },
     capabilities: capabilities.operations,
   };
   return operateOn(deps);

@@ -9,6 +9,7 @@ import type { SkillApprovals } from '../authoring/approve-skill.ts';
 import type { CapabilityOperations } from '../capabilities/capability-base.ts';
 import type { OnProgress } from '../channels/terminal/control.ts';
 import type { Groups } from '../conversations/intake/groups.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
@@ -30,6 +31,7 @@ export type OperateDeps = Readonly<{
     | 'backlog'
     | 'check'
     | 'memories'
+    | 'signals'
   >;
   people: Readonly<{
     users: Users;
@@ -47,7 +49,11 @@ export type OperateDeps = Readonly<{
   /** Absent while no bot runs. */
   running?: RunningParts;
   audit: Pick<Audit, 'record' | 'tail' | 'verify'>;
+  clock: Pick<Clock, 'now'>;
 }>;
+
+/** Who did what an operator asked for, if they gave no id. */
+export const unnamed = 'operator';
 
 /** What only a running bot can tell or do. */
 export type RunningParts = Readonly<{

@@ -15,8 +15,8 @@ import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
 import { isAskedDirectly, toLetter, toWaitingApproval, withoutDirectArguments } from './direct-words.ts';
 import { listWork } from './list-work.ts';
-import { listRoutines } from './list-routines.ts';
 import { changes, reads, type OperateDeps } from './operation.ts';
+import { routineOperations } from './routine-operations.ts';
 import { statusOf, tasksOf } from './status-of.ts';
 
 const none = z.undefined();
@@ -152,8 +152,7 @@ export const operations = {
   }),
 
   status: reads(none, (_, { store, running }) => statusOf(store, running?.readiness)),
-  /** Without what they say, which is their creators'. */
-  'routine list': reads(none, (_, { store }) => listRoutines(store)),
+  ...routineOperations,
   tasks: reads(none, (_, { store }) => tasksOf(store)),
   'audit tail': reads(auditLines, async ({ lines, ...filter }, { audit }) => {
     const isFiltered = Object.keys(filter).length > 0;

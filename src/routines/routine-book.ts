@@ -8,6 +8,9 @@ import { nextTime } from './due-times.ts';
 import { firingKey, firingMessage } from './routine-message.ts';
 import { routineEvent } from './watch-routines.ts';
 
+type By = Pick<Requester, 'sender'>;
+type WriteDeps = Pick<BookDeps, 'audit' | 'clock'> & Readonly<{ store: Pick<Store, 'routines' | 'signals'> }>;
+
 /** The same call adds once (Q5). */
 export function routineId(turn: string, call: string): string {
   return createHash('sha256').update(`${turn} ${call}`).digest('hex').slice(0, 8);
@@ -67,8 +70,8 @@ export async function changeRoutine(
 export function pauseOrResume(
   routine: Routine,
   to: 'paused' | 'active',
-  requester: Requester,
-  deps: BookDeps,
+  requester: By,
+  deps: WriteDeps,
 ): Promise<Booked> {
   const { definition } = routine;
   const next = nextTime(definition.when, definition.timezone, deps.clock.now());
@@ -85,11 +88,11 @@ export function pauseOrResume(
 
 export async function removeRoutine(
   id: string,
-  requester: Requester,
-  { store, audit }: BookDeps,
+  { sender }: By,
+  { store, audit }: Pick<WriteDeps, 'store' | 'audit'>,
 ): Promise<void> {
   const gone = await store.routines.remove(id);
-  if (gone !== undefined) await audit.record(routineEvent(gone, 'removed', requester.sender));
+  if (gone !== undefined) await audit.record(routineEvent(gone, 'removed', sender));
 }
 
 /** Once for each `press`. */
@@ -145,12 +148,12 @@ async function write(
   routine: Routine,
   to: Parameters<Store['routines']['change']>[1],
   verdict: 'changed' | 'paused' | 'resumed',
-  requester: Requester,
-  { store, audit }: BookDeps,
+  { sender }: By,
+  { store, audit }: Omit<WriteDeps, 'clock'>,
 ): Promise<Booked> {
   if (!(await store.routines.change(routine.id, to)))
     return refused('ARGUMENTS_INVALID', `There is no routine ${routine.id} any more.`);
-  await audit.record(routineEvent({ ...routine, ...to }, verdict, requester.sender));
+  await audit.record(routineEvent({ ...routine, ...to }, verdict, sender));
   await store.signals.send('routines', routine.id);
   return { ok: true, routine: { ...routine, ...to } };
 }

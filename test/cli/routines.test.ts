@@ -46,3 +46,31 @@ test('N2 N6 S8 L1 skillet routines lists whose, where, when next and how it went
   await bot.end();
   assert.equal((await home.run(['routines'])).stdout, stdout);
 });
+
+test('N2 L1 L6 skillet routine pauses, resumes and removes, with and without a running bot, and the audit says so', async (t) => {
+  const home = await openCliHome(t);
+  const store = await openStore(`sqlite:${home.folder}/data/skillet.db`);
+  await store.routines.add(makeRoutine('r1', { dueAt: year }), 9);
+  await store.close();
+  const said = async (act: string) => {
+    const { stdout, stderr } = await home.run(['routine', act, 'r1']);
+    return stdout === '' ? stderr : (JSON.parse(stdout) as unknown);
+  };
+  assert.deepEqual(await said('pause'), { id: 'r1', state: 'paused' });
+  const bot = await openRunningBot(t, home);
+  const { state, next } = (await said('resume')) as Readonly<{ state: string; next: number }>;
+  assert.equal(state, 'active');
+  assert.ok(next > Date.now() && next < year, 'its next time is counted from now');
+  assert.deepEqual(await said('remove'), { removed: 'r1' });
+  await bot.end();
+  assert.match(String(await said('pause')), /there is no routine r1: see `skillet routines`/);
+  const { stdout } = await home.run(['audit', 'tail', '--kind', 'routine', '--json']);
+  const verdicts = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Readonly<Record<string, string>>);
+  assert.deepEqual(
+    verdicts.map(({ verdict, by }) => [verdict, by]),
+    ['paused', 'resumed', 'removed'].map((verdict) => [verdict, 'operator']),
+  );
+});

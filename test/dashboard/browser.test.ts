@@ -11,6 +11,7 @@ const addresses = [
   '/playground?person=telegram%3A42&chat=telegram%3A-1001',
   '/costs',
   '/letters',
+  '/routines',
   '/audit?check=whole',
   '/health',
 ];

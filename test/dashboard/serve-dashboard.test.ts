@@ -11,7 +11,17 @@ import { openRunningBot } from '../support/running-bot.ts';
 import { ask, enter, openDashboard } from '../support/visit-dashboard.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
-const everyPage = ['/', '/approvals', '/access', '/playground', '/costs', '/letters', '/audit', '/health'];
+const everyPage = [
+  '/',
+  '/approvals',
+  '/access',
+  '/playground',
+  '/costs',
+  '/letters',
+  '/routines',
+  '/audit',
+  '/health',
+];
 
 test('S8 L10 `skillet dashboard` prints a link to loopback, shows a stopped and a running bot, and ends with a signal', async (t) => {
   const home = await openCliHome(t);

@@ -1,4 +1,4 @@
-import { callSteps } from './call-steps.ts';
+import { callSteps, stepsOf } from './call-steps.ts';
 import { openDashboard } from './visit-dashboard.ts';
 import { startWholeBot } from './whole-bot.ts';
 
@@ -23,7 +23,12 @@ function skill(name: string, description: string): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`;
 }
 
-/** A bot with something on every page: an approval that waits, a dead letter, people, costs. */
+const monday = {
+  name: 'routine_add',
+  input: { name: 'News', when: '0 9 * * 1', task: 'Say what is new.', timezone: 'Europe/Berlin' },
+};
+
+/** A bot with something on every page: an approval that waits, a dead letter, a routine, people, costs. */
 export async function startDashboardScene(t: Readonly<{ after(end: () => Promise<void>): void }>) {
   const asks = callSteps([
     { name: 'skills_read_file', input: { path: 'SKILL.md' } },
@@ -39,6 +44,8 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
     script: (body) => {
       const last = JSON.stringify(body.messages.at(-1));
       if (last.includes('Is it raining')) return { status: 529, headers: { 'retry-after': '0' } };
+      if (last.includes('Added the routine')) return 'Every Monday at nine.';
+      if (last.includes('Remind us')) return stepsOf([monday], '')({ ...body, messages: [] });
       if (last.includes('Good morning')) return 'Good morning, Ben.';
       return asks(body);
     },
@@ -50,6 +57,8 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
   await ben.dm.nextMessage('Good morning, Ben.');
   ben.says('Is it raining?');
   await ben.dm.nextMessage(/model/);
+  ben.says('@test_bot Remind us on Mondays', { in: team });
+  await team.nextMessage('Every Monday at nine.');
   const dashboard = await openDashboard(t, set, { acts: { as: 'telegram:7' } });
   return {
     dashboard,

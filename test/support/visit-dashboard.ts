@@ -49,6 +49,8 @@ export type Visitor = Readonly<{
   post(where: string, form: Readonly<Record<string, string>>): Promise<Answer>;
 }>;
 
+const withForms = ['/approvals', '/letters', '/routines'];
+
 export async function enter(link: string): Promise<Visitor> {
   const entered = await ask(link);
   const cookie = String(entered.headers['set-cookie']).split(';')[0] ?? '';
@@ -60,7 +62,7 @@ export async function enter(link: string): Promise<Visitor> {
     cookie,
     get,
     async post(where, form) {
-      const pages = await Promise.all([get('/approvals'), get('/letters')]);
+      const pages = await Promise.all(withForms.map(get));
       token = /name="token"\s+value="([^"]+)"/.exec(pages.map(({ body }) => body).join(''))?.[1] ?? token;
       const answer = await ask(origin + where, { headers: { cookie, origin }, form: { token, ...form } });
       return answer.status === 303 ? get(String(answer.headers['location'])) : answer;

@@ -1,5 +1,7 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
+import { askBot } from '../ask-bot.ts';
 import { argument, command, count, filled, flag, option, portNumber, senderId } from '../command.ts';
+import { printJson } from '../console.ts';
 
 /** The bot itself: to run it, talk to it, look after it. */
 export const botCommands = [
@@ -35,7 +37,7 @@ export const botCommands = [
   }),
   command({
     name: 'dashboard',
-    about: 'a page in your browser: what runs, approvals, access, costs, inbox, audit, health',
+    about: 'a page in your browser: what runs, approvals, access, costs, inbox, routines, audit, health',
     options: {
       port: option<number>('number', 'of 127.0.0.1; any free one if left out', {
         read: portNumber,
@@ -63,6 +65,9 @@ export const botCommands = [
     json: true,
     run: async (given) => (await import('../status.ts')).listRoutines(given),
   }),
+  onRoutine('pause', 'leave out its times until it is resumed'),
+  onRoutine('resume', 'let it run again, from its next time on'),
+  onRoutine('remove', 'end it for good; not those of [[routines]]'),
   command({
     name: 'tasks',
     about: 'runs in the background, of every chat',
@@ -134,3 +139,13 @@ export const botCommands = [
     run: async (given) => (await import('../restore.ts')).restore(given),
   }),
 ];
+
+function onRoutine(act: 'pause' | 'resume' | 'remove', about: string) {
+  return command({
+    name: `routine ${act}`,
+    about,
+    args: { id: argument('as `routines` shows it') },
+    needs: 'bot',
+    run: async ({ config, id }) => printJson(await askBot(config, `routine ${act}`, { id })),
+  });
+}

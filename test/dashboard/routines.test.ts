@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { plantRoutines } from '../support/plant-routine.ts';
+import { enter, openDashboard, type Answer } from '../support/visit-dashboard.ts';
+import { startWholeBot } from '../support/whole-bot.ts';
+
+const inAnHour = -3_600_000;
+const creator = { id: 'telegram:42', name: 'Ann', kind: 'person' } as const;
+const conversation = { channel: 'telegram', chat: '-100' } as const;
+const watch = { creator, conversation, chatType: 'group', name: 'Watch <b>' } as const;
+const toml =
+  '[[routines]]\nname = "greeting"\nwhen = "0 9 * * 1"\ntask = "x"\nas = "telegram:42"\nconversation = "telegram:42"\n';
+
+function rowsOf({ body }: Answer): readonly string[] {
+  const rows = [...body.matchAll(/<tr>([^]*?)<\/tr>/g)].slice(1);
+  return rows.map(([, row = '']) =>
+    row
+      .replace(/<input[^>]*>|<[^>]*>/g, ' ')
+      .replace(/\d{4}-\d\d-\d\d \S+ UTC/, 'TIME')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+test('S8 N2 L6 the page of routines shows whose, where, when and how, and changes them with --act in that person’s name', async (t) => {
+  const set = await plantRoutines(
+    await startWholeBot(t, { toml }),
+    { watch, yoga: { creator, name: 'canary' } },
+    inAnHour,
+  );
+  const reader = await enter((await openDashboard(t, set)).newLink());
+  const shown = await reader.get('/routines');
+  assert.deepEqual(rowsOf(shown), [
+    'Watch &#60;b&#62; watch telegram:42 telegram:-100 TIME',
+    '(direct) yoga telegram:42 telegram:42 TIME',
+    'greeting config-greeting telegram:42 telegram:42 TIME',
+  ]);
+  assert.doesNotMatch(shown.body, /<form|canary/);
+  assert.equal((await reader.post('/routines/pause', { id: 'watch' })).status, 403);
+
+  const actor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
+  assert.deepEqual(
+    rowsOf(await actor.get('/routines')).map((row) => row.replace(/^.*TIME ?/, '')),
+    ['Pause Remove', 'Pause Remove', 'Pause'],
+  );
+  const paused = await actor.post('/routines/pause', { id: 'watch' });
+  assert.match(paused.body, /watch is paused\./);
+  assert.match(rowsOf(paused)[0] ?? '', /telegram:-100 paused Resume Remove/);
+  assert.match((await actor.post('/routines/resume', { id: 'watch' })).body, /watch is active\./);
+  assert.match((await actor.post('/routines/remove', { id: 'yoga' })).body, /yoga is removed\./);
+  assert.match((await actor.post('/routines/remove', { id: 'yoga' })).body, /there is no routine yoga/);
+  const fixed = await actor.post('/routines/remove', { id: 'config-greeting' });
+  assert.match(fixed.body, /config-greeting is set up in config\.toml: remove it there/);
+
+  const lines = await set.bot.operate('audit tail', { lines: 10, kind: 'routine' });
+  assert.deepEqual(
+    lines.map((line) => {
+      const { verdict, id, sender, by } = JSON.parse(line) as Readonly<Record<string, string>>;
+      return [verdict, id, sender, by];
+    }),
+    [
+      ['paused', 'watch', 'telegram:42', 'telegram:7'],
+      ['resumed', 'watch', 'telegram:42', 'telegram:7'],
+      ['removed', 'yoga', 'telegram:42', 'telegram:7'],
+    ],
+  );
+});
