@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import { isOfRoutine } from '../core/message.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import { runIdOf } from '../runs/run-journal.ts';
@@ -57,7 +58,7 @@ export async function toolsOf(
       sendFileTool(scopes),
     ].map((tool) => inFolders(tool, [nameOfChat(turn.chat)], folders)),
     ...ofMemory,
-    ...routineTools(turn.message.task?.kind === 'routine', deps.routines),
+    ...routineTools(isOfRoutine(turn.message.task), deps.routines),
     ...deps.tools.web(),
   ];
   const outside = await deps.tools.outside.offered(turn.requester, 'main');

@@ -62,6 +62,7 @@ export type Task = Readonly<
       by: 'person' | 'model';
       parent: string;
       toolUseId: string;
+      ofRoutine?: true;
     }
   | {
       kind: 'result';
@@ -73,6 +74,7 @@ export type Task = Readonly<
       follows?: ActiveSkill;
       /** Private (S7). */
       marks?: Taint;
+      ofRoutine?: true;
     }
   /** The message's text is its task, in its creator's words (N1). */
   | {
@@ -102,6 +104,12 @@ export type Task = Readonly<
 
 export function skillOf(task: Task | undefined): string | undefined {
   return task !== undefined && 'skill' in task ? task.skill : undefined;
+}
+
+/** A firing, and what it began in the background (N3). */
+export function isOfRoutine(task: Task | undefined): boolean {
+  if (task?.kind === 'routine') return true;
+  return task !== undefined && 'ofRoutine' in task && task.ofRoutine === true;
 }
 
 export const shownIdLength = 6;

@@ -28,7 +28,7 @@ export type Replies = Readonly<{
   tellOwners(
     key: string,
     words: Words,
-    more?: ReplyOptions & Readonly<{ alsoTo?: readonly string[] }>,
+    more?: ReplyOptions & Readonly<{ alsoTo?: readonly string[]; wordsToThem?: Words }>,
   ): Promise<void>;
 }>;
 
@@ -88,7 +88,7 @@ export function createReplies(options: {
     async say(conversation, key, markdown) {
       await store.commit({ outbox: rows(conversation, key, markdown) });
     },
-    async tellOwners(key, words, { alsoTo = [], ...more } = {}) {
+    async tellOwners(key, words, { alsoTo = [], wordsToThem = words, ...more } = {}) {
       const users = [...new Set([...(await owners()), ...alsoTo])];
       const reachable = users.filter((person) => channels.has(channelOf(person)));
       if (reachable.length === 0)
@@ -98,7 +98,14 @@ export function createReplies(options: {
         const say = sayIn(await languageOf(owner));
         const buttons = more.buttons?.map((button) => ({ ...button, label: say(button.label) }));
         const shown = buttons === undefined ? more : { ...more, buttons };
-        await store.commit({ outbox: rows(conversation, `${key}:${owner}`, say(words), shown) });
+        await store.commit({
+          outbox: rows(
+            conversation,
+            `${key}:${owner}`,
+            say(alsoTo.includes(owner) ? wordsToThem : words),
+            shown,
+          ),
+        });
       }
     },
   };

@@ -74,20 +74,18 @@ const remove = prepareTool({
   risk: 'safe',
 });
 
-/** Of a turn (N2). `inRoutine`: routines can't make more of themselves. */
+const noMore = fail(
+  'TOOL_NOT_ALLOWED',
+  'A routine can not set up or change routines. Tell the person what to ask for.',
+);
+
+/** Of a turn (N2). `inRoutine`: routines can't make more of themselves (N3). */
 export function routineTools(inRoutine: boolean, deps: BookDeps): readonly Tool[] {
-  const noMore = (): Envelope | undefined =>
-    inRoutine
-      ? fail(
-          'TOOL_NOT_ALLOWED',
-          'A routine can not set up or change routines. Tell the person what to ask for.',
-        )
-      : undefined;
-  const terms = termsOf(deps);
+  const terms = inRoutine ? async () => ({ refused: noMore }) : termsOf(deps);
   return [
     {
       ...add(async (wish, { requester, turn, toolUseId }) => {
-        const booked = noMore() ?? (await addRoutine(routineId(turn, toolUseId), wish, requester, deps));
+        const booked = await addRoutine(routineId(turn, toolUseId), wish, requester, deps);
         return outcome(booked, 'Added', requester);
       }),
       terms,
@@ -103,8 +101,6 @@ export function routineTools(inRoutine: boolean, deps: BookDeps): readonly Tool[
       ...change(async ({ id: named, state, ...wish }, { requester }) => {
         const found = await managed(named, requester, deps);
         if ('ok' in found) return found;
-        const refused = noMore();
-        if (refused !== undefined) return refused;
         const isOnlyState = Object.values(wish).every((value) => value === undefined);
         const changed = isOnlyState ? undefined : await changeRoutine(found, wish, requester, deps);
         if (changed?.ok === false || state === undefined)
@@ -151,8 +147,7 @@ async function managed(named: string, requester: Requester, deps: BookDeps) {
   return found;
 }
 
-function outcome(booked: Booked | Envelope, did: string, requester: Requester): Envelope {
-  if ('errors' in booked) return booked;
+function outcome(booked: Booked, did: string, requester: Requester): Envelope {
   if (!booked.ok) return fail(booked.code, booked.problem);
   const { routine } = booked;
   const { name, timezone } = routine.definition;

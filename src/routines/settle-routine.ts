@@ -1,5 +1,6 @@
 import type { Audit } from '../audit/create-audit.ts';
 import type { Button } from '../core/channel.ts';
+import { isShared } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -49,10 +50,15 @@ export async function stopRoutine(fired: Fired, why: (say: Say) => string, deps:
   await store.routines.settle(task.id, outcomeOf(fired, 'stopped', deps, why(sayIn(undefined))));
   const routine = await store.routines.find(task.id);
   if (routine?.state === 'active') await pauseRoutine(routine, 'stopped', deps);
-  const name = inlineCode(task.name);
-  const creator = inlineCode(message.sender.id);
-  const words = (say: Say): string => say`I paused the routine ${name} of ${creator}: ${why(say)}`;
-  await replies.tellOwners(`${message.id}!stopped`, words, { alsoTo: [message.sender.id] });
+  const creator = message.sender.id;
+  const isPublic = routine?.definition.fromConfig === true || isShared(message);
+  const words = (named: string) => (say: Say) =>
+    say`I paused the routine ${inlineCode(named)} of ${inlineCode(creator)}: ${why(say)}`;
+  // What somebody calls it in a direct message stays there (S8).
+  await replies.tellOwners(`${message.id}!stopped`, words(isPublic ? task.name : task.id), {
+    alsoTo: [creator],
+    wordsToThem: words(task.name),
+  });
   await store.commit({ done: message.id });
 }
 

@@ -1,6 +1,6 @@
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Envelope } from '../core/envelope.ts';
-import type { Message, Task } from '../core/message.ts';
+import { isOfRoutine, type Message, type Task } from '../core/message.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import type { ToolContext } from '../core/tool.ts';
 import { monotonicClock, raceTimeout } from '../lib/async/deadline.ts';
@@ -12,7 +12,7 @@ import type { StopOrder, Stopped, Store } from '../store/store.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 
 export type RunTask = Extract<Task, { kind: 'run' }>;
-export type NewTask = Omit<RunTask, 'kind' | 'id'>;
+export type NewTask = Omit<RunTask, 'kind' | 'id' | 'ofRoutine'>;
 export type RefuseTask = (underWay: readonly ListedItem[]) => string | undefined;
 
 /** In case a signal is lost. */
@@ -56,7 +56,7 @@ export async function setUpTask(
     id: taskKey(id),
     text: '',
     attachments: [],
-    task: { ...task, kind: 'run', id },
+    task: { ...task, kind: 'run', id, ofRoutine: isOfRoutine(message.task) ? true : undefined },
   };
   const refused = await store.addWork({ lane: `${beside}${id}`, message: item }, (underWay) => {
     const here = underWay.filter(({ lane }) => lane.startsWith(beside));
@@ -106,12 +106,12 @@ async function callOnce(
 /** The waiting turn reads the result; otherwise it is a new message of the person. */
 export async function tellResult(
   { message }: InboxItem,
-  { id, skill }: RunTask,
+  { id, skill, ofRoutine }: RunTask,
   { content, isError, follows, marks, done }: ToolOutcome & Readonly<{ done?: string }>,
   { store }: Readonly<{ store: Pick<Store, 'commit' | 'signals'> }>,
 ): Promise<void> {
   const failed = isError ? true : undefined;
-  const task = { kind: 'result', id, skill, result: content, failed, follows, marks } as const;
+  const task = { kind: 'result', id, skill, result: content, failed, follows, marks, ofRoutine } as const;
   const told: Message = { ...message, id: resultKey(id), task };
   await store.commit({ work: [{ lane: conversationKey(message.conversation), message: told }], done });
   await store.signals.send('ended', id);

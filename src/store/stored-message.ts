@@ -36,6 +36,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     by: z.enum(['person', 'model']),
     parent: z.string(),
     toolUseId: z.string(),
+    ofRoutine: z.literal(true).optional(),
   } satisfies FieldsOf<RunTask>),
   z.object({
     kind: z.literal('result'),
@@ -45,6 +46,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     failed: z.literal(true).optional(),
     follows: storedFollowed,
     marks: storedMarks,
+    ofRoutine: z.literal(true).optional(),
   } satisfies FieldsOf<ResultTask>),
   z.object({
     kind: z.literal('routine'),

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { dueAgain, plantRoutines, readRoutines } from '../support/plant-routine.ts';
-import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+import { ben, inBensDm, startRoutineStage, toml, yearly } from '../support/routine-stage.ts';
+import type { WholeBotOptions } from '../support/whole-bot.ts';
 
-const toml = [
-  '[bot]\nowner = ["telegram:1001"]\ntimezone = "Europe/Berlin"\nshutdown_seconds = 1',
-  '[access]\nusers = ["telegram:1002"]\ngroups_mode = "open"\ngroup_users = ["*"]\n[skills]\nbundled = false\n',
-].join('\n');
-const ben = { id: 'telegram:1002', name: 'Ben', kind: 'person', timezone: 'Europe/Berlin' } as const;
-const inBensDm = { creator: ben, conversation: { channel: 'telegram', chat: '1002' } } as const;
 const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
-const yearly = { kind: 'cron', expression: '0 9 1 1 *' } as const;
 
 /** Calls the tool with what was written after its name: `routine_add {"when": …}`. */
 const obedient: NonNullable<WholeBotOptions['script']> = (body, index) => {
@@ -30,17 +24,8 @@ function lastWords({ messages }: MessagesRequest): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 }
 
-async function start(t: Parameters<typeof startWholeBot>[0], options: WholeBotOptions = {}) {
-  const set = await startWholeBot(t, { toml, script: obedient, ...options });
-  const owner = set.telegram.person({ name: 'Olga', id: 1001 });
-  const person = set.telegram.person({ name: 'Ben', id: 1002 });
-  // A bot can't write first.
-  for (const one of [owner, person]) {
-    one.says('/whoami');
-    await one.dm.nextMessage(/You: /);
-  }
-  return { set, owner, person };
-}
+const start = (t: TestContext, options: WholeBotOptions = {}) =>
+  startRoutineStage(t, { script: obedient, ...options });
 
 test('N2 a routine is set up in words, its next three times are told, /routines shows it with buttons', async (t) => {
   const { person, set } = await start(t);
@@ -174,63 +159,6 @@ test('N4 a routine that fails three times in a row says so and pauses, and Resum
     (await readRoutines(now)).map(({ state, failures }) => [state, failures]),
     [['active', 0]],
   );
-});
-
-/** What ends a routine, by what changes in the config or the skills while it sleeps (N3). */
-const withdrawn: Readonly<Record<string, Readonly<{ toml: string; planted: object; why: RegExp }>>> = {
-  'its creator is removed': {
-    toml: toml
-      .replace('users = ["telegram:1002"]', 'users = []')
-      .replace('group_users = ["*"]', 'group_users = []'),
-    planted: {},
-    why: /its creator may not talk with me there any more/,
-  },
-  'its chat is no longer allowed': {
-    toml: toml.replace('groups_mode = "open"', 'groups_mode = "allowlist"'),
-    planted: { chatType: 'group', conversation: { channel: 'telegram', chat: '-100777' } },
-    why: /its creator may not talk with me there any more/,
-  },
-  'its skill is withdrawn from them': {
-    toml: `${toml}[skills.payroll]\nallow_users = ["telegram:1001"]\n`,
-    planted: { skill: 'payroll' },
-    why: /its creator may not use the skill payroll there any more/,
-  },
-  'its skill is gone': { toml, planted: { skill: 'weather' }, why: /there is no skill weather any more/ },
-  'its skill is now sensitive, and it goes to a group': {
-    toml: `${toml}[skills.payroll]\nsensitive = true\n`,
-    planted: {
-      skill: 'payroll',
-      chatType: 'group',
-      conversation: { channel: 'telegram', chat: '-100777' },
-    },
-    why: /its creator may not use the skill payroll there any more/,
-  },
-};
-
-for (const [what, { toml: later, planted, why }] of Object.entries(withdrawn))
-  test(`N3 S11 if ${what}, a routine stops before anything runs, and its creator and the owner hear why`, async (t) => {
-    const skills = { payroll: '---\nname: payroll\ndescription: Pays.\n---\nPay.\n' };
-    const { set, owner, person } = await start(t, { skills });
-    await set.reconfigure(later);
-    const now = await plantRoutines(set, { r1: { ...inBensDm, name: 'Pay day', when: yearly, ...planted } });
-    for (const { dm } of [owner, person]) {
-      const { text } = await dm.nextMessage(/I paused the routine Pay day of telegram:1002/);
-      assert.match(text, why);
-    }
-    assert.equal(set.messages.requests.length, 0);
-    const [routine] = await readRoutines(now);
-    assert.deepEqual([routine?.state, routine?.last?.how], ['paused', 'stopped']);
-  });
-
-test('N3 U10 if the creator’s budget is spent, the routine says so where it runs, and it counts as a failure', async (t) => {
-  const { set, person } = await start(t, { toml: `${toml}[limits]\ntokens_per_day = 1\n` });
-  person.says('hello');
-  await person.dm.nextMessage(/The week was quiet/);
-  const asked = set.messages.requests.length;
-  const now = await plantRoutines(set, { r1: { ...inBensDm, name: 'Digest', when: yearly } });
-  await person.dm.nextMessage(/⏰ Digest\n\n.*1 tokens/s);
-  assert.equal(set.messages.requests.length, asked);
-  assert.equal((await readRoutines(now))[0]?.failures, 1);
 });
 
 test('N3 if the bot can’t write to the chat any more, the routine stops at its next time', async (t) => {

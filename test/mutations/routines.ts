@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 /** Who may have what done at a later time, and how often it is done (N1, N3). */
 export const routineMutations: readonly Mutation[] = [
-  ...changesOf('conversations/handle-routine.ts', 'end-to-end/routines.test.ts', [
+  ...changesOf('conversations/handle-routine.ts', 'end-to-end/routine-creators.test.ts', [
     ['a removed creator has hands', 'if (!decision.allowed) {', 'if (decision.code === undefined) {'],
     [
       'a withdrawn skill runs',
@@ -14,6 +14,20 @@ export const routineMutations: readonly Mutation[] = [
   ]),
   ...changesOf('routines/routine-tools.ts', 'end-to-end/routines.test.ts', [
     ['a person allows themselves to be called often', 'byApprover: true', 'byApprover: false'],
+  ]),
+  ...changesOf('core/message.ts', 'end-to-end/routine-creators.test.ts', [
+    [
+      'what a routine began sets up routines',
+      "'ofRoutine' in task && task.ofRoutine === true",
+      "'ofRoutine' in task && task.kind === 'routine'",
+    ],
+  ]),
+  ...changesOf('routines/settle-routine.ts', 'end-to-end/routine-creators.test.ts', [
+    [
+      'owners read what somebody calls a routine in a direct message',
+      'words(isPublic ? task.name : task.id)',
+      'words(isPublic ? task.id : task.name)',
+    ],
   ]),
   ...changesOf('routines/press-routine.ts', 'end-to-end/routine-strangers.test.ts', [
     [
