@@ -53,6 +53,8 @@ export type AuditEvent = Readonly<
       scope: string;
       /** Hex SHA-256. */
       textHash: string;
+      /** An operator; otherwise it was the sender. */
+      by?: string;
     })
   /** Of a tool, in a chat; the value is nobody's business here. */
   | {

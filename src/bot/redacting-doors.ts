@@ -95,7 +95,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
     fire: (fire) => (firing) => fire({ ...firing, message: cleanMessage(firing.message, redact) }),
     memories: {
       add: (add) => (memory, most) => add({ ...memory, text: redact(memory.text) }, most),
-      ...same('find', 'of', 'by', 'used', 'seen', 'remove', 'search'),
+      ...same('find', 'of', 'by', 'counts', 'used', 'seen', 'remove', 'search'),
     },
     signals: {
       send: (send) => (topic, text) => send(topic, topic === 'progress' ? redact(text) : text),

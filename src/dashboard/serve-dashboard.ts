@@ -17,6 +17,7 @@ import { healthPage } from './health.ts';
 import { html, type Html } from './html.ts';
 import { dropLetter, lettersPage, retryDelivery, retryLetter } from './letters.ts';
 import { createLive } from './live.ts';
+import { memoryPage, removeNote } from './memory.ts';
 import { nowPage } from './now.ts';
 import type { Action, Page, Source, View } from './page.ts';
 import { playgroundPage } from './playground.ts';
@@ -26,7 +27,7 @@ import { createSessions, isSame, type Session } from './sessions.ts';
 
 const pages: readonly Page[] = [
   ...[nowPage, approvalsPage, accessPage, playgroundPage],
-  ...[costsPage, lettersPage, routinesPage, auditPage, healthPage],
+  ...[costsPage, lettersPage, routinesPage, memoryPage, auditPage, healthPage],
 ];
 
 /** What forms do, and the page that says how it went. */
@@ -39,6 +40,7 @@ const actions: ReadonlyMap<string, Readonly<{ act: Action; page: Page }>> = new 
   ['/routines/pause', { act: turnRoutine('pause'), page: routinesPage }],
   ['/routines/resume', { act: turnRoutine('resume'), page: routinesPage }],
   ['/routines/remove', { act: dropRoutine, page: routinesPage }],
+  ['/memory/remove', { act: removeNote, page: memoryPage }],
 ]);
 
 const files: ReadonlyMap<string, Readonly<{ type: string; body: string }>> = new Map([

@@ -244,12 +244,17 @@ export async function forgetMemory(
 
 function recordMemory(
   verdict: 'noted' | 'removed',
-  { id, scope, text }: Memory,
+  memory: Memory,
   requester: Requester,
   { audit }: Pick<MemoryDeps, 'audit'>,
 ): Promise<void> | void {
+  return audit.record({ ...auditOfMemory(verdict, memory), ...placeOf(requester) });
+}
+
+/** Without who did it, and where. */
+export function auditOfMemory(verdict: 'noted' | 'removed', { id, scope, text }: Memory) {
   const textHash = createHash('sha256').update(text).digest('hex');
-  return audit.record({ event: 'memory', verdict, memory: id, scope, textHash, ...placeOf(requester) });
+  return { event: 'memory', verdict, memory: id, scope, textHash } as const;
 }
 
 /** The same when a call is repeated after a crash. */

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { AccessContext } from '../access/decide-skill.ts';
 import type { Pairing, PairingRequest } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
@@ -52,7 +52,8 @@ export type OperateDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
 }>;
 
-/** Who did what an operator asked for, if they gave no id. */
+/** What is changed, and who does it, for the audit. */
+export const target = z.object({ id: z.string().min(1), by: z.string().min(1).optional() });
 export const unnamed = 'operator';
 
 /** What only a running bot can tell or do. */

@@ -11,11 +11,12 @@ import { conversationKey } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import { skilletVersion } from '../core/version.ts';
 import { memoriesOf } from '../memory/open-memory.ts';
+import { removeTeamNote, teamNotes } from '../memory/team-notes.ts';
 import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
 import { isAskedDirectly, toLetter, toWaitingApproval, withoutDirectArguments } from './direct-words.ts';
 import { listWork } from './list-work.ts';
-import { changes, reads, type OperateDeps } from './operation.ts';
+import { changes, reads, target, unnamed, type OperateDeps } from './operation.ts';
 import { routineOperations } from './routine-operations.ts';
 import { statusOf, tasksOf } from './status-of.ts';
 
@@ -106,6 +107,13 @@ export const operations = {
   ),
   forget: changes(text, (sender, deps) => deps.forget(sender)),
   'memory list': reads(text, (person, { store }) => memoriesOf(person, store)),
+  'memory team': reads(none, (_, { store }) => teamNotes(store)),
+  /** Of the team alone. */
+  'memory remove': changes(target, async ({ id, by = unnamed }, deps) => {
+    if (!(await removeTeamNote(id, by, deps)))
+      throw new OperatorError(`there is no note ${id} of the team: see \`skillet memory team\``);
+    return { removed: id };
+  }),
   /** Sums of this day (UTC) and of those after it. */
   stats: reads(z.iso.date(), async (first, { store }) =>
     (await store.usage({})).filter(({ day }) => day >= first),

@@ -4,7 +4,7 @@ import { OperatorError } from '../core/errors.ts';
 import { pauseOrResume, removeRoutine } from '../routines/routine-book.ts';
 import type { Routine } from '../store/routines.ts';
 import { direct } from './direct-words.ts';
-import { changes, reads, unnamed, type OperateDeps } from './operation.ts';
+import { changes, reads, target, unnamed, type OperateDeps } from './operation.ts';
 
 /** What an operator sees of a routine: what it says is its creator's. Times are milliseconds since 1970. */
 export type RoutineRow = Readonly<{
@@ -20,14 +20,12 @@ export type RoutineRow = Readonly<{
   isFixed: boolean;
 }>;
 
-const which = z.object({ id: z.string().min(1), by: z.string().min(1).optional() });
-
 export const routineOperations = {
   'routine list': reads(z.undefined(), async (_, { store }) => (await store.routines.all()).map(toRow)),
   /** `by`: who did it, for the audit. */
-  'routine pause': changes(which, (of, deps) => turn('paused', of, deps)),
-  'routine resume': changes(which, (of, deps) => turn('active', of, deps)),
-  'routine remove': changes(which, async ({ id, by = unnamed }, deps) => {
+  'routine pause': changes(target, (of, deps) => turn('paused', of, deps)),
+  'routine resume': changes(target, (of, deps) => turn('active', of, deps)),
+  'routine remove': changes(target, async ({ id, by = unnamed }, deps) => {
     const { definition } = await find(id, deps);
     if (definition.fromConfig === true)
       throw new OperatorError(`${id} is set up in config.toml: remove it there`);
@@ -50,7 +48,7 @@ function toRow({ id, definition, state, dueAt, last, failures }: Routine): Routi
 
 async function turn(
   to: 'paused' | 'active',
-  { id, by = unnamed }: z.output<typeof which>,
+  { id, by = unnamed }: z.output<typeof target>,
   deps: OperateDeps,
 ): Promise<Readonly<{ id: string; state: Routine['state']; next?: number }>> {
   const routine = await find(id, deps);

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { holderOf, memoryScopes, type Holder, type Memory, type Said } from '../core/memory.ts';
+import {
+  holderOf,
+  memoryScopes,
+  type Holder,
+  type Memory,
+  type MemoryScope,
+  type Said,
+} from '../core/memory.ts';
 import type { Log } from '../lib/log.ts';
 import { searchWords } from '../lib/text/search-words.ts';
 import { each, hasChanged, type Sql, type Steps } from './sql.ts';
@@ -16,6 +23,7 @@ export type Memories = Readonly<{
   of(holders: readonly [Holder, Holder?], limit: number): Promise<readonly Memory[]>;
   /** Of every scope, oldest first. */
   by(author: string): Promise<readonly Memory[]>;
+  counts(): Promise<Readonly<Record<MemoryScope, number>>>;
   used(ids: readonly string[]): Promise<void>;
   /** Keeps them from retention. Writes at most once a day. */
   seen(holders: readonly [Holder, Holder?], now: number): Promise<void>;
@@ -75,6 +83,10 @@ export function createMemories(sql: Sql, log: Log): Memories {
     `${columns} WHERE holder IN (?1, ?2) ORDER BY at + uses * ${dayMs} DESC, seq DESC LIMIT ?3`,
   );
   const ofAuthor = sql.statement<Row>(`${columns} WHERE author = ?1 ORDER BY seq`);
+  // Holders begin with the scope.
+  const beginning = sql.statement<Readonly<{ scope: string; rows: number }>>(
+    "SELECT SUBSTR(holder, 1, 4) AS scope, COUNT(*) AS rows FROM memories WHERE holder > '' GROUP BY 1",
+  );
   const use = sql.statement('UPDATE memories SET uses = uses + 1 WHERE id = ?1');
   const unseen = sql.statement('SELECT 1 FROM memories WHERE holder IN (?1, ?2) AND seen_at < ?3 LIMIT 1');
   const touch = sql.statement('UPDATE memories SET seen_at = ?2 WHERE holder = ?1 AND seen_at < ?3');
@@ -118,6 +130,12 @@ export function createMemories(sql: Sql, log: Log): Memories {
     of: async ([first, second = first], limit) =>
       (await read(ofHolders(first, second, limit))).flatMap(readRow),
     by: async (author) => (await read(ofAuthor(author))).flatMap(readRow),
+    async counts() {
+      const found = await read(beginning());
+      const count = (scope: MemoryScope): number =>
+        found.find((row) => row.scope === scope.slice(0, 4))?.rows ?? 0;
+      return { person: count('person'), chat: count('chat'), team: count('team') };
+    },
     async used(ids) {
       if (ids.length > 0) await write('process', each(ids.toSorted().map((id) => use(id))));
     },

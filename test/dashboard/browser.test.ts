@@ -12,6 +12,7 @@ const addresses = [
   '/costs',
   '/letters',
   '/routines',
+  '/memory',
   '/audit?check=whole',
   '/health',
 ];

@@ -105,7 +105,7 @@ test('S8 S1 names and texts of strangers are text on every page', async (t) => {
   await group.nextMessage(/wants to use/);
   const asked = encodeURIComponent(hostile);
   for (const where of [
-    ...['/', '/approvals', '/access', '/letters', '/routines', '/audit', '/health', '/costs'],
+    ...['/', '/approvals', '/access', '/letters', '/routines', '/memory', '/audit', '/health', '/costs'],
     `/access?person=${asked}&chat=${asked}&type=${asked}&from=${asked}`,
     `/playground?person=${asked}&chat=${asked}&kind=${asked}`,
     `/audit?words=${asked}&person=${asked}&since=${asked}`,
@@ -270,7 +270,7 @@ test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
   ann.says(`/report ${secret}`, { in: group });
   await group.nextMessage(/wants to use/);
   for (const where of [
-    ...['/', '/approvals', '/access', '/letters', '/routines', '/audit', '/health', '/costs'],
+    ...['/', '/approvals', '/access', '/letters', '/routines', '/memory', '/audit', '/health', '/costs'],
     `/playground?person=${secret}`,
     `/access?person=${secret}`,
     `/audit?words=${secret}`,

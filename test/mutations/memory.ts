@@ -19,6 +19,13 @@ export const memoryMutations: readonly Mutation[] = [
     replace: 'input: ',
   },
   {
+    file: 'memory/team-notes.ts',
+    test: 'dashboard/memory.test.ts',
+    name: 'operators remove notes of a person',
+    find: "!decideMemory(memory, { ...operator, what: 'forget' }).allowed",
+    replace: 'false',
+  },
+  {
     ...decide,
     name: 'a chat reads the memories of other chats',
     find: 'isShared(use) && chatIds.includes(memory.chat)',

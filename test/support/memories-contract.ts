@@ -69,6 +69,7 @@ export function memoriesContract(storeTest: StoreTest): void {
       (await memories.by(ada)).map(({ id }) => id),
       ['a', 'c', 'd'],
     );
+    assert.deepEqual(await memories.counts(), { person: 2, chat: 1, team: 1 });
     assert.equal(await memories.remove('a'), true);
     assert.equal(await memories.remove('a'), false);
     assert.equal(await memories.find('a'), undefined);

@@ -49,7 +49,7 @@ export type Visitor = Readonly<{
   post(where: string, form: Readonly<Record<string, string>>): Promise<Answer>;
 }>;
 
-const withForms = ['/approvals', '/letters', '/routines'];
+const withForms = ['/approvals', '/letters', '/routines', '/memory'];
 
 export async function enter(link: string): Promise<Visitor> {
   const entered = await ask(link);

@@ -37,7 +37,8 @@ export const botCommands = [
   }),
   command({
     name: 'dashboard',
-    about: 'a page in your browser: what runs, approvals, access, costs, inbox, routines, audit, health',
+    about:
+      'a page in your browser: what runs, approvals, access, costs, inbox, routines, memory, audit, health',
     options: {
       port: option<number>('number', 'of 127.0.0.1; any free one if left out', {
         read: portNumber,

@@ -81,6 +81,27 @@ export const peopleCommands = [
     },
   }),
   command({
+    name: 'memory team',
+    about: 'how many notes there are, and those for everybody',
+    needs: 'bot',
+    json: true,
+    async run({ config, json }) {
+      const notes = await askBot(config, 'memory team');
+      if (json === true) return printJson(notes);
+      const { person, chat, team } = notes.counts;
+      print(`${person} notes of persons, ${chat} of chats, ${team} of the team`);
+      for (const { id, at, author, text } of notes.team)
+        print(`${id}  ${inMinutes(at)}  ${author}  ${oneLine(text, 500)}`);
+    },
+  }),
+  command({
+    name: 'memory remove',
+    about: 'remove a note of the team',
+    args: { id: argument('as `memory team` shows it') },
+    needs: 'bot',
+    run: async ({ config, id }) => printJson(await askBot(config, 'memory remove', { id })),
+  }),
+  command({
     name: 'forget',
     about: 'remove what is stored of a person',
     args: { user: argument('their id, such as telegram:42', senderId) },

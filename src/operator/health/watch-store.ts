@@ -105,7 +105,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       remove: wait,
       of: repeat,
       search: repeat,
-      ...same('find', 'by', 'used', 'seen'),
+      ...same('find', 'by', 'counts', 'used', 'seen'),
     },
     signals: same('send', 'on'),
     commit: (method) => async (step) => {
