@@ -1,4 +1,4 @@
-import { callSteps, stepsOf } from './call-steps.ts';
+import { callSteps, isRun, stepsOf } from './call-steps.ts';
 import { openDashboard } from './visit-dashboard.ts';
 import { startWholeBot } from './whole-bot.ts';
 
@@ -42,6 +42,7 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
       diary: skill('diary', 'Keeps private notes.'),
     },
     script: (body) => {
+      if (isRun(body)) return asks(body);
       const last = JSON.stringify(body.messages.at(-1));
       if (last.includes('Is it raining')) return { status: 529, headers: { 'retry-after': '0' } };
       if (last.includes('Added the routine')) return 'Every Monday at nine.';
