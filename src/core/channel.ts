@@ -83,12 +83,20 @@ export type Press = Act &
 export type ShownCall = Readonly<{ skill?: string; text?: string }>;
 type OpenThread = (shown: ShownCall) => Promise<Conversation>;
 
+/** Parts of an album or a split text have one key, whatever process they reach (H3). */
+export type Join = Readonly<{
+  key: string;
+  /** Waits this long for more parts. */
+  holdMs: number;
+  /** What stands between `last` and this part; undefined if this is no part of the same. */
+  glue(last: Message): string | undefined;
+}>;
+
 export type ChannelEvent =
   | Readonly<{
       type: 'message';
       message: Message;
-      /** Parts with one key (album, split text) merge for at most `holdMs`. */
-      join?: Readonly<{ key: string; holdMs: number; glue: string }>;
+      join?: Join;
       stored?: () => void;
       /** Of an `ephemeral` message: posts who asked what, returns the thread. Once, before storing. */
       openThread?: OpenThread;

@@ -1,3 +1,4 @@
+import type { Join } from '../core/channel.ts';
 import type { Message, Command } from '../core/message.ts';
 import { bounds } from './bounds.ts';
 import { readStored } from './stored-json.ts';
@@ -24,11 +25,24 @@ export function completeItem(parts: string, twin: Message): string | undefined {
 }
 
 /** Undefined if the message needs an item of its own (H3). */
-export function joinItem(parts: string, message: Message, glue: string): string | undefined {
+export function joinItem(parts: string, message: Message, join: Join): string | undefined {
   const stored = readStored(storedItem, parts);
-  if (!stored.ok || stored.value.length >= bounds.joinedMessages) return undefined;
-  if (stored.value[0].message.sender.id !== message.sender.id) return undefined;
-  return JSON.stringify([...asStored(parts), { message, glue }]);
+  const glue = stored.ok ? glueTo(stored.value, message, join) : undefined;
+  return glue === undefined ? undefined : JSON.stringify([...asStored(parts), { message, glue }]);
+}
+
+/** The whole of what the message is a part of, or would be (H3). */
+export function wholeOf(parts: string, message: Message, join: Join): Message | undefined {
+  const stored = readStored(storedItem, parts);
+  if (!stored.ok) return undefined;
+  const isPart = stored.value.some((part) => part.message.id === message.id);
+  return isPart || glueTo(stored.value, message, join) !== undefined ? joinMessages(stored.value) : undefined;
+}
+
+function glueTo(parts: readonly [ItemPart, ...ItemPart[]], message: Message, join: Join): string | undefined {
+  if (parts.length >= bounds.joinedMessages || parts[0].message.sender.id !== message.sender.id)
+    return undefined;
+  return join.glue((parts.at(-1) ?? parts[0]).message);
 }
 
 /** An edit; undefined if the parts can't be read. */

@@ -1,7 +1,9 @@
+import type { Join } from '../core/channel.ts';
+import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { joinMessages } from './grow-item.ts';
+import { joinMessages, wholeOf } from './grow-item.ts';
 import { NewerRow, readShared } from './newer-row.ts';
 import type { CancelRequests } from './pending-requests.ts';
 import { each, hasChanged, type ByHand, type Call, type Sql, type Statement, type Steps } from './sql.ts';
@@ -49,13 +51,12 @@ export type Accepted =
 /** Messages without an answer. Durable when a call resolves (Q1); keys are kept 7 days (Q2). */
 export type Inbox = Readonly<{
   /**
-   * A waiting item with chat type `unknown` gets the type of a twin. With `join`, text (after `glue`) and attachments
-   * are added to a waiting, untaken item of the same join key, lane and sender; a new item is due at `now + holdMs`.
+   * A waiting item with chat type `unknown` gets the type of a twin. With `join`, text (after its glue) and attachments
+   * are added to the newest waiting, untaken item of the same join key, lane and sender; a new item is due at `now + holdMs`.
    */
-  accept(
-    message: Message,
-    options: Readonly<{ now: number; join?: Readonly<{ key: string; holdMs: number; glue: string }> }>,
-  ): Promise<Accepted>;
+  accept(message: Message, options: Readonly<{ now: number; join?: Join }>): Promise<Accepted>;
+  /** What `accept` would add the message to, or has added it to; undefined if it needs an item of its own (H3). */
+  begun(message: Message, join: Join): Promise<Message | undefined>;
   /** Edits a message of a waiting item that was never taken. */
   replace(message: Message): Promise<'replaced' | 'too_late' | 'unknown'>;
   serve(options: ServeOptions): Serving;
@@ -123,6 +124,9 @@ export function createInbox(
   const dead = sql.statement<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
+  const joinable = sql.statement<Pick<InboxRow, 'parts'>>(
+    `SELECT parts FROM inbox WHERE join_key = ?1 AND lane = ?2 AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
+  );
   const setAside = sql.guarded(
     `UPDATE inbox SET status = 'dead', error = ?2, taken_at = NULL WHERE ${dialect.held} AND seq = ?1`,
   );
@@ -185,6 +189,10 @@ export function createInbox(
     stop: (order) => own.byHand(order.items, 'server', stop(order), ({ dropped }) => dropped.length > 0),
     inbox: {
       accept: own.accept,
+      async begun(message, join) {
+        const [item] = await sql.read(joinable(join.key, conversationKey(message.conversation)));
+        return item && wholeOf(item.parts, message, join);
+      },
       replace: own.replace,
       serve: own.serve,
       take,

@@ -53,19 +53,32 @@ export const intakeMutations = [
   ...changesOf('channels/telegram/take-updates.ts', 'channels/telegram-take-updates.test.ts', [
     [
       'a message is told as taken before it is stored',
-      "if (joined.type === 'message') return onEvent(",
-      "if (joined.type === 'message') return void onEvent(",
+      'return onEvent({ ...event, message,',
+      'return void onEvent({ ...event, message,',
     ],
     [
       'a press is answered before it is stored',
-      'await onEvent({ ...joined, tell:',
-      'void onEvent({ ...joined, tell:',
+      'await onEvent({ ...event, tell:',
+      'void onEvent({ ...event, tell:',
     ],
     [
       'a poisonous update blocks those behind it',
       "    log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');",
       '      throw error;',
     ],
+  ]),
+  ...changesOf('conversations/intake/admit.ts', 'conversations/join-parts.test.ts', [
+    [
+      'a part of a text is judged without the others',
+      'const whole = join && (await store.inbox.begun(message, join));',
+      'const whole = undefined as Message | undefined;',
+    ],
+    [
+      'the first part decides nothing about the others',
+      'message.addressed || whole.addressed',
+      'message.addressed',
+    ],
+    ['a slash where the client cut is a command', "whole.text === '' ? command : undefined", 'command'],
   ]),
   ...changesOf('access/chat-migrations.ts', 'access/chat-id.test.ts', [
     [
@@ -187,8 +200,8 @@ export const intakeMutations = [
     ['a pasted code goes on', 'if (await signIns.takes(event.message)) return;', ''],
     [
       'a code in a quote is stored',
-      'const message = await signIns.clean(event.message);',
-      'const { message } = event;',
+      'await signIns.clean(event.message)',
+      'event.message',
     ],
   ]),
   ...changesOf('conversations/intake/receive-event.ts', 'conversations/admit.test.ts', [

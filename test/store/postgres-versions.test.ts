@@ -188,7 +188,7 @@ test(
 test('Q15 what joins an item of a newer version keeps what only that version knows', { skip }, async (t) => {
   const url = await database();
   const store = await open(t, url);
-  const join = { key: 'k', holdMs: 0, glue: '' };
+  const join = { key: 'k', holdMs: 0, glue: () => '' };
   await store.inbox.accept(makeMessage({ id: 'a', chatType: 'unknown' }), { now: 1, join });
   await addStep(url, added);
   await run(url, `UPDATE skillet.inbox SET parts = replace(parts, '"text"', '"tint":"red","text"')`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Join } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
@@ -110,7 +111,7 @@ export function inboxContract(storeTest: StoreTest): void {
       const accept = (n: number, join?: string) =>
         store.inbox.accept(said('1', n), {
           now: 1,
-          ...(join && { join: { key: join, holdMs: 0, glue: '' } }),
+          ...(join && { join: { key: join, holdMs: 0, glue: () => '' } }),
         });
       for (let n = 1; n <= 50; n++) await accept(n);
       const taken = await store.inbox.take('telegram:1', 1);
@@ -242,7 +243,7 @@ export function inboxContract(storeTest: StoreTest): void {
   joinContract(storeTest);
 }
 
-const join = { key: 'album 9', holdMs: 500, glue: '\n' };
+const join: Join = { key: 'album 9', holdMs: 500, glue: () => '\n' };
 
 function joinContract(storeTest: StoreTest): void {
   storeTest('H3 messages of one thing become one item, held while more may come', async (store) => {
@@ -277,6 +278,31 @@ function joinContract(storeTest: StoreTest): void {
     },
   );
 
+  storeTest('H3 only what continues the newest part is added, and what is begun is known', async (store) => {
+    const after = (n: number): Join => ({
+      ...join,
+      glue: ({ text }) => (text === `m${n}` ? '+' : undefined),
+    });
+    assert.equal(await store.inbox.begun(said('1', 1), join), undefined);
+    await store.inbox.accept(said('1', 1), { now: 0, join });
+    assert.equal(await store.inbox.begun(said('1', 3), after(2)), undefined);
+    assert.equal(await store.inbox.accept(said('1', 3), { now: 0, join: after(2) }), 'stored');
+    assert.equal(
+      await store.inbox.accept(said('1', 2), { now: 0, join: after(1) }),
+      'stored',
+      'an older one',
+    );
+    assert.equal((await store.inbox.begun(said('1', 4), after(2)))?.text, 'm2');
+    assert.equal((await store.inbox.begun(said('1', 2), after(9)))?.text, 'm2', 'its own part');
+    assert.equal(await store.inbox.begun(said('2', 4), join), undefined, 'another place');
+    assert.equal(await store.inbox.accept(said('1', 4), { now: 0, join: after(2) }), 'merged');
+    await store.inbox.take('telegram:1', 500);
+    assert.equal(await takenText(store, 'telegram:1', 500), 'm1');
+    for (const n of [1, 3]) await store.commit({ done: `telegram:1:${n}` });
+    assert.equal(await takenText(store, 'telegram:1', 500), 'm2+m4');
+    assert.equal(await store.inbox.begun(said('1', 5), after(4)), undefined, 'it is taken');
+  });
+
   storeTest(
     'H3 an edit replaces its own message of a joined item, until the item is taken',
     async (store) => {
@@ -303,7 +329,10 @@ function joinContract(storeTest: StoreTest): void {
     async (store) => {
       await store.inbox.accept(said('1', 1), { now: 1 });
       await store.inbox.accept(said('1', 2), { now: 1 });
-      await store.inbox.accept(said('1', 3), { now: 1, join: { key: 'album', holdMs: 100, glue: ' ' } });
+      await store.inbox.accept(said('1', 3), {
+        now: 1,
+        join: { key: 'album', holdMs: 100, glue: () => ' ' },
+      });
       await store.inbox.take('telegram:1', 1);
       const along = await store.inbox.takeAlong('telegram:1:2', 1);
       assert.deepEqual([along?.message.text, along?.interruptedAt], ['m2', undefined]);

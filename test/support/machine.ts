@@ -10,6 +10,7 @@ url = "${database}"
 [access]
 dm = "open"
 users = ["slack:*"]
+group_users = ["*"]
 groups_mode = "open"
 [server]
 listen = "127.0.0.1:0"

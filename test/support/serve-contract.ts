@@ -96,7 +96,7 @@ export function serveContract(storeTest: StoreTest): void {
       await store.commit({ work: [{ lane: 'telegram:7', message }] });
       await hear('beside').promise;
       const held = makeMessage({ id: 'held', conversation: { channel: 'telegram', chat: '5' } });
-      await store.inbox.accept(held, { now: now(), join: { key: 'album', holdMs: 50, glue: '' } });
+      await store.inbox.accept(held, { now: now(), join: { key: 'album', holdMs: 50, glue: () => '' } });
       await hear('held').promise;
       await serving.idle();
       const dead = makeMessage({ id: 'dead', conversation: { channel: 'terminal', chat: '1' } });

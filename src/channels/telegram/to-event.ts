@@ -6,6 +6,7 @@ import type {
   Update,
 } from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
+import { albumOf, joinOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
 import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
 
@@ -18,13 +19,10 @@ export const wantedUpdates = [
   'my_chat_member',
 ] as const;
 
-/** All parts come within a second. */
-const albumHoldMs = 1000;
-
 /** Pure; throws only on shapes that Telegram never sends. */
 export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
   const said = update.message ?? update.channel_post;
-  if (said !== undefined) return fromMessage(said, me);
+  if (said !== undefined) return fromMessage(said, albumOf(update), me);
   const edited = update.edited_message ?? update.edited_channel_post;
   if (edited !== undefined) {
     const read = toMessage(edited, me);
@@ -39,17 +37,18 @@ export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent 
   return { ignored: `${kind} updates are not for this bot` };
 }
 
-function fromMessage(said: TelegramMessage, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
+function fromMessage(
+  said: TelegramMessage,
+  album: string | undefined,
+  me: Me,
+): Readonly<{ event: ChannelEvent }> | Ignored {
   const { migrate_to_chat_id: to, migrate_from_chat_id: from, chat } = said;
   if (to !== undefined) return moved(chat.id, to);
   if (from !== undefined) return moved(from, chat.id);
   const read = toMessage(said, me);
   if ('ignored' in read) return read;
   const { message } = read;
-  const album = said.media_group_id;
-  if (album === undefined) return { event: { type: 'message', message } };
-  const key = `telegram:${chat.id}:album:${album}`;
-  return { event: { type: 'message', message, join: { key, holdMs: albumHoldMs, glue: '\n' } } };
+  return { event: { type: 'message', message, join: joinOf(message, album) } };
 }
 
 /** Both chats tell it (A6). */

@@ -51,7 +51,7 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   const { commands } = deps.reading;
   // Before anything is decided, stored or logged.
   if (await signIns.takes(event.message)) return;
-  const message = await signIns.clean(event.message);
+  const { message, join } = await partOf(event, await signIns.clean(event.message), deps);
   if (await strangers.claims(message)) return;
   const decision = await users.decide(message);
   // An expected secret needs no mention.
@@ -61,7 +61,20 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   await users.heard(message.sender);
   if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
   if (event.openThread !== undefined) return acceptInThread(message, event.openThread, event, deps);
-  await accept(message, event, deps);
+  await accept(message, { ...event, join }, deps);
+}
+
+/** A part of something is addressed like its first one; a slash at its beginning is where the client cut (H3). */
+async function partOf(
+  { join }: MessageEvent,
+  message: Message,
+  { host: { store } }: AdmitDeps,
+): Promise<Pick<MessageEvent, 'message' | 'join'>> {
+  const whole = join && (await store.inbox.begun(message, join));
+  if (whole === undefined) return { message, join: join?.holdMs === 0 ? undefined : join };
+  const { command, ...said } = message;
+  const addressed = message.addressed || whole.addressed;
+  return { message: { ...said, addressed, command: whole.text === '' ? command : undefined }, join };
 }
 
 async function refuse(

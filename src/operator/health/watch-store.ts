@@ -54,6 +54,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       replace: refuse,
       take: wait,
       takeAlong: wait,
+      begun: refuse,
       fail: (method) => async (key, error, retryAt) => {
         const tries = await repeat(method)(key, error, retryAt);
         meter.count('failed_tries', {});

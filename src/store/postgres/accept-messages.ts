@@ -70,7 +70,7 @@ export async function acceptMessages(
     const lane = conversationKey(message.conversation);
     const place = join && `${join.key} ${lane}`;
     const open = place === undefined ? undefined : joinable.get(place);
-    if (join && open && change(open, joinItem(open.parts, message, join.glue))) {
+    if (join && open && change(open, joinItem(open.parts, message, join))) {
       remember(message.id, open);
       return 'merged';
     }
@@ -164,8 +164,9 @@ async function readJoinable(
   );
   if (keys.length === 0) return new Map();
   const { rows } = await query<Row & Readonly<{ join_key: string }>>(
-    `SELECT join_key, key AS item_key, seq, lane, parts, status, was_taken FROM skillet.inbox
-     WHERE join_key = ANY($1) AND status = 'waiting' ORDER BY seq FOR UPDATE`,
+    `SELECT join_key, key AS item_key, seq, lane, parts, status, was_taken FROM skillet.inbox WHERE seq IN (
+       SELECT max(seq) FROM skillet.inbox WHERE join_key = ANY($1) AND status = 'waiting' GROUP BY join_key, lane
+     ) AND status = 'waiting' ORDER BY seq FOR UPDATE`,
     [keys],
   );
   return new Map(rows.map((row) => [`${row.join_key} ${row.lane}`, read(row)]));

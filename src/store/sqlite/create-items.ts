@@ -1,3 +1,4 @@
+import type { Join } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { bounds } from '../bounds.ts';
@@ -113,9 +114,9 @@ function createAccept(connection: Connection): Readonly<{
     return 'merged';
   }
 
-  function join(message: Message, lane: string, { key, glue }: NonNullable<Options['join']>): boolean {
-    const item = joinable.get(key, lane);
-    const joined = item && joinItem(item.parts, message, glue);
+  function grow(message: Message, lane: string, join: Join): boolean {
+    const item = joinable.get(join.key, lane);
+    const joined = item && joinItem(item.parts, message, join);
     if (!item || joined === undefined) return false;
     write.run(joined, item.seq);
     remember.run(message.id, item.seq);
@@ -128,14 +129,14 @@ function createAccept(connection: Connection): Readonly<{
     remember.run(message.id, item.seq);
   }
 
-  function accept(message: Message, { now, join: wanted }: Options): Accepted {
+  function accept(message: Message, { now, join }: Options): Accepted {
     const twin = known.get(message.id);
     if (twin) return twin.status === 'waiting' ? complete(message, twin) : 'duplicate';
     const lane = conversationKey(message.conversation);
-    if (wanted && join(message, lane, wanted)) return 'merged';
+    if (join && grow(message, lane, join)) return 'merged';
     if ((count.get(lane)?.waiting ?? 0) >= bounds.laneItems) return 'lane_full';
-    const due = now + (wanted?.holdMs ?? 0);
-    store(message, lane, { now, due, join: wanted?.key });
+    const due = now + (join?.holdMs ?? 0);
+    store(message, lane, { now, due, join: join?.key });
     return 'stored';
   }
 

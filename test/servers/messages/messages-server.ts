@@ -31,7 +31,7 @@ export type MessagesServer = Readonly<{
   close(): Promise<void>;
 }>;
 
-type Script =
+export type Script =
   readonly ServerStep[] | ((request: MessagesRequest, index: number) => ServerStep | Promise<ServerStep>);
 
 type Asked = Readonly<{
