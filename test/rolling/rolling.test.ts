@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { cliPath } from '../support/cli-path.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { copyPatched, type Patch } from '../support/rolling/copy-version.ts';
+import { checkOut, copyPatched, type Patch } from '../support/rolling/copy-version.ts';
 import { runRolling } from '../support/rolling/run-rolling.ts';
 
 const server = await startPostgres();
@@ -11,6 +11,9 @@ after(() => server?.close());
 /** The long form: `npm run test:rolling`. */
 const thorough = process.env['SKILLET_ROLLING'] === 'long';
 const size = thorough ? { people: 8, rounds: 5 } : { people: 2, rounds: 1 };
+
+/** A version of the history with the same schema: the oldest one that may run beside this one. */
+const earlier = '04b80c803a5ffa7f4e4e195eaeaca310c020a0d7';
 
 /** A step more, and a field in each message, entry and part that this version does not know. */
 const next: readonly Patch[] = [
@@ -55,4 +58,12 @@ test('Q15 Q5 this version beside the next one, forward and back out with kills: 
   if (server === undefined) return t.skip(noPostgres);
   const said = await runRolling(t, server, { older: cliPath, newer: copyPatched(t, next), ...size });
   assert.ok(said > 0);
+});
+
+test('Q15 Q14 Q5 an earlier version of the history beside this one, forward and back, with kills: each message has its answer, once and in order', async (t) => {
+  if (server === undefined) return t.skip(noPostgres);
+  const older = checkOut(t, earlier);
+  if (older === undefined) return t.skip(`this clone has no commit ${earlier}: git fetch --unshallow`);
+  const people = 4 * size.people;
+  assert.ok((await runRolling(t, server, { older, newer: cliPath, ...size, people })) > 0);
 });
