@@ -198,11 +198,7 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/intake/admit.ts', 'conversations/admit.test.ts', [
     ['a pasted code goes on', 'if (await signIns.takes(event.message)) return;', ''],
-    [
-      'a code in a quote is stored',
-      'await signIns.clean(event.message)',
-      'event.message',
-    ],
+    ['a code in a quote is stored', 'await signIns.clean(event.message)', 'event.message'],
   ]),
   ...changesOf('conversations/intake/receive-event.ts', 'conversations/admit.test.ts', [
     ['a code that comes by an edit goes on', 'if (await signIns.takes(edited)) return;', ''],
