@@ -19,7 +19,7 @@ const largestOutgoing = 100_000_000;
  * conversation (A12).
  */
 export function createDeliverArtifacts(options: {
-  store: Pick<Store, 'commit'>;
+  store: Pick<Store, 'commit' | 'outbox'>;
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
   replies: Pick<Replies, 'rows'>;
@@ -57,6 +57,12 @@ export function createDeliverArtifacts(options: {
     return { outcome, key, caption: redact(artifact.caption ?? '').trim(), file };
   }
 
+  /** Of a call done again after a crash, whose part has arrived meanwhile: nothing else would remove them. */
+  async function removeSent([first, ...rest]: readonly [Ready, ...Ready[]]): Promise<void> {
+    if ((await store.outbox.receipt(partKey(first.key, 0))) === undefined) return;
+    for (const { file } of [first, ...rest]) await outgoing.remove(file.id);
+  }
+
   return async (artifacts, of) => {
     const { conversation, replyTo } = of.requester;
     const channel = channels.get(conversation.channel);
@@ -71,7 +77,8 @@ export function createDeliverArtifacts(options: {
       }
       ready.push(kept);
     }
-    const outbox = albumsOf(ready, channel.files).flatMap(([first, ...rest]) => {
+    const albums = albumsOf(ready, channel.files);
+    const outbox = albums.flatMap(([first, ...rest]) => {
       const caption = [first, ...rest]
         .map((one) => one.caption)
         .filter((text) => text !== '')
@@ -89,6 +96,7 @@ export function createDeliverArtifacts(options: {
       ];
     });
     if (outbox.length > 0) await store.commit({ outbox });
+    await Promise.all(albums.map(removeSent));
     const handed = ready.map(({ outcome }) => ({ ok: true, ...outcome }) as const);
     return refused === undefined ? handed : [...handed, refused];
   };

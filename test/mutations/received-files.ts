@@ -19,6 +19,9 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('channels/save-file.ts', 'channels/save-file.test.ts', [
     ['a file has no largest size', 'if (size > maxBytes) throw', 'if (false) throw'],
   ]),
+  ...changesOf('replies/artifacts.ts', 'replies/deliver-files.test.ts', [
+    ['a file done again stays', 'await Promise.all(albums.map(removeSent));', ''],
+  ]),
   ...changesOf('runs/received-files.ts', 'runs/received-files.test.ts', [
     [
       'copies stay after their time',

@@ -308,6 +308,18 @@ for (const [what, method, fault, times, expected] of slackFaults) {
   });
 }
 
+test('T12 Q6 a call done again after its file has arrived sends nothing twice and keeps nothing', async (t) => {
+  for (const on of [onTelegram, onSlack]) {
+    const { answer, deliver, seen, left } = await on(t);
+    await answer();
+    await deliver();
+    await answer();
+    await deliver();
+    assert.deepEqual(plain(seen()), whole);
+    assert.deepEqual(await left(), []);
+  }
+});
+
 test('T12 Q6 a file that is gone before it is sent, and one that vanishes as it is sent, are told', async (t) => {
   const gone = await onTelegram(t);
   await gone.answer();
