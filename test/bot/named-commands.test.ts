@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { builtIns } from '../../src/core/built-in-commands.ts';
 
 const source = path.join(import.meta.dirname, '../../src');
-/** Where commands are written in the form of a platform, or of a terminal. */
-const others = /^(?:channels|cli|core\/texts|lib|sandbox|store)\//;
+/** Where commands are written in the form of a platform, or of a terminal, and where pages have paths. */
+const others = /^(?:channels|cli|core\/texts|dashboard|lib|sandbox|store)\//;
 
 test('H12 no text names a command in the form of one platform: each channel writes its own', async () => {
   // The command of Slack begins every form there, so it is named with its setting.
