@@ -10,7 +10,7 @@ const sizes = { CONVERSATIONS: 24, MESSAGES: 240, PROCESSES: 3, CONCURRENCY: 8, 
 
 /** The short form; `npm run test:machines` is the long one. */
 test(
-  'Q2 Q3 Q7 Q9 Q11 three machines that share nothing but one PostgreSQL: the database fails over to its standby, one is killed, and nothing is lost, out of order or repeated uncounted',
+  'Q2 Q3 Q7 Q9 Q11 Q14 three machines that share nothing but one PostgreSQL: the database fails over to its standby, one is killed, and no message or file is lost, mixed up, out of order or repeated uncounted',
   { skip: noMachines() },
   async (t) => {
     const env = { ...process.env };
@@ -24,6 +24,7 @@ test(
     for (const line of said.trim().split('\n')) t.diagnostic(line);
     assert.equal(run.exitCode, 0, wrong);
     assert.match(said, /^messages 240, answered 240, lost 0, out of order 0, /m);
+    assert.match(said, /^files 120, returned 120, lost 0, mixed up 0, /m);
     assert.match(said, /^poller \(\w\): /m);
     assert.match(said, /^failover \(PostgreSQL\): [1-9]\d* conversations held; answered again after /m);
     for (const name of ['a', 'b', 'c'])

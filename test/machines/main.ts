@@ -1,8 +1,9 @@
 /**
  * Several machines on one PostgreSQL (Q9): `npm run test:machines`, on Linux as root. Each process has a network, a disk and
  * mounts of its own; only the database, its standby's place behind the same address, and the platform can be reached. 500
- * conversations, 20 kills, a partition of 40 s, a restart and a failover of the database. Prints figures, and exits 1 when
- * anything was lost, out of order, repeated without excuse, or not taken over within 30 s. `SKILLET_MACHINES_CONVERSATIONS`,
+ * conversations that send files and want them back, 20 kills, a partition of 40 s, a restart and a failover of the database.
+ * Prints figures, and exits 1 when anything was lost, mixed up, out of order, repeated without excuse, or not taken over
+ * within 30 s. `SKILLET_MACHINES_CONVERSATIONS`,
  * `_MESSAGES`, `_PROCESSES`, `_CONCURRENCY`, `_MODEL_MS`, `_AHEAD`, `_MISHAPS` (as for `npm run test:scale`) and `_ASYNC`
  * (1: the standby follows behind) change it.
  */
@@ -44,6 +45,7 @@ async function main(): Promise<number> {
       processes: number('PROCESSES', 3),
       concurrency: number('CONCURRENCY', 16),
       paced: false,
+      files: true,
       modelMs: number('MODEL_MS', 50),
       ahead: number('AHEAD', 3),
       mishaps: names.filter(isMishap),

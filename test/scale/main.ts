@@ -36,6 +36,7 @@ if (wanted.length < names.length) {
       processes: number('PROCESSES', 3),
       concurrency: number('CONCURRENCY', 16),
       paced: number('PACED', 0) === 1,
+      files: false,
       modelMs: number('MODEL_MS', 50),
       ahead: number('AHEAD', 3),
       mishaps: wanted,

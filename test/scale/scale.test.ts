@@ -16,6 +16,7 @@ test('Q2 Q3 Q7 Q9 three processes on one PostgreSQL: the one that polls is kille
     processes: 3,
     concurrency: 8,
     paced: false,
+    files: false,
     modelMs: 50,
     ahead: 3,
     mishaps: ['poller'],

@@ -26,7 +26,7 @@ export type HeldFile = Readonly<{
 const largestDownload = 20 * 1024 * 1024;
 
 /** `getFile`, with the platform's limit. */
-export function getFile(world: World): (args: Arguments) => unknown {
+export function getFile(world: Pick<World, 'files'>): (args: Arguments) => unknown {
   return (args) => {
     const id = string(args, 'file_id');
     const file = world.files.get(id);
@@ -43,7 +43,11 @@ export function getFile(world: World): (args: Arguments) => unknown {
 export function serveFile(
   request: IncomingMessage,
   response: ServerResponse,
-  { world, token, downloads }: Readonly<{ world: World; token: string; downloads: string[] }>,
+  {
+    world,
+    token,
+    downloads,
+  }: Readonly<{ world: Pick<World, 'files' | 'changed'>; token: string; downloads: string[] }>,
 ): void {
   const [, given, id] = /^\/file\/bot([^/]+)\/files\/([^/]+)$/.exec(request.url ?? '') ?? [];
   const file = world.files.get(decodeURIComponent(id ?? ''));

@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createServer } from '../../../src/lib/net/node-http.ts';
-import { BotApiError } from '../../servers/telegram/bot-api-error.ts';
+import { badRequest, BotApiError } from '../../servers/telegram/bot-api-error.ts';
 import type { WebhookDelivery } from '../../servers/telegram/deliver-webhook.ts';
 import { createUpdateMethods } from '../../servers/telegram/methods-updates.ts';
+import { readCall, type Call, type SentFile } from '../../servers/telegram/read-call.ts';
+import { getFile, serveFile, type HeldFile } from '../../servers/telegram/serve-file.ts';
 import { createUpdateQueue } from '../../servers/telegram/update-queue.ts';
-import { messagesIn, sendModelAnswer } from './lean-model.ts';
+import { messagesIn, sendModelAnswer, type ModelRequest } from './lean-model.ts';
 
 /** Something the bot sent. */
 export type LeanAnswer = Readonly<{
@@ -20,6 +23,9 @@ export type LeanAnswer = Readonly<{
   at: number;
 }>;
 
+/** A document that the bot sent. */
+export type LeanFile = Readonly<{ chat: number; name: string; sha256: string; at: number }>;
+
 /**
  * Telegram and a model at once, as cheap as can be: what is measured is the bot. Updates are handed out as the Bot API does
  * (one poller, the rest 409; what is not acknowledged comes again); nothing else is checked.
@@ -28,12 +34,13 @@ export type LeanPlatform = Readonly<{
   /** For a process of this name: its `api_root` and its model's `base_url`, so that its calls are told apart. */
   urlOf(process: string): string;
   token: string;
-  /** A private message from this chat. */
-  says(chat: number, text: string): void;
+  /** A private message from this chat, or a document with this caption. Its bytes may be a getter: they are read anew for each download. */
+  says(chat: number, text: string, file?: SentFile): void;
   /** Resolves when so many answers have arrived since the start. */
   answered(count: number): Promise<void>;
   /** Answers by chat, in the order they arrived. */
   answers: ReadonlyMap<number, readonly LeanAnswer[]>;
+  files: ReadonlyMap<number, readonly LeanFile[]>;
   /** Told of each answer when it arrives. Gives what ends it. */
   onAnswer(listener: (answer: LeanAnswer) => void): () => void;
   /** Who asked for updates when (monotonic milliseconds), in that order. */
@@ -48,8 +55,6 @@ export type LeanPlatform = Readonly<{
   close(): Promise<void>;
 }>;
 
-type Body = Readonly<Record<string, unknown>>;
-
 const noWebhook: WebhookDelivery = {
   set: () => undefined,
   current: () => undefined,
@@ -58,10 +63,11 @@ const noWebhook: WebhookDelivery = {
   stop: async () => undefined,
 };
 
-/** The model answers after `modelMs` with the last thing the person said, so that order can be seen. */
+/** The model answers after `modelMs` (`sendModelAnswer`). */
 export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}): Promise<LeanPlatform> {
   const token = '7000000001:lean';
   const answers = new Map<number, LeanAnswer[]>();
+  const files = new Map<number, LeanFile[]>();
   const polls: { by: string; at: number }[] = [];
   const waiting: Readonly<{ count: number; resolve: () => void }>[] = [];
   const listeners = new Set<(answer: LeanAnswer) => void>();
@@ -69,6 +75,8 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   const held = new Map<string, Promise<void>>();
   const dates = new Map<number, number>();
   const asked = new Map<string, number>();
+  const uploads = new Map<string, HeldFile>();
+  const world = { files: uploads, changed: () => undefined };
   const counted = { answers: 0, messages: 0, conflicts: 0 };
   const queue = createUpdateQueue({
     clock: systemClock,
@@ -77,10 +85,15 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   });
   const updates = createUpdateMethods({ queue, webhook: noWebhook, clock: systemClock });
 
-  function sendMessage(by: string, { chat_id, text }: Body): unknown {
-    const chat = Number(chat_id);
-    const answered = messagesIn(String(text));
-    for (const each of answered.length === 0 ? [String(text)] : answered) {
+  const sent = (chat: number, content: object): unknown => ({
+    message_id: ++counted.messages,
+    date: now(),
+    chat: { id: chat, type: 'private', first_name: 'P' },
+    ...content,
+  });
+
+  function sendMessage(by: string, chat: number, text: unknown): unknown {
+    for (const each of messagesIn(String(text))) {
       const answer = { chat, text: each, by, at: performance.now() };
       const before = answers.get(chat);
       if (before === undefined) answers.set(chat, [answer]);
@@ -89,19 +102,27 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
       for (const listener of [...listeners]) listener(answer);
     }
     while (waiting[0] !== undefined && waiting[0].count <= counted.answers) waiting.shift()?.resolve();
-    return {
-      message_id: ++counted.messages,
-      date: now(),
-      chat: { id: chat, type: 'private', first_name: 'P' },
-      text,
-    };
+    return sent(chat, { text });
   }
 
-  async function carryOut(method: string, by: string, body: Body, gone: AbortSignal): Promise<unknown> {
+  function sendDocument(chat: number, [file]: readonly SentFile[]): unknown {
+    if (file === undefined) throw badRequest('there is no document in the request');
+    const { name, bytes } = file;
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    files.set(chat, [...(files.get(chat) ?? []), { chat, name, sha256, at: performance.now() }]);
+    const document = { file_id: sha256, file_unique_id: sha256, file_name: name, file_size: bytes.length };
+    return sent(chat, { document });
+  }
+
+  async function carryOut(by: string, call: Call, gone: AbortSignal): Promise<unknown> {
+    const { method, args } = call;
+    const chat = Number(args['chat_id']);
     if (method === 'getMe') return me;
-    if (method === 'sendMessage') return sendMessage(by, body);
+    if (method === 'sendMessage') return sendMessage(by, chat, args['text']);
+    if (method === 'sendDocument') return sendDocument(chat, [...call.files.values()]);
+    if (method === 'getFile') return getFile(world)(args);
     if (method === 'getUpdates') polls.push({ by, at: performance.now() });
-    return (await updates.methods[method.toLowerCase()]?.(body, gone)) ?? true;
+    return (await updates.methods[method.toLowerCase()]?.(args, gone)) ?? true;
   }
 
   function hold(by: string): () => void {
@@ -113,7 +134,9 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
     };
   }
 
-  async function model(by: string, body: Body, response: ServerResponse): Promise<void> {
+  async function model(by: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await json(request).catch(() => undefined)) as ModelRequest | undefined;
+    if (body === undefined) return;
     asked.set(by, (asked.get(by) ?? 0) + 1);
     asking.set(by, (asking.get(by) ?? 0) + 1);
     if (modelMs > 0) await delay(modelMs);
@@ -125,15 +148,17 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const [, by = '', ...rest] = (request.url ?? '').split('?')[0]?.split('/') ?? [];
-    const method = rest.at(-1) ?? '';
-    const body = (await json(request).catch(() => ({}))) as Body;
-    if (method === 'messages') return model(by, body, response);
+    const [, by = '', path = ''] = /^\/([^/]*)(.*)$/.exec(request.url ?? '') ?? [];
+    if (path.startsWith('/v1/messages')) return model(by, request, response);
+    request.url = path;
+    if (path.startsWith('/file/')) return serveFile(request, response, { world, token, downloads: [] });
     response.setHeader('content-type', 'application/json');
     try {
-      const result = await carryOut(method, by, body, gone.signal);
+      const result = await carryOut(by, await readCall(request), gone.signal);
       response.end(JSON.stringify({ ok: true, result }));
     } catch (error) {
+      // Who was killed in the middle of a call did not make it.
+      if (!request.complete) return;
       if (!(error instanceof BotApiError)) throw error;
       if (error.code === 409) counted.conflicts += 1;
       response.writeHead(error.code);
@@ -147,19 +172,31 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   return {
     urlOf: (process) => `http://${host}:${port}/${process}`,
     token,
-    says(chat, text) {
+    says(chat, text, file) {
       const from = { id: chat, is_bot: false, first_name: 'P' };
       // Not so close that they were one message in pieces (H11).
       const date = Math.max(now(), (dates.get(chat) ?? 0) + 2);
       dates.set(chat, date);
       const about = { message_id: ++counted.messages, date, chat: { ...from, type: 'private' }, from };
-      queue.add('message', { ...about, text }, chat);
+      if (file === undefined) return queue.add('message', { ...about, text }, chat);
+      const id = `${about.message_id}`;
+      const size = file.bytes.length;
+      uploads.set(id, {
+        size,
+        trouble: () => undefined,
+        get bytes() {
+          return file.bytes;
+        },
+      });
+      const document = { file_id: id, file_unique_id: `u${id}`, file_name: file.name, file_size: size };
+      queue.add('message', { ...about, caption: text, document }, chat);
     },
     answered: (wanted) =>
       wanted <= counted.answers
         ? Promise.resolve()
         : new Promise((resolve) => waiting.push({ count: wanted, resolve })),
     answers,
+    files,
     onAnswer(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

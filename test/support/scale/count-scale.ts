@@ -16,8 +16,14 @@ export type ScaleCounts = Readonly<{
   strange: readonly string[];
 }>;
 
-/** Sends that were made again although they may have arrived, as the outbox counted them. */
+/** Sends that were made again although they may have arrived, as the outbox counted them. `text`: of a file its name. */
 export type Repeat = Readonly<{ chat: number; text: string; repeats: number }>;
+
+export function repeatsOf(repeats: readonly Repeat[], chat: number, text: string): number {
+  return repeats
+    .filter((each) => each.chat === chat && each.text === text)
+    .reduce((sum, each) => sum + each.repeats, 0);
+}
 
 export function countScale(
   said: ReadonlyMap<number, number>,
@@ -43,11 +49,9 @@ export function countScale(
       const copies = numbers.filter((each) => each === number).length;
       if (copies === 0) lost.push(`${number} in ${chat}`);
       else counted.answered += 1;
-      const excused = repeats
-        .filter((each) => each.chat === chat && each.text === `message ${number}`)
-        .reduce((sum, each) => sum + each.repeats, 0);
-      counted.repeated += Math.max(0, copies - 1);
-      counted.explained += Math.min(Math.max(0, copies - 1), excused);
+      const more = Math.max(0, copies - 1);
+      counted.repeated += more;
+      counted.explained += Math.min(more, repeatsOf(repeats, chat, `message ${number}`));
     }
   }
   return { ...counted, lost, disordered, strange };

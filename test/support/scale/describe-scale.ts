@@ -2,12 +2,18 @@ import type { ScaleResult } from './run-scale.ts';
 
 /** The figures of a run, a line each. */
 export function describeScale(result: ScaleResult): readonly string[] {
-  const { counts, mishaps, stretches, processes, conflicts, databaseMs, statements } = result;
+  const { counts, files, mishaps, stretches, processes, conflicts, databaseMs, statements } = result;
   const turns = Math.max(1, counts.answered);
   const calls = statements.reduce((sum, statement) => sum + statement.calls, 0);
   return [
     `messages ${counts.said}, answered ${counts.answered}, lost ${counts.lost.length}, out of order ` +
       `${counts.disordered.length}, repeated ${counts.repeated} (explained by sends of unknown outcome: ${counts.explained})`,
+    ...(files.wanted === 0
+      ? []
+      : [
+          `files ${files.wanted}, returned ${files.returned}, lost ${files.lost.length}, mixed up ` +
+            `${files.mixedUp.length}, repeated ${files.repeated} (explained: ${files.explained})`,
+        ]),
     ...mishaps.map(
       ({ name, who, held, firstS, lastS, polledS }) =>
         `${name} (${who}): ${held} conversations held; answered again after ${firstS.toFixed(1)} s (first) to ` +

@@ -6,7 +6,7 @@ const takenOverS = 30;
 const diedOrHung: readonly MishapName[] = ['poller', 'worker', 'all', 'stopped', 'partition'];
 
 /** What must not be, in words; empty when all is well. */
-export function judgeScale({ counts, mishaps, processes, left }: ScaleResult): readonly string[] {
+export function judgeScale({ counts, files, mishaps, processes, left }: ScaleResult): readonly string[] {
   const { lost, disordered, strange, repeated, explained } = counts;
   const named = (what: string, which: readonly string[]): readonly string[] =>
     which.length === 0 ? [] : [`${which.length} ${what}: ${which.slice(0, 10).join(', ')}`];
@@ -14,7 +14,12 @@ export function judgeScale({ counts, mishaps, processes, left }: ScaleResult): r
     ...named('lost', lost),
     ...named('out of order', disordered),
     ...named('strange', strange),
+    ...named('files lost', files.lost),
+    ...named('files mixed up', files.mixedUp),
     ...(repeated > explained ? [`${repeated - explained} repeated without a count in the outbox`] : []),
+    ...(files.repeated > files.explained
+      ? [`${files.repeated - files.explained} files repeated without a count in the outbox`]
+      : []),
     ...(left > 0 ? [`${left} rows were not settled in the end`] : []),
     ...mishaps
       .filter(({ name, lastS }) => diedOrHung.includes(name) && lastS > takenOverS)

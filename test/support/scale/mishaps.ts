@@ -3,6 +3,15 @@ import type { LeanPlatform } from '../lean/lean-platform.ts';
 import type { Machine } from '../machines/network.ts';
 import type { PostgresServer } from '../postgres.ts';
 import type { Fleet } from './fleet.ts';
+import {
+  heldSince,
+  lanesOfProcesses,
+  nextOf,
+  silentMs,
+  withoutSession,
+  type Before,
+  type Expected,
+} from './held-answers.ts';
 import { until } from '../until.ts';
 import type { ScaleLoad } from './scale-load.ts';
 
@@ -67,8 +76,6 @@ export const mishaps = {
   failover: (ground: Ground) => failOver(ground),
 } as const;
 
-/** Who lives says so every three seconds: after six, lanes without a word since are those of the dead. */
-const silentMs = 6_000;
 const stillMs = 40_000;
 const leastAtWork = 2;
 
@@ -174,11 +181,6 @@ function worldOf({ world }: Ground): World {
   return world;
 }
 
-type Before = Readonly<{ at: number; serverTime: unknown }>;
-/** An answer that is to come. */
-/** `id`: of the process that has it, if asked for. */
-type Expected = Readonly<{ id: number; chat: number; text: string }>;
-
 async function mark({ server, url }: Ground): Promise<Before> {
   const [row] = await server.run(url, 'SELECT clock_timestamp()::text AS now');
   return { at: performance.now(), serverTime: row?.['now'] };
@@ -204,63 +206,6 @@ async function atWork({ platform, load }: Ground, who: string): Promise<() => vo
   return release;
 }
 
-/** What was at work in lanes whose job, taken before, has had no sign of life since. */
-async function heldSince(
-  ground: Ground,
-  { serverTime }: Before,
-  waitMs = silentMs,
-): Promise<readonly Expected[]> {
-  await delay(waitMs);
-  return nextOf(
-    ground,
-    `SELECT 0 AS id, name, data ->> 'lane' AS lane FROM skillet_jobs.job_common
-    WHERE state = 'active' AND heartbeat_on <= '${String(serverTime)}'::timestamptz`,
-  );
-}
-
-const everyLane = `SELECT 0 AS id, 'inbox/' AS name, lane FROM skillet.inbox UNION SELECT 0, 'outbox/', lane FROM skillet.outbox`;
-const lanesOfProcesses = `SELECT id, queue AS name, lane FROM skillet.processes, jsonb_to_recordset(held) AS h (queue text, lane text)`;
-
-/** Of these processes, those whose session with the database has ended; waits for the first. */
-async function withoutSession(
-  { server, url }: Ground,
-  of: readonly Expected[],
-): Promise<ReadonlySet<number>> {
-  const ids = [...new Set(of.map(({ id }) => id))].join(', ') || '0';
-  const gone = new Set<number>();
-  await until(async () => {
-    const rows = await server.run(
-      url,
-      `SELECT id FROM unnest(ARRAY[${ids}]::bigint[]) AS id WHERE pg_try_advisory_xact_lock(id)`,
-    );
-    for (const { id } of rows) gone.add(Number(id));
-    return gone.size > 0;
-  });
-  return gone;
-}
-
-/** The next answer of each of these lanes, written or sent: what stands at their head. */
-async function nextOf({ server, url }: Ground, lanes = everyLane): Promise<readonly Expected[]> {
-  const rows = await server.run(
-    url,
-    `WITH lanes AS (${lanes})
-     SELECT id, lane, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
-       WHERE inbox.lane = lanes.lane AND status = 'waiting' ORDER BY seq LIMIT 1) AS text
-     FROM lanes WHERE name LIKE 'inbox/%'
-     UNION ALL
-     SELECT id, lane, (SELECT part::json ->> 'markdown' FROM skillet.outbox
-       WHERE outbox.lane = lanes.lane AND finished_at IS NULL ORDER BY seq LIMIT 1)
-     FROM lanes WHERE name LIKE 'outbox/%'`,
-  );
-  return rows
-    .filter(({ text }) => text !== null)
-    .map(({ id, lane, text }) => ({
-      id: Number(id),
-      chat: Number(String(lane).split(':')[1]),
-      text: String(text),
-    }));
-}
-
 /** Until the last of these answers arrived, or nothing more comes. One that arrived before was only to be noted. */
 async function outcome(
   { platform, load }: Ground,
@@ -274,7 +219,9 @@ async function outcome(
 ): Promise<Mishap> {
   const { name, who, before, goneAt } = of;
   const arrival = ({ chat, text }: Expected): number =>
-    platform.answers.get(chat)?.find((answer) => answer.text === text)?.at ?? Infinity;
+    platform.answers.get(chat)?.find((answer) => answer.text === text)?.at ??
+    platform.files.get(chat)?.find(({ name }) => name === text)?.at ??
+    Infinity;
   const held = of.held.filter((expected) => arrival(expected) > goneAt);
   await Promise.race([
     load.done,

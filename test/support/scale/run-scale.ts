@@ -6,6 +6,7 @@ import { countScale, type Repeat, type ScaleCounts } from './count-scale.ts';
 import { createDatabaseCost, type Statement } from './database-cost.ts';
 import { createFleet } from './fleet.ts';
 import { mishaps, type Mishap, type MishapName, type World } from './mishaps.ts';
+import { countFiles, type FileCounts } from './scale-files.ts';
 import { startScaleLoad } from './scale-load.ts';
 
 export type ScaleOptions = Readonly<{
@@ -20,6 +21,8 @@ export type ScaleOptions = Readonly<{
   modelMs: number;
   /** Messages a person says without waiting for the answers. */
   ahead: number;
+  /** People send files and want them back (`wantedBy`). */
+  files: boolean;
   /** One after another, spread evenly over the messages. */
   mishaps: readonly MishapName[];
   /** It is over when nobody heard anything for so long. */
@@ -28,6 +31,7 @@ export type ScaleOptions = Readonly<{
 
 export type ScaleResult = Readonly<{
   counts: ScaleCounts;
+  files: FileCounts;
   mishaps: readonly Mishap[];
   /** The run in stretches: quiet ones, and those from a mishap to its end. */
   stretches: readonly Readonly<{ name: string; seconds: number; turns: number }>[];
@@ -90,8 +94,10 @@ export async function runScale(
       await Promise.all(fleet.names.map(async (name) => [name, (await fleet.stop(name)).code] as const)),
     );
     const answers = [...platform.answers.values()].flat();
+    const repeats = await readRepeats(server, url);
     return {
-      counts: countScale(load.said, platform.answers, await readRepeats(server, url)),
+      counts: countScale(load.said, platform.answers, repeats),
+      files: countFiles(options.files ? load.said : new Map(), platform.files, repeats),
       mishaps: happened,
       stretches: stretchesOf(platform, began, ended, happened),
       processes: fleet.names.map((name) => ({
@@ -140,7 +146,8 @@ async function untilSettled(server: PostgresServer, url: string, patienceMs: num
 async function readRepeats(server: PostgresServer, url: string): Promise<readonly Repeat[]> {
   const rows = await server.run(
     url,
-    `SELECT split_part(lane, ':', 2)::bigint AS chat, part::json ->> 'markdown' AS text, repeats
+    `SELECT split_part(lane, ':', 2)::bigint AS chat, repeats,
+       coalesce(part::json -> 'file' ->> 'name', part::json ->> 'markdown') AS text
      FROM skillet.outbox WHERE repeats > 0`,
   );
   return rows.flatMap(({ chat, text, repeats }) =>

@@ -1,4 +1,5 @@
 import type { LeanPlatform } from '../lean/lean-platform.ts';
+import { broughtBy, wantedBy } from './scale-files.ts';
 
 /** Conversations that go on for as long as they are answered. */
 export type ScaleLoad = Readonly<{
@@ -15,9 +16,15 @@ export type ScaleLoad = Readonly<{
 /** Everybody says the next thing as soon as fewer than `ahead` of theirs wait. */
 export function startScaleLoad(
   platform: LeanPlatform,
-  options: Readonly<{ conversations: number; messages: number; ahead: number; patienceMs: number }>,
+  options: Readonly<{
+    conversations: number;
+    messages: number;
+    ahead: number;
+    files: boolean;
+    patienceMs: number;
+  }>,
 ): ScaleLoad {
-  const { conversations, messages, ahead, patienceMs } = options;
+  const { conversations, messages, ahead, files, patienceMs } = options;
   const said = new Map<number, number>();
   const heard = new Map<number, Set<string>>();
   const reaching = new Set<Readonly<{ count: number; resolve: () => void }>>();
@@ -50,7 +57,9 @@ export function startScaleLoad(
     const most = Math.floor(messages / conversations) + (chat <= messages % conversations ? 1 : 0);
     for (let spoken = said.get(chat) ?? 0; spoken < most && unanswered(chat) < ahead; spoken++) {
       said.set(chat, spoken + 1);
-      platform.says(chat, `message ${spoken}`);
+      const file = files ? wantedBy(spoken) : undefined;
+      if (file === undefined) platform.says(chat, `message ${spoken}`);
+      else platform.says(chat, `message ${spoken}, send ${file}`, broughtBy(chat, spoken));
     }
   }
 
