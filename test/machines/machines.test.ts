@@ -23,8 +23,8 @@ test(
     const [said, wrong] = await Promise.all([text(run.stdout), text(run.stderr), once(run, 'exit')]);
     for (const line of said.trim().split('\n')) t.diagnostic(line);
     assert.equal(run.exitCode, 0, wrong);
-    assert.match(said, /^messages 240, answered 240, lost 0, out of order 0, /m);
-    assert.match(said, /^files 120, returned 120, lost 0, mixed up 0, /m);
+    assert.match(said, /^messages (\d+), answered \1, lost 0, out of order 0, /m);
+    assert.match(said, /^files ([1-9]\d*), returned \1, lost 0, mixed up 0, /m);
     assert.match(said, /^poller \(\w\): /m);
     assert.match(said, /^failover \(PostgreSQL\): [1-9]\d* conversations held; answered again after /m);
     for (const name of ['a', 'b', 'c'])

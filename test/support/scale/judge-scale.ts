@@ -21,6 +21,7 @@ export function judgeScale({ counts, files, mishaps, processes, left }: ScaleRes
       ? [`${files.repeated - files.explained} files repeated without a count in the outbox`]
       : []),
     ...(left > 0 ? [`${left} rows were not settled in the end`] : []),
+    ...mishaps.filter(({ held }) => held === 0).map(({ name, who }) => `${name} (${who}) met nobody at work`),
     ...mishaps
       .filter(({ name, lastS }) => diedOrHung.includes(name) && lastS > takenOverS)
       .map(({ name, lastS }) => `${name}: the last conversation waited ${lastS.toFixed(1)} s`),

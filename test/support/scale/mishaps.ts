@@ -3,15 +3,7 @@ import type { LeanPlatform } from '../lean/lean-platform.ts';
 import type { Machine } from '../machines/network.ts';
 import type { PostgresServer } from '../postgres.ts';
 import type { Fleet } from './fleet.ts';
-import {
-  heldSince,
-  lanesOfProcesses,
-  nextOf,
-  silentMs,
-  withoutSession,
-  type Before,
-  type Expected,
-} from './held-answers.ts';
+import { heldBy, type Expected } from './held-answers.ts';
 import { until } from '../until.ts';
 import type { ScaleLoad } from './scale-load.ts';
 
@@ -40,7 +32,7 @@ export type Mishap = Readonly<{
   name: MishapName;
   /** The process it befell, where it was one. */
   who: string;
-  /** Answers that were in the hands of what died; where nothing died, or the database, the next one of every conversation. */
+  /** Answers that were in the hands of what it befell; of the database, in those of all processes. */
   held: number;
   /** From the moment it happened to the first and the last of them, seconds; `NaN` where there was none. */
   firstS: number;
@@ -73,117 +65,109 @@ export const mishaps = {
   /** Nothing passes between the poller's machine and the database for 40 seconds. */
   partition: (ground: Ground) => cutOff(ground),
   /** The machine of PostgreSQL is gone; its standby is promoted and gets its address. */
-  failover: (ground: Ground) => failOver(ground),
+  failover: (ground: Ground) => databaseGone(ground, 'failover', 'crash', worldOf(ground).promote),
 } as const;
 
 const stillMs = 40_000;
+/** Requests at the model, on average of the processes concerned. */
 const leastAtWork = 2;
+/** An answer that has not come by then does not come. */
+const longestMs = 120_000;
 
 async function killOne(ground: Ground, name: MishapName, who: string): Promise<Mishap> {
   const { fleet } = ground;
-  const release = await atWork(ground, who);
-  const writtenDown = await nextOf(ground, lanesOfProcesses);
-  const before = await mark(ground);
+  const { held, release } = await atWork(ground, who);
+  const at = performance.now();
   await fleet.kill(who);
   const goneAt = performance.now();
   release();
-  const dead = await withoutSession(ground, writtenDown);
-  const held = writtenDown.filter(({ id }) => dead.has(id));
-  const result = await outcome(ground, { name, who, before, goneAt, held });
+  const result = await outcome(ground, { name, who, at, goneAt, held });
   await fleet.start(who);
   return result;
 }
 
 async function killAll(ground: Ground): Promise<Mishap> {
   const { fleet } = ground;
-  const before = await mark(ground);
+  const { held, release } = await atWork(ground);
+  const at = performance.now();
   await Promise.all(fleet.names.map(fleet.kill));
   const goneAt = performance.now();
-  const held = await heldSince(ground, await mark(ground), 0);
+  release();
   await Promise.all(fleet.names.map(fleet.start));
-  return outcome(ground, { name: 'all', who: fleet.names.join(' '), before, goneAt, held });
+  return outcome(ground, { name: 'all', who: fleet.names.join(' '), at, goneAt, held });
 }
 
 async function restart(ground: Ground): Promise<Mishap> {
   const { fleet } = ground;
   const who = poller(ground);
-  const before = await mark(ground);
-  const held = await nextOf(ground);
-  const { code } = await fleet.stop(who);
+  const { held, release } = await atWork(ground, who);
+  const at = performance.now();
+  const stopping = fleet.stop(who);
+  release();
+  const { code } = await stopping;
   if (code !== 0) throw new Error(`${who} ended with ${code}: ${fleet.errors(who).join('\n')}`);
-  const result = await outcome(ground, { name: 'restart', who, before, goneAt: before.at, held });
+  const result = await outcome(ground, { name: 'restart', who, at, goneAt: at, held });
   await fleet.start(who);
   return result;
 }
 
 async function standStill(ground: Ground): Promise<Mishap> {
   const who = poller(ground);
-  const release = await atWork(ground, who);
-  const before = await mark(ground);
-  ground.fleet.running(who)?.signal('SIGSTOP');
-  const goneAt = performance.now();
-  release();
-  try {
-    const held = await heldSince(ground, before);
-    const [result] = await Promise.all([
-      outcome(ground, { name: 'stopped', who, before, goneAt, held }),
-      delay(stillMs - silentMs),
-    ]);
-    return result;
-  } finally {
-    ground.fleet.running(who)?.signal('SIGCONT');
-  }
-}
-
-async function databaseGone(ground: Ground, name: MishapName, how: 'fast' | 'crash'): Promise<Mishap> {
-  const { server } = ground;
-  const before = await mark(ground);
-  const held = await nextOf(ground);
-  await server.stop(how);
-  const goneAt = performance.now();
-  await server.start();
-  return outcome(ground, { name, who: 'PostgreSQL', before, goneAt, held });
+  const bot = ground.fleet.running(who);
+  return silence(ground, 'stopped', who, {
+    begin: () => bot?.signal('SIGSTOP'),
+    end: () => bot?.signal('SIGCONT'),
+  });
 }
 
 async function cutOff(ground: Ground): Promise<Mishap> {
   const who = poller(ground);
   const machine = worldOf(ground).machines.find(({ name }) => name === who);
-  const release = await atWork(ground, who);
-  const before = await mark(ground);
-  machine?.cutOff();
-  const goneAt = performance.now();
+  return silence(ground, 'partition', who, {
+    begin: () => machine?.cutOff(),
+    end: () => machine?.rejoin(),
+  });
+}
+
+async function silence(
+  ground: Ground,
+  name: MishapName,
+  who: string,
+  how: Readonly<{ begin(): void; end(): void }>,
+): Promise<Mishap> {
+  const { held, release } = await atWork(ground, who);
+  const at = performance.now();
+  how.begin();
   release();
   try {
-    const held = await heldSince(ground, before);
     const [result] = await Promise.all([
-      outcome(ground, { name: 'partition', who, before, goneAt, held }),
-      delay(stillMs - silentMs),
+      outcome(ground, { name, who, at, goneAt: at, held }),
+      delay(stillMs),
     ]);
     return result;
   } finally {
-    machine?.rejoin();
+    how.end();
   }
 }
 
-async function failOver(ground: Ground): Promise<Mishap> {
-  const release = await atWork(ground, poller(ground));
-  const before = await mark(ground);
-  const held = await nextOf(ground);
-  await ground.server.stop('crash');
+async function databaseGone(
+  ground: Ground,
+  name: MishapName,
+  how: 'fast' | 'crash',
+  comeBack = ground.server.start,
+): Promise<Mishap> {
+  const { held, release } = await atWork(ground);
+  const at = performance.now();
+  await ground.server.stop(how);
   const goneAt = performance.now();
   release();
-  await worldOf(ground).promote();
-  return outcome(ground, { name: 'failover', who: 'PostgreSQL', before, goneAt, held });
+  await comeBack();
+  return outcome(ground, { name, who: 'PostgreSQL', at, goneAt, held });
 }
 
 function worldOf({ world }: Ground): World {
   if (world === undefined) throw new Error('this needs machines: npm run test:machines');
   return world;
-}
-
-async function mark({ server, url }: Ground): Promise<Before> {
-  const [row] = await server.run(url, 'SELECT clock_timestamp()::text AS now');
-  return { at: performance.now(), serverTime: row?.['now'] };
 }
 
 function poller({ platform }: Ground): string {
@@ -197,13 +181,20 @@ function busiest(ground: Ground): string {
   return others.toSorted((a, b) => asking(b) - asking(a))[0] ?? fleet.names[0] ?? '';
 }
 
-/** Until the process has several requests at the model, which get no answer before what is given back is called, or all is over. */
-async function atWork({ platform, load }: Ground, who: string): Promise<() => void> {
-  const release = platform.hold(who);
+/** What is in hand (of the process, or all), read while the model keeps everybody waiting until `release`. */
+async function atWork(
+  ground: Ground,
+  who?: string,
+): Promise<Readonly<{ held: readonly Expected[]; release(): void }>> {
+  const { platform, load, fleet } = ground;
+  const names = who === undefined ? fleet.names : [who];
+  const releases = names.map(platform.hold);
   let over = false;
   void load.done.then(() => (over = true));
-  await until(() => over || (platform.asking.get(who) ?? 0) >= leastAtWork);
-  return release;
+  const asking = (): number => names.reduce((sum, name) => sum + (platform.asking.get(name) ?? 0), 0);
+  await until(() => over || asking() >= leastAtWork * names.length);
+  const held = await heldBy(ground, who);
+  return { held, release: () => releases.forEach((release) => release()) };
 }
 
 /** Until the last of these answers arrived, or nothing more comes. One that arrived before was only to be noted. */
@@ -212,12 +203,12 @@ async function outcome(
   of: Readonly<{
     name: MishapName;
     who: string;
-    before: Before;
+    at: number;
     goneAt: number;
     held: readonly Expected[];
   }>,
 ): Promise<Mishap> {
-  const { name, who, before, goneAt } = of;
+  const { name, who, at: began, goneAt } = of;
   const arrival = ({ chat, text }: Expected): number =>
     platform.answers.get(chat)?.find((answer) => answer.text === text)?.at ??
     platform.files.get(chat)?.find(({ name }) => name === text)?.at ??
@@ -226,8 +217,9 @@ async function outcome(
   await Promise.race([
     load.done,
     heard(platform, () => held.every((expected) => arrival(expected) < Infinity)),
+    delay(longestMs, undefined, { ref: false }),
   ]);
-  const seconds = (at: number): number => (at - before.at) / 1_000;
+  const seconds = (at: number): number => (at - began) / 1_000;
   const times = held.map((expected) => seconds(arrival(expected)));
   return {
     name,
@@ -236,7 +228,7 @@ async function outcome(
     firstS: times.length === 0 ? NaN : Math.min(...times),
     lastS: times.length === 0 ? NaN : Math.max(...times),
     polledS: seconds(platform.polls.find(({ at }) => at > goneAt)?.at ?? Infinity),
-    at: before.at,
+    at: began,
     overAt: performance.now(),
   };
 }

@@ -11,6 +11,7 @@ import { startScaleLoad } from './scale-load.ts';
 
 export type ScaleOptions = Readonly<{
   conversations: number;
+  /** At least: people go on until the last mishap is over. */
   messages: number;
   processes: number;
   /** `[agent] concurrency` of each process. */
@@ -83,6 +84,7 @@ export async function runScale(
       await load.reached(Math.floor((options.messages * (index + 1)) / (options.mishaps.length + 1)));
       happened.push(await mishaps[name]({ server, url, platform, fleet, load, world }));
     }
+    load.finish();
     await load.done;
     const ended = performance.now();
     const left = await untilSettled(server, url, options.patienceMs);

@@ -7,9 +7,11 @@ export type ScaleLoad = Readonly<{
   said: ReadonlyMap<number, number>;
   /** Messages that were answered at least once. */
   answered(): number;
+  /** From now on nobody says more than their share of `messages`. Until then everybody does. */
+  finish(): void;
   /** Resolves when so many messages were answered, or nothing more comes. */
   reached(count: number): Promise<void>;
-  /** Resolves when all were answered, or nothing came for `patienceMs`. */
+  /** Resolves when all were answered after `finish`, or nothing came for `patienceMs`. */
   done: Promise<void>;
 }>;
 
@@ -28,7 +30,7 @@ export function startScaleLoad(
   const said = new Map<number, number>();
   const heard = new Map<number, Set<string>>();
   const reaching = new Set<Readonly<{ count: number; resolve: () => void }>>();
-  const state = { answered: 0, over: false };
+  const state = { said: 0, answered: 0, finishing: false, over: false };
   const impatient = setTimeout(end, patienceMs);
 
   function reached(count: number): Promise<void> {
@@ -51,12 +53,18 @@ export function startScaleLoad(
     resolveReached();
   }
 
+  function endIfAll(): void {
+    if (state.finishing && state.answered >= state.said) end();
+  }
+
   const unanswered = (chat: number): number => (said.get(chat) ?? 0) - (heard.get(chat)?.size ?? 0);
 
   function goOn(chat: number): void {
     const most = Math.floor(messages / conversations) + (chat <= messages % conversations ? 1 : 0);
-    for (let spoken = said.get(chat) ?? 0; spoken < most && unanswered(chat) < ahead; spoken++) {
+    const goesOn = (spoken: number): boolean => !state.finishing || spoken < most;
+    for (let spoken = said.get(chat) ?? 0; goesOn(spoken) && unanswered(chat) < ahead; spoken++) {
       said.set(chat, spoken + 1);
+      state.said += 1;
       const file = files ? wantedBy(spoken) : undefined;
       if (file === undefined) platform.says(chat, `message ${spoken}`);
       else platform.says(chat, `message ${spoken}, send ${file}`, broughtBy(chat, spoken));
@@ -71,15 +79,19 @@ export function startScaleLoad(
     state.answered += 1;
     impatient.refresh();
     goOn(chat);
-    if (state.answered === messages) end();
-    else resolveReached();
+    resolveReached();
+    endIfAll();
   });
 
   for (let chat = 1; chat <= conversations; chat++) goOn(chat);
   return {
     said,
     answered: () => state.answered,
+    finish() {
+      state.finishing = true;
+      endIfAll();
+    },
     reached,
-    done: reached(messages),
+    done: reached(Infinity),
   };
 }
