@@ -13,9 +13,10 @@ import { getFile, serveFile, type HeldFile } from '../../servers/telegram/serve-
 import { createUpdateQueue } from '../../servers/telegram/update-queue.ts';
 import { messagesIn, sendModelAnswer, type ModelRequest } from './lean-model.ts';
 
-/** Something the bot sent. */
+/** Something the bot sent, as it reads in the end: a line about the work becomes the answer, or goes. */
 export type LeanAnswer = Readonly<{
   chat: number;
+  id: number;
   text: string;
   /** The process that sent it. */
   by: string;
@@ -85,7 +86,7 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   });
   const updates = createUpdateMethods({ queue, webhook: noWebhook, clock: systemClock });
 
-  const sent = (chat: number, content: object): unknown => ({
+  const sent = (chat: number, content: object) => ({
     message_id: ++counted.messages,
     date: now(),
     chat: { id: chat, type: 'private', first_name: 'P' },
@@ -93,16 +94,27 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   });
 
   function sendMessage(by: string, chat: number, text: unknown): unknown {
-    for (const each of messagesIn(String(text))) {
-      const answer = { chat, text: each, by, at: performance.now() };
-      const before = answers.get(chat);
-      if (before === undefined) answers.set(chat, [answer]);
-      else before.push(answer);
+    const message = sent(chat, { text });
+    show({ chat, id: message.message_id, by }, String(text));
+    return message;
+  }
+
+  function show(of: Pick<LeanAnswer, 'chat' | 'id' | 'by'>, text: string): void {
+    const all = unshow(of);
+    for (const each of messagesIn(text)) {
+      const answer = { ...of, text: each, at: performance.now() };
+      all.push(answer);
       counted.answers += 1;
       for (const listener of [...listeners]) listener(answer);
     }
     while (waiting[0] !== undefined && waiting[0].count <= counted.answers) waiting.shift()?.resolve();
-    return sent(chat, { text });
+  }
+
+  /** Gives the rest of the chat. */
+  function unshow({ chat, id }: Pick<LeanAnswer, 'chat' | 'id'>): LeanAnswer[] {
+    const rest = (answers.get(chat) ?? []).filter((answer) => answer.id !== id);
+    answers.set(chat, rest);
+    return rest;
   }
 
   function sendDocument(chat: number, [file]: readonly SentFile[]): unknown {
@@ -118,7 +130,10 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
     const { method, args } = call;
     const chat = Number(args['chat_id']);
     if (method === 'getMe') return me;
+    const id = Number(args['message_id']);
     if (method === 'sendMessage') return sendMessage(by, chat, args['text']);
+    if (method === 'editMessageText') return (show({ chat, id, by }, String(args['text'])), true);
+    if (method === 'deleteMessage') return (unshow({ chat, id }), true);
     if (method === 'sendDocument') return sendDocument(chat, [...call.files.values()]);
     if (method === 'getFile') return getFile(world)(args);
     if (method === 'getUpdates') polls.push({ by, at: performance.now() });

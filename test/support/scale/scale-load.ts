@@ -74,7 +74,7 @@ export function startScaleLoad(
   const unhear = platform.onAnswer(({ chat, text }) => {
     const texts = heard.get(chat) ?? new Set();
     heard.set(chat, texts);
-    if (texts.has(text)) return;
+    if (texts.has(text) || !text.startsWith('message ')) return;
     texts.add(text);
     state.answered += 1;
     impatient.refresh();
