@@ -3,7 +3,7 @@
  * that polls is killed on the way, and later another one. Prints figures, and exits 1 when anything was lost, out of order,
  * repeated without excuse, or not taken over within 30 s. `SKILLET_SCALE_CONVERSATIONS`, `_MESSAGES`, `_PROCESSES`,
  * `_CONCURRENCY`, `_MODEL_MS`, `_AHEAD`, `_PACED` (1: Telegram's limits are kept) and `_MISHAPS` (names of `test/support/scale/mishaps.ts`, with commas) change it;
- * `SKILLET_SCALE_STATEMENTS=20` names the 20 dearest statements.
+ * without any, a queue that changes hands is an error, too. `SKILLET_SCALE_STATEMENTS=20` names the 20 dearest statements.
  */
 import { loadavg } from 'node:os';
 import { noPostgres, startPostgres } from '../support/postgres.ts';

@@ -19,6 +19,8 @@ export type BotProcess = Readonly<{
   signal(name: NodeJS.Signals): void;
   /** What it logged with level `error`, and what was no log line at all. */
   errors(): readonly string[];
+  /** Log lines about a queue that changed hands, by its old or its new holder. */
+  takeovers(): readonly string[];
   /** The first log line, past or to come, that holds this text; nothing when it ended without. */
   logged(text: string): Promise<string | undefined>;
 }>;
@@ -93,6 +95,7 @@ export function startBotProcess(options: {
     },
     signal: (name) => void child.kill(name),
     errors: () => lines.filter((line) => !line.startsWith('{') || /"level":[56]0/.test(line)),
+    takeovers: () => lines.filter((line) => /a lane was lost|another process is gone/.test(line)),
     logged,
   };
 }

@@ -23,13 +23,13 @@ export function describeScale(result: ScaleResult): readonly string[] {
       ({ name, seconds, turns: some }) =>
         `${name}: ${(some / seconds).toFixed(0)} turns/s (${some} in ${seconds.toFixed(1)} s)`,
     ),
-    ...processes.map(({ name, asked, sent, polls, processorMs, memoryMb, errors }) => {
+    ...processes.map(({ name, asked, sent, polls, processorMs, memoryMb, errors, takeovers }) => {
       const at = (share: number): string =>
         (memoryMb[Math.floor((memoryMb.length - 1) * share)] ?? NaN).toFixed(0);
       return (
         `process ${name}: ${asked} model calls, ${sent} sends, ${polls} polls, ${(processorMs / 1_000).toFixed(1)} s of ` +
         `processor, memory ${[0.25, 0.5, 0.75, 1].map(at).join(' · ')} MB (most ${Math.max(...memoryMb).toFixed(0)}), ` +
-        `${errors.length} errors logged`
+        `${errors.length} errors logged, ${takeovers.length} notes of queues that changed hands`
       );
     }),
     `409 Conflict: ${conflicts}`,

@@ -18,6 +18,8 @@ export type Fleet = Readonly<{
   stop(name: string): Promise<Exit>;
   /** What it logged as an error, of all its lives. */
   errors(name: string): readonly string[];
+  /** What it logged of queues that changed hands, of all its lives. */
+  takeovers(name: string): readonly string[];
   /** Notes what each costs at this moment. */
   sample(): Promise<void>;
   /** Processor time of all its lives, milliseconds; resident memory at each sample, MB. */
@@ -86,6 +88,7 @@ export async function createFleet(
     kill: async (name) => void (await end(name, (bot) => bot.kill())),
     stop: async (name) => (await end(name, (bot) => bot.stop())) as Exit,
     errors: (name) => (lives.get(name) ?? []).flatMap((bot) => bot.errors()),
+    takeovers: (name) => (lives.get(name) ?? []).flatMap((bot) => bot.takeovers()),
     async sample() {
       await Promise.all([...running].map(([name, bot]) => sampleOne(name, bot)));
     },

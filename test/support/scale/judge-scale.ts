@@ -25,6 +25,10 @@ export function judgeScale({ counts, files, mishaps, processes, left }: ScaleRes
     ...mishaps
       .filter(({ name, lastS }) => diedOrHung.includes(name) && lastS > takenOverS)
       .map(({ name, lastS }) => `${name}: the last conversation waited ${lastS.toFixed(1)} s`),
+    // Without a mishap every holder lives.
+    ...processes
+      .filter(({ takeovers }) => mishaps.length === 0 && takeovers.length > 0)
+      .map(({ name, takeovers }) => `process ${name}: ${takeovers.length} false takeovers: ${takeovers[0]}`),
     ...processes
       .filter(({ code }) => code !== 0)
       .map(({ name, code, errors }) => `process ${name} ended with ${code}: ${errors.slice(-3).join(' | ')}`),

@@ -45,6 +45,8 @@ export type ScaleResult = Readonly<{
     processorMs: number;
     memoryMb: readonly number[];
     errors: readonly string[];
+    /** What it logged of queues that changed hands. */
+    takeovers: readonly string[];
     /** How it ended when it was told to. */
     code: number | null;
   }>[];
@@ -109,6 +111,7 @@ export async function runScale(
         polls: platform.polls.filter(({ by }) => by === name).length,
         ...fleet.costs(name),
         errors: fleet.errors(name),
+        takeovers: fleet.takeovers(name),
         code: exits.get(name) ?? null,
       })),
       conflicts: platform.conflicts(),
