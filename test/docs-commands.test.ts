@@ -20,6 +20,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm install': 'needs the registry',
   'npm ci': 'needs the registry',
   'npm start': 'runs until it is stopped: test/cli/chat.test.ts',
+  'npm run test:all': 'is what runs this',
   'npm test': 'is what runs this',
   'npm test -- test/agent': 'is what runs this',
   'npm run check': 'its own step of the checks',

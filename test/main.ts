@@ -1,7 +1,8 @@
 /**
- * `npm test`: every test file. Those of a folder share processes, some files each: to start one and load the bot's code
- * takes longer than most files take. Files that start processes all the time have one each. With arguments, only files
- * whose path holds one of them: `npm test -- test/agent`. One file alone is `node --test FILE`.
+ * `npm test`: every test file that is not slow; `npm run test:all`: these, too. Those of a folder share processes, some files
+ * each: to start one and load the bot's code takes longer than most files take. Files that start processes all the time have
+ * one each. With arguments, only files whose path holds one of them: `npm test -- test/agent`. One file alone is
+ * `node --test FILE`.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,13 +34,19 @@ const first = [
   'channels',
   'sandbox',
 ];
+/** They start bots all the time, or try thousands of texts: half of the suite's time. */
+const slow =
+  /^(?:crash|machines|property|rolling|scale)\/|^store\/postgres-|^sandbox\/docker|^(?:linear-time|package)\./;
 const alone = /^(?:crash|machines|rolling|scale)\/|^store\/postgres|^[^/]+$/;
 
-const wanted = process.argv.slice(2);
-const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.ts'))
-  .filter((file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)))
-  .sort();
+const isAll = process.argv.includes('--all');
+const wanted = process.argv.slice(2).filter((part) => part !== '--all');
+const isWanted = (file: string): boolean =>
+  wanted.length === 0 ? isAll || !slow.test(file) : wanted.some((part) => `test/${file}`.includes(part));
+const known = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.test.ts'),
+);
+const files = known.filter(isWanted).sort();
 if (files.length === 0) throw new Error(`No test file's path holds ${wanted.join(' or ')}.`);
 const folders = Object.groupBy(files, (file) => path.dirname(file).split(path.sep)[0] ?? '');
 const order = [...new Set([...first, ...Object.keys(folders)])];
@@ -60,6 +67,12 @@ const loadKept = pathToFileURL(path.join(import.meta.dirname, 'support/load-kept
 loadKept.searchParams.set('kept', kept);
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import ${loadKept.href}`;
 compileOnce();
+if (wanted.length === 0 && files.length < known.length) {
+  const rest = known.length - files.length;
+  process.once('exit', () =>
+    console.log(`${rest} slow files were left out; \`npm run test:all\` runs them, too.`),
+  );
+}
 run({
   files: order.flatMap((folder) => piecesOf(folders[folder] ?? []).map(entryFor)),
   concurrency: atOnce,

@@ -6,7 +6,7 @@ export type Moment = Readonly<{
   /** `$` stands for the token. */
   say: string;
   kill(of: Readonly<{ chat: string; token: string }>): KillAt;
-  /** Also in the short form that runs with every `npm test`: on both stores, or on the embedded one, which starts sooner. */
+  /** Also in the short form that runs with every `npm run test:all`: on both stores, or on the embedded one, which starts sooner. */
   often?: 'both' | 'embedded';
 }>;
 
