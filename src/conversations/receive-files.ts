@@ -1,7 +1,8 @@
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createDeadline } from '../lib/async/deadline.ts';
+import { createDeadline, monotonicClock } from '../lib/async/deadline.ts';
 import { FetchFileError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Attachment, Message } from '../core/message.ts';
@@ -24,11 +25,15 @@ import type { Transcribe, TranscribeSettings } from './transcribe.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
+import { storeFault } from '../store/store-fault.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 
 /** Limits of one message: files, bytes each and together, quoted pictures. */
 const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
+/** All downloads of a message. */
 const longestMs = 60_000;
+/** Before a download that broke off is tried again. */
+const waitsMs = [0, 1_000, 4_000];
 /** The API takes 5 MB of base64 a picture, 32 MB in all (AN). */
 const shownMost = {
   picture: 3_900_000,
@@ -68,10 +73,9 @@ export type ReceiveFilesDeps = Readonly<{
 type Receiving = Readonly<{
   chat: string;
   channel: Pick<Channel, 'fetchFile' | 'fetchSmaller'> | undefined;
-  /** Both end with the turn, `until` also after `longestMs`. */
   signal: AbortSignal;
-  until: AbortSignal;
-  left: { bytes: number; shown: number; texts: number };
+  /** `ms`: for downloads. Waiting for the store takes none of it. */
+  left: { bytes: number; shown: number; texts: number; ms: number };
   deps: ReceiveFilesDeps;
 }>;
 
@@ -84,25 +88,18 @@ export async function receiveFiles(
 ): Promise<ReceivedOf> {
   const wanted = wantedOf(message, background);
   if (wanted.length === 0) return nothingReceived;
-  const { folders, migrations, channels, clock } = deps;
+  const { folders, migrations, channels } = deps;
   const place = await migrations.original(message.conversation);
-  const deadline = createDeadline(clock);
-  deadline.start(longestMs);
   const receiving: Receiving = {
     chat: chatFolder(folders.root, place),
     channel: channels.get(message.conversation.channel),
     signal,
-    until: AbortSignal.any([signal, deadline.signal]),
-    left: { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts },
+    left: { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts, ms: longestMs },
     deps,
   };
   const outcomes = new Map<Attachment, Received>();
-  try {
-    for (const one of wanted)
-      outcomes.set(one.attachment, await receive(one, sayIn(message.sender.language), receiving));
-  } finally {
-    deadline.end();
-  }
+  for (const one of wanted)
+    outcomes.set(one.attachment, await receive(one, sayIn(message.sender.language), receiving));
   return (attachment) => outcomes.get(attachment);
 }
 
@@ -130,8 +127,9 @@ async function smaller({ attachment, sender }: Wanted, receiving: Receiving): Pr
 
 async function keep(
   { attachment, sender, refused }: Wanted,
-  { chat, channel, signal, until, left, deps }: Receiving,
+  receiving: Receiving,
 ): Promise<KeptFile | Words> {
+  const { chat, channel, signal, left, deps } = receiving;
   const { ref, name, mime, size = 0 } = attachment;
   const { diskMb } = deps.runtime().config.sandbox;
   if (refused !== undefined) return refused;
@@ -140,11 +138,15 @@ async function keep(
   if (size > room) return overTogether;
   const maxBytes = Math.min(most.bytesEach, room);
   const fetch = (to: string): Promise<void> =>
-    channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until);
+    fetchPatiently(
+      (until) => channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until),
+      to,
+      receiving,
+    );
   try {
     const file = { ref, name, mime, sender };
     const quota = diskMb * 1024 * 1024;
-    const kept = await twice(() => deps.received.keep(path.basename(chat), file, quota, fetch));
+    const kept = await deps.received.keep(path.basename(chat), file, quota, fetch);
     if (kept === 'full')
       return (say) => say`the folder of this conversation is full (${say.number(diskMb)} MB)`;
     if (kept === 'disk full') return fixed`my disk is almost full: my operator can make room`;
@@ -153,7 +155,8 @@ async function keep(
   } catch (error) {
     if (isShuttingDown(signal)) throw signal.reason;
     if (signal.aborted) return fixed`it was stopped`;
-    if (until.aborted) return (say) => say`it took longer than ${longestMs / 1_000} seconds`;
+    // Another try of the turn gets the file.
+    if (storeFault(error) !== undefined) throw error;
     const known = error instanceof FetchFileError;
     deps.log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
     return known ? error.sentence : fixed`it could not be stored here`;
@@ -255,11 +258,36 @@ function whyUnshown(type: 'image' | 'document', size: number, room: number): str
   return size > room ? 'too much for one message' : undefined;
 }
 
-async function twice<Result>(work: () => Promise<Result>): Promise<Result> {
+async function fetchPatiently(
+  fetch: (until: AbortSignal) => Promise<void>,
+  to: string,
+  { signal, left, deps: { clock } }: Receiving,
+): Promise<void> {
+  const deadline = createDeadline(clock);
+  const until = AbortSignal.any([signal, deadline.signal]);
+  const now = monotonicClock(clock);
+  const began = now();
+  deadline.start(left.ms);
   try {
-    return await work();
+    for (const waitMs of waitsMs) {
+      try {
+        return await fetch(until);
+      } catch (error) {
+        if (!(error instanceof FetchFileError && error.passing)) throw error;
+      }
+      await clock.sleep(waitMs, until);
+      await rm(to, { force: true });
+    }
+    await fetch(until);
   } catch (error) {
-    if (error instanceof FetchFileError && error.passing) return work();
-    throw error;
+    throw deadline.signal.aborted && !signal.aborted ? tookTooLong(error) : error;
+  } finally {
+    deadline.end();
+    left.ms -= now() - began;
   }
+}
+
+function tookTooLong(cause: unknown): FetchFileError {
+  const sentence = (say: Say): string => say`it took longer than ${longestMs / 1_000} seconds`;
+  return new FetchFileError('a download took too long', { sentence, cause });
 }

@@ -83,11 +83,13 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
 
   async function copy(folder: string, { hash, name }: KeptFile): Promise<void> {
     const kept = await shelf.find(ofReceived(folder), hash);
-    if (kept === undefined) return;
+    if (kept === undefined) throw new Error(`the bytes of ${name} are gone`);
     await folders.use([ofChat(folder)], 'changes', async () => {
       const chat = path.join(root, ofChat(folder));
       await openChat(chat);
-      if (!(await namesIn(chat)).includes(name)) writeInside({ root: chat, names: [name] }, { copyOf: kept });
+      if ((await namesIn(chat)).includes(name)) return;
+      if (!writeInside({ root: chat, names: [name] }, { copyOf: kept }))
+        throw new Error(`${name} could not be copied to its conversation`);
     });
   }
 

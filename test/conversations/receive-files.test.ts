@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { receiveFiles, type ReceiveFilesDeps } from '../../src/conversations/receive-files.ts';
-import { createReceivedFiles } from '../../src/runs/received-files.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { createReceivedFiles, type ReceivedFiles } from '../../src/runs/received-files.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { FetchFileError } from '../../src/core/errors.ts';
 import { fixed } from '../../src/core/texts/say.ts';
 import { tooLarge } from '../../src/channels/save-file.ts';
+import type { Channel } from '../../src/core/channel.ts';
 import type { Attachment, Message } from '../../src/core/message.ts';
 import type { Received } from '../../src/core/received.ts';
+import { DatabaseFault } from '../../src/store/postgres/open-database.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { pngOf, zipOf } from '../support/sent-files.ts';
 import { createPlainFolders } from '../../src/folders/plain-folders.ts';
@@ -22,6 +25,8 @@ type Sent = Readonly<{
   smaller?: Buffer;
   mime?: string;
   kind?: Attachment['kind'];
+  /** Its first downloads end so. */
+  troubles?: readonly Error[];
 }>;
 
 /** What becomes of these files when somebody sends them in one message, and what was fetched. */
@@ -29,9 +34,11 @@ async function sent(
   files: readonly Sent[],
   more: Partial<Message> = {},
   background: readonly Message[] = [],
+  otherDeps: Partial<ReceiveFilesDeps> = {},
 ) {
   const workspace = mkdtempSync(path.join(tmpdir(), 'receive-'));
   const fetched: string[] = [];
+  const timesOf = (ref: string): number => fetched.filter((each) => each === ref).length;
   const bytesOf = new Map(files.map(({ name, bytes }) => [name, Buffer.from(bytes)]));
   const deps: ReceiveFilesDeps = {
     runtime: () => ({ config: { sandbox: { diskMb: 1024 }, tools: {} } }),
@@ -40,7 +47,12 @@ async function sent(
         'telegram',
         {
           async fetchFile({ ref }, { path: to, maxBytes }) {
+            const trouble = files.find(({ name }) => name === ref)?.troubles?.[timesOf(ref)];
             fetched.push(ref);
+            if (trouble !== undefined) {
+              writeFileSync(to, 'half', { flag: 'wx' });
+              throw trouble;
+            }
             const bytes = bytesOf.get(ref) ?? Buffer.from(ref);
             if (bytes.length > maxBytes) throw tooLarge(maxBytes);
             writeFileSync(to, bytes, { flag: 'wx' });
@@ -60,6 +72,7 @@ async function sent(
     transcribe: () => assert.fail('nothing is transcribed'),
     clock: systemClock,
     log: quietLog(),
+    ...otherDeps,
   };
   const attachments = files.map((file) => attached(file.name, file));
   const message = { ...said(), attachments, ...more };
@@ -158,6 +171,61 @@ test('M12 of one message ten files are fetched, and 50 MB', async () => {
   const large = ['a', 'b', 'c'].map((name) => ({ name, bytes: Buffer.alloc(19_000_000, `\0${name}`) }));
   const together = await sent(large);
   assert.deepEqual(together.got.map(reasonOf), ['fetched', 'fetched', 'larger than 12 MB']);
+});
+
+test('M12 a download that breaks off is tried again after a while, from its beginning', async () => {
+  const brokeOff = new FetchFileError('broke off', { sentence: fixed`it broke off`, passing: true });
+  const slept: number[] = [];
+  const clock: Clock = {
+    now: () => 0,
+    // What is longer never ends.
+    sleep: (ms) => (ms < 30_000 ? Promise.resolve(void slept.push(ms)) : new Promise(() => undefined)),
+  };
+  const thrice = { name: 'a.bin', bytes: Buffer.of(0, 1), troubles: [brokeOff, brokeOff, brokeOff] };
+  const { got, fetched } = await sent([thrice], {}, [], { clock });
+  assert.deepEqual([reasonOf(got[0]), fetched.length, slept], ['fetched', 4, [0, 1_000, 4_000]]);
+  const [one] = got;
+  assert.equal(one?.ok && one.size, 2);
+  const always = { ...thrice, troubles: Array.from({ length: 9 }, () => brokeOff) };
+  const failed = await sent([always], {}, [], { clock });
+  assert.deepEqual([reasonOf(failed.got[0]), failed.fetched.length], ['it broke off', 4]);
+});
+
+test('M12 Q11 while the store is away a file waits with its message, and that takes none of the time for downloads', async () => {
+  const away = new DatabaseFault('Connection terminated', { code: undefined, connected: false });
+  const file = { name: 'a.bin', bytes: Buffer.of(0, 1) };
+  const folders = createPlainFolders(mkdtempSync(path.join(tmpdir(), 'receive-')));
+  const received = createReceivedFiles(folders, async () => 10_000_000_000);
+  const broken = { ...received, keep: () => Promise.reject(away) };
+  await assert.rejects(sent([file], {}, [], { received: broken }), away);
+  const clock = createManualClock();
+  const slow: ReceivedFiles = {
+    ...received,
+    async keep(...args) {
+      await clock.advance(120_000);
+      return received.keep(...args);
+    },
+  };
+  assert.deepEqual((await sent([file, file], {}, [], { received: slow, clock })).got.map(reasonOf), [
+    'fetched',
+    'fetched',
+  ]);
+});
+
+test('M12 all downloads of a message together take a minute', async () => {
+  const clock = createManualClock();
+  const seconds = [40, 30];
+  const channel: Pick<Channel, 'fetchFile'> = {
+    async fetchFile(_, { path: to }, signal) {
+      const passed = clock.advance((seconds.shift() ?? 0) * 1_000);
+      await passed;
+      signal.throwIfAborted();
+      writeFileSync(to, 'bytes', { flag: 'wx' });
+    },
+  };
+  const files = ['a.bin', 'b.bin'].map((name) => ({ name, bytes: '' }));
+  const { got } = await sent(files, {}, [], { clock, channels: new Map([['telegram', channel]]) });
+  assert.deepEqual(got.map(reasonOf), ['fetched', 'it took longer than 60 seconds']);
 });
 
 test('M12 A10 H14 who sent a file that can not be read is told in their language, its name as code', async () => {

@@ -2,7 +2,7 @@ import type { ScaleResult } from './run-scale.ts';
 
 /** The figures of a run, a line each. */
 export function describeScale(result: ScaleResult): readonly string[] {
-  const { counts, files, mishaps, stretches, processes, conflicts, databaseMs, statements } = result;
+  const { counts, files, mishaps, waits, stretches, processes, conflicts, databaseMs, statements } = result;
   const turns = Math.max(1, counts.answered);
   const calls = statements.reduce((sum, statement) => sum + statement.calls, 0);
   return [
@@ -19,6 +19,7 @@ export function describeScale(result: ScaleResult): readonly string[] {
         `${name} (${who}): ${held} conversations held; answered again after ${firstS.toFixed(1)} s (first) to ` +
         `${lastS.toFixed(1)} s (last); updates asked for after ${polledS.toFixed(1)} s`,
     ),
+    waitsOf(waits),
     ...stretches.map(
       ({ name, seconds, turns: some }) =>
         `${name}: ${(some / seconds).toFixed(0)} turns/s (${some} in ${seconds.toFixed(1)} s)`,
@@ -32,12 +33,37 @@ export function describeScale(result: ScaleResult): readonly string[] {
         `${errors.length} errors logged, ${takeovers.length} notes of queues that changed hands`
       );
     }),
+    ...kindsOf(processes.flatMap(({ errors }) => errors)),
     `409 Conflict: ${conflicts}`,
     `PostgreSQL: ${(databaseMs / turns).toFixed(2)} ms of processor a turn, ` +
       (statements.length === 0
         ? 'statements not counted'
         : `${(calls / turns).toFixed(1)} statements a turn`),
   ];
+}
+
+/** People say more than they are answered at once, so a wait is more than a turn. */
+function waitsOf(waits: ScaleResult['waits']): string {
+  const at = (share: number): string =>
+    (waits[Math.floor((waits.length - 1) * share)]?.seconds ?? NaN).toFixed(1);
+  const longest = waits
+    .slice(-5)
+    .map(
+      ({ chat, text, at, seconds }) =>
+        `${seconds.toFixed(1)} (${text} in ${chat}, said after ${(at / 1_000).toFixed(0)})`,
+    );
+  return `seconds until an answer: half ${at(0.5)}, 99 % ${at(0.99)}, longest ${longest.join(', ')}`;
+}
+
+/** What was logged, and the error's own words, each once. */
+function kindsOf(lines: readonly string[]): readonly string[] {
+  const kinds = Map.groupBy(lines, (line) => {
+    const [of = '', why = ''] = [/"msg":"([^"]*)/, /"err(?:or)?":(?:{.*?"message":)?"([^"]*)/].map(
+      (pattern) => pattern.exec(line)?.[1],
+    );
+    return of === '' ? line : `${of}: ${why.slice(0, 200)}`;
+  });
+  return [...kinds].map(([kind, all]) => `logged ${all.length} times: ${kind}`);
 }
 
 /** The dearest statements (carried out + planned), for whoever looks for waste. */

@@ -7,7 +7,7 @@ import { createDatabaseCost, type Statement } from './database-cost.ts';
 import { createFleet } from './fleet.ts';
 import { mishaps, type Mishap, type MishapName, type World } from './mishaps.ts';
 import { countFiles, type FileCounts } from './scale-files.ts';
-import { startScaleLoad } from './scale-load.ts';
+import { startScaleLoad, type Wait } from './scale-load.ts';
 
 export type ScaleOptions = Readonly<{
   conversations: number;
@@ -34,6 +34,8 @@ export type ScaleResult = Readonly<{
   counts: ScaleCounts;
   files: FileCounts;
   mishaps: readonly Mishap[];
+  /** Shortest first. */
+  waits: readonly Wait[];
   /** The run in stretches: quiet ones, and those from a mishap to its end. */
   stretches: readonly Readonly<{ name: string; seconds: number; turns: number }>[];
   processes: readonly Readonly<{
@@ -103,6 +105,9 @@ export async function runScale(
       counts: countScale(load.said, platform.answers, repeats),
       files: countFiles(options.files ? load.said : new Map(), platform.files, repeats),
       mishaps: happened,
+      waits: load.waits
+        .toSorted((a, b) => a.seconds - b.seconds)
+        .map((wait) => ({ ...wait, at: wait.at - began })),
       stretches: stretchesOf(platform, began, ended, happened),
       processes: fleet.names.map((name) => ({
         name,

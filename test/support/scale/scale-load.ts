@@ -1,12 +1,16 @@
 import type { LeanPlatform } from '../lean/lean-platform.ts';
 import { broughtBy, wantedBy } from './scale-files.ts';
 
+/** How long somebody waited for the answer to what they said at `at` (monotonic milliseconds). */
+export type Wait = Readonly<{ chat: number; text: string; at: number; seconds: number }>;
+
 /** Conversations that go on for as long as they are answered. */
 export type ScaleLoad = Readonly<{
   /** Messages said so far, by chat: `message 0`, `message 1` and so on. */
   said: ReadonlyMap<number, number>;
   /** Messages that were answered at least once. */
   answered(): number;
+  waits: readonly Wait[];
   /** From now on nobody says more than their share of `messages`. Until then everybody does. */
   finish(): void;
   /** Resolves when so many messages were answered, or nothing more comes. */
@@ -29,6 +33,8 @@ export function startScaleLoad(
   const { conversations, messages, ahead, files, patienceMs } = options;
   const said = new Map<number, number>();
   const heard = new Map<number, Set<string>>();
+  const saidAt = new Map<string, number>();
+  const waits: Wait[] = [];
   const reaching = new Set<Readonly<{ count: number; resolve: () => void }>>();
   const state = { said: 0, answered: 0, finishing: false, over: false };
   const impatient = setTimeout(end, patienceMs);
@@ -65,17 +71,20 @@ export function startScaleLoad(
     for (let spoken = said.get(chat) ?? 0; goesOn(spoken) && unanswered(chat) < ahead; spoken++) {
       said.set(chat, spoken + 1);
       state.said += 1;
+      saidAt.set(`${chat} message ${spoken}`, performance.now());
       const file = files ? wantedBy(spoken) : undefined;
       if (file === undefined) platform.says(chat, `message ${spoken}`);
       else platform.says(chat, `message ${spoken}, send ${file}`, broughtBy(chat, spoken));
     }
   }
 
-  const unhear = platform.onAnswer(({ chat, text }) => {
+  const unhear = platform.onAnswer(({ chat, text, at: answeredAt }) => {
     const texts = heard.get(chat) ?? new Set();
     heard.set(chat, texts);
     if (texts.has(text) || !text.startsWith('message ')) return;
     texts.add(text);
+    const at = saidAt.get(`${chat} ${text}`) ?? NaN;
+    waits.push({ chat, text, at, seconds: (answeredAt - at) / 1_000 });
     state.answered += 1;
     impatient.refresh();
     goOn(chat);
@@ -86,6 +95,7 @@ export function startScaleLoad(
   for (let chat = 1; chat <= conversations; chat++) goOn(chat);
   return {
     said,
+    waits,
     answered: () => state.answered,
     finish() {
       state.finishing = true;
