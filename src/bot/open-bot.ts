@@ -71,7 +71,6 @@ export async function openBot(options: {
     until,
   });
   opening.defer(store.close);
-  const folders = await openFolders(config, store, log);
   const health = await openHealth({
     listen,
     store,
@@ -79,6 +78,7 @@ export async function openBot(options: {
     clock,
     log,
   });
+  const folders = await openFolders(config, health.store, log);
   const tracing = await openTraces(env, log);
   opening.defer(async () => tracing?.close());
   const skillSandbox = await openSkillSandbox(config, log, reach);

@@ -199,7 +199,8 @@ export async function judgeCall(
     log.info({ ...fields, code, reason }, 'policy refused a tool call');
     return refuse(code, hint ?? `the host's policy does not allow this call of ${tool.name}`);
   } catch (error) {
-    if (isShutdown(error)) throw error;
+    // Not run either, and asked again later.
+    if (isShutdown(error) || storeFault(error) !== undefined) throw error;
     if (!attempt.signal.aborted)
       log.error({ ...fields, error: reasonOf(error, redact) }, 'policy failed, so it denies');
     const message = `${tool.name} could not be judged by the host's policy and was not run`;

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
+import { noMeter } from '../../src/core/meter.ts';
+import { createCopies } from '../../src/folders/create-copies.ts';
+import { createStoreHealth } from '../../src/operator/health/store-health.ts';
+import { watchStore } from '../../src/operator/health/watch-store.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { trustedMs } from '../../src/store/postgres/lease.ts';
@@ -183,6 +189,37 @@ function outages(server: PostgresServer): void {
       );
     });
   }
+
+  test('Q11 Q14 what a turn reads and writes of folders waits for the database', async (t) => {
+    const log = quietLog();
+    const plain = await openStore(await server.database(), { log });
+    t.after(plain.close);
+    const health = createStoreHealth({
+      check: plain.check,
+      onFault: () => undefined,
+      clock: systemClock,
+      log,
+    });
+    t.after(health.stop);
+    health.start(() => undefined);
+    const { files: filesOf, signals } = watchStore(plain, health, noMeter);
+    const files = filesOf();
+    assert.ok(files !== undefined);
+    const root = mkdtempSync(path.join(tmpdir(), 'skillet-outage-'));
+    t.after(() => rmSync(root, { recursive: true }));
+    const onFault = (error: unknown): void => assert.fail(String(error));
+    const folders = createCopies({ files, signals, root, quota: 1_000_000, onFault });
+    const file = path.join(root, 'chats/1/a.txt');
+    await server.stop('crash');
+    const work = folders.use(['chats/1'], 'changes', async () => writeFileSync(file, 'kept'));
+    await log.line(({ message }) => message.includes('the store cannot be used'));
+    await server.start();
+    await work;
+    assert.deepEqual(
+      (await files.read('chats/1'))?.files.map(({ path: name, size }) => [name, size]),
+      [['a.txt', 4]],
+    );
+  });
 
   test('Q11 a database that hangs is told within seconds and nothing waits for it for ever', async (context) => {
     const url = new URL(await server.database());

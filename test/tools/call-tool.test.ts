@@ -216,6 +216,9 @@ test('Q5 Q11 T11 a store that cannot be used is no outcome of a call, a platform
   const away = Object.assign(new Error('disk full'), { errcode: 13 });
   const failing = (error: Error) => door([recorder('broken', () => Promise.reject(error))]).call('broken');
   await assert.rejects(failing(new Error('not journalled', { cause: away })), /not journalled/);
+  const unjudged = recorder('send');
+  await assert.rejects(door([unjudged], { decide: () => Promise.reject(away) }).call('send'), /disk full/);
+  assert.equal(unjudged.ran.length, 0);
   const { content } = await failing(Object.assign(new Error('nobody there'), { code: 'ECONNREFUSED' }));
   assert.equal(content, 'error TOOL_FAILED: broken failed: nobody there');
 });

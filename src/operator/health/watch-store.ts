@@ -101,6 +101,19 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       ...same('add', 'find', 'of', 'within', 'all', 'change', 'skip', 'remove', 'removeOf'),
     },
     fire: refuse,
+    files: (method) => () => {
+      const files = method();
+      if (files === undefined) return undefined;
+      const { versions, read, write, missing, put, get, size, touch } = files;
+      const waiting = {
+        versions: repeat(versions),
+        read: repeat(read),
+        write: repeat(write),
+        get: repeat(get),
+      };
+      const sent = { missing: repeat(missing), put: repeat(put), size: repeat(size), touch: repeat(touch) };
+      return { ...files, ...waiting, ...sent };
+    },
     memories: {
       add: wait,
       remove: wait,
@@ -115,19 +128,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     },
     addWork: wait,
     prune: refuse,
-    ...same(
-      'stop',
-      'keyed',
-      'files',
-      'usage',
-      'lead',
-      'reserve',
-      'countUse',
-      'forget',
-      'backup',
-      'backlog',
-      'check',
-    ),
+    ...same('stop', 'keyed', 'usage', 'lead', 'reserve', 'countUse', 'forget', 'backup', 'backlog', 'check'),
     ...same('close'),
   });
 }

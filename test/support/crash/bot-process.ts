@@ -94,7 +94,8 @@ export function startBotProcess(options: {
       return exited;
     },
     signal: (name) => void child.kill(name),
-    errors: () => lines.filter((line) => !line.startsWith('{') || /"level":[56]0/.test(line)),
+    errors: () =>
+      lines.filter((line) => !line.startsWith('{') || /"level":[56]0|file that a person sent could/.test(line)),
     takeovers: () => lines.filter((line) => /a lane was lost|another process is gone/.test(line)),
     logged,
   };
