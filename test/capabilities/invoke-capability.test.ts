@@ -169,6 +169,19 @@ test('C8 a mutating call whose outcome cannot be stored does not succeed, and is
   assert.deepEqual(again.ok && again.value.output, { written: true, again: true });
 });
 
+test('C6 L7 the key is made in a folder that nobody has made yet, as by a container that starts first', async (t) => {
+  const { home } = await capabilityStage(t);
+  const file = path.join(home, 'shared', 'data', 'capabilities.key');
+  const stored: string[] = [];
+  const records = {
+    keyCheck: async () => stored[0],
+    claimKey: async (check: string) => (stored[0] ??= check),
+  };
+  const sealed = (await openCapabilityKey(file, records)).seal('word', 'a');
+  assert.equal((await openCapabilityKey(file, records)).open(sealed, 'a'), 'word');
+  assert.equal((await stat(path.dirname(file))).mode & 0o777, 0o700);
+});
+
 test('C6 without the key that accounts were sealed with nothing is called, and it is said why', async (t) => {
   const stage = await capabilityStage(t);
   await stage.link('work');

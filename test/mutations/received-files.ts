@@ -82,6 +82,9 @@ export const receivedFileMutations: readonly Mutation[] = [
     ],
     ['a file name is Markdown', '${inlineCode(attachment.name)}', '${attachment.name}'],
     ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
+    ['a file is left out while the store is away', 'if (storeFault(error) !== undefined) throw error;', ''],
+    ['a download that broke off is not tried again', 'of waitsMs)', 'of waitsMs.slice(3))'],
+    ['half a file is in the way of the whole', 'await rm(to, { force: true });', ''],
   ]),
   ...changesOf('conversations/transcribe.ts', 'conversations/transcribe.test.ts', [
     ['key and voice go along a redirect', "redirect: 'manual'", "redirect: 'follow'"],

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { hasCode } from '../has-code.ts';
 
-/** Makes a file (0600) that nobody ever sees a part of, also after a kill. False, changing nothing, if there is one. */
+/** Makes a file (0600), and its folder (0700), that nobody ever sees a part of, also after a kill. False, changing nothing, if there is one. */
 export function createWhole(file: string, text: string): boolean {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomUUID().slice(0, 8)}.new`;
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });

@@ -95,7 +95,9 @@ export function startBotProcess(options: {
     },
     signal: (name) => void child.kill(name),
     errors: () =>
-      lines.filter((line) => !line.startsWith('{') || /"level":[56]0|file that a person sent could/.test(line)),
+      lines.filter(
+        (line) => !line.startsWith('{') || /"level":[56]0|file that a person sent could/.test(line),
+      ),
     takeovers: () => lines.filter((line) => /a lane was lost|another process is gone/.test(line)),
     logged,
   };
