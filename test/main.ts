@@ -14,12 +14,12 @@ import { folderInMemory } from './support/folder-in-memory.ts';
 import { keepSources } from './support/keep-sources.ts';
 
 /** Processes at once: a good part of the tests waits. */
-const atOnce = 5;
+const atOnce = 7;
 /** For what hangs; whatever else takes long does so where the machine has much else to do. */
 const testTimeoutMs = 300_000;
 /** Also for what is left when its tests are done. */
 const processTimeoutMs = 1_200_000;
-const filesOfAProcess = 16;
+const filesOfAProcess = 12;
 const source = path.join(import.meta.dirname, '../src');
 /** What takes longest comes first, so that nothing long is left over at the end. */
 const first = [
@@ -34,9 +34,9 @@ const first = [
   'channels',
   'sandbox',
 ];
-/** They start bots all the time, or try thousands of texts: half of the suite's time. */
+/** They start bots all the time, or try thousands of texts, or wait for limits: more than half of the suite's time. */
 const slow =
-  /^(?:crash|machines|property|rolling|scale)\/|^store\/postgres-|^sandbox\/docker|^(?:linear-time|package)\./;
+  /^(?:crash|machines|property|rolling|scale)\/|^store\/postgres-|^sandbox\/(?:docker|off)|^cli\/(?:archive|chat-with-running)|^channels\/markdown-split|^folders\/copies-histories|^(?:linear-time|package)\./;
 const alone = /^(?:crash|machines|rolling|scale)\/|^store\/postgres|^[^/]+$/;
 
 const isAll = process.argv.includes('--all');

@@ -144,9 +144,7 @@ test('U9 A8 a result whose skill was forbidden meanwhile is not delivered', asyn
   await asked.promise;
   await set.skill('dig', dig('enabled: false\n'));
   await set.reconfigure(`${open}[skills.dig]\nenabled = false\n`);
-  await set.telegram.until('the rule', () =>
-    set.log.lines.some(({ message }) => message.includes('config was changed')),
-  );
+  await set.log.line(({ message }) => message.includes('config was changed'));
   gate.resolve();
   await ann.dm.nextMessage('It gave nothing.');
   assert.ok(set.messages.requests.every(({ body }) => isRun(body) || !/SECRET MAP/.test(textOf(body))));

@@ -190,9 +190,7 @@ test('N2 [[routines]] of the config run as the person they name, follow a reload
   person.says('routine_remove {"id": "greeting"}');
   await person.dm.nextMessage(/set up in config\.toml: only the operator/);
   await set.reconfigure(routine('task = "Good day."\nreminder = true'));
-  await set.telegram.until('the change is stored', () =>
-    set.log.lines.find((line) => line.message === 'the config was changed'),
-  );
+  await set.log.line(({ message }) => message === 'the config was changed');
   person.says('/routines');
   await person.dm.nextMessage(/Good day\./);
   await set.reconfigure(toml);
