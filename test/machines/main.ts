@@ -34,7 +34,9 @@ async function main(): Promise<number> {
   if (missing !== false) throw new Error(missing);
   const inside = await runInOwnNetwork();
   if (inside !== undefined) return inside;
-  const names = process.env['SKILLET_MACHINES_MISHAPS']?.split(',') ?? usual;
+  const names = (process.env['SKILLET_MACHINES_MISHAPS'] ?? usual.join())
+    .split(',')
+    .filter((name) => name !== '');
   const unknown = names.filter((name) => !isMishap(name));
   if (unknown.length > 0) throw new Error(`no such mishap: ${unknown.join(', ')}`);
   const before = loadavg()[0] ?? NaN;

@@ -15,9 +15,9 @@ export function describeScale(result: ScaleResult): readonly string[] {
             `${files.mixedUp.length}, repeated ${files.repeated} (explained: ${files.explained})`,
         ]),
     ...mishaps.map(
-      ({ name, who, held, firstS, lastS, polledS }) =>
-        `${name} (${who}): ${held} conversations held; answered again after ${firstS.toFixed(1)} s (first) to ` +
-        `${lastS.toFixed(1)} s (last); updates asked for after ${polledS.toFixed(1)} s`,
+      ({ name, who, held, firstS, medianS, lastS, polledS }) =>
+        `${name} (${who}): ${held} conversations held; answered again after ${firstS.toFixed(1)} s (first), ` +
+        `${medianS.toFixed(1)} s (median), ${lastS.toFixed(1)} s (last); updates asked for after ${polledS.toFixed(1)} s`,
     ),
     waitsOf(waits),
     ...stretches.map(

@@ -34,8 +34,9 @@ export type Mishap = Readonly<{
   who: string;
   /** Answers that were in the hands of what it befell; of the database, in those of all processes. */
   held: number;
-  /** From the moment it happened to the first and the last of them, seconds; `NaN` where there was none. */
+  /** From the moment it happened to the first, the middle and the last of them, seconds; `NaN` where there was none. */
   firstS: number;
+  medianS: number;
   lastS: number;
   /** From the same moment until somebody asked for updates after it. */
   polledS: number;
@@ -220,13 +221,14 @@ async function outcome(
     delay(longestMs, undefined, { ref: false }),
   ]);
   const seconds = (at: number): number => (at - began) / 1_000;
-  const times = held.map((expected) => seconds(arrival(expected)));
+  const times = held.map((expected) => seconds(arrival(expected))).toSorted((a, b) => a - b);
   return {
     name,
     who,
     held: held.length,
-    firstS: times.length === 0 ? NaN : Math.min(...times),
-    lastS: times.length === 0 ? NaN : Math.max(...times),
+    firstS: times[0] ?? NaN,
+    medianS: times[Math.floor((times.length - 1) / 2)] ?? NaN,
+    lastS: times.at(-1) ?? NaN,
     polledS: seconds(platform.polls.find(({ at }) => at > goneAt)?.at ?? Infinity),
     at: began,
     overAt: performance.now(),
