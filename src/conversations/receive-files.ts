@@ -261,7 +261,7 @@ function whyUnshown(type: 'image' | 'document', size: number, room: number): str
 async function fetchPatiently(
   fetch: (until: AbortSignal) => Promise<void>,
   to: string,
-  { signal, left, deps: { clock } }: Receiving,
+  { signal, left, deps: { clock, log } }: Receiving,
 ): Promise<void> {
   const deadline = createDeadline(clock);
   const until = AbortSignal.any([signal, deadline.signal]);
@@ -274,6 +274,7 @@ async function fetchPatiently(
         return await fetch(until);
       } catch (error) {
         if (!(error instanceof FetchFileError && error.passing)) throw error;
+        log.info({ err: error, waitMs }, 'a download broke off; trying again');
       }
       await clock.sleep(waitMs, until);
       await rm(to, { force: true });
