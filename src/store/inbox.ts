@@ -11,6 +11,9 @@ import type { ServeOptions, Serving, Stopped, StopOrder, Store } from './store.t
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
 
+/** Lookups of one moment that share a statement. */
+const most = 200;
+
 export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
 /** The inbox row that holds a message. */
 export const itemOf = (key: string): string => `(SELECT item FROM inbox_keys WHERE key = ${key})`;
@@ -112,20 +115,20 @@ export function createInbox(
 ): Readonly<{ inbox: Inbox; stop: Store['stop']; beside: Statement<InboxRow> }> {
   const { dialect } = sql;
   const item = itemOf('?1');
-  const waiting = (which: string) =>
-    sql.statement<InboxRow>(
-      `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' ${which} ORDER BY seq`,
-    );
-  const all = waiting('');
-  const beside = waiting(`AND ${dialect.contains('lane', "'~'")}`);
-  const within = waiting(
-    `AND +seq > ?2 AND lane >= ?1 AND lane < ?6 AND (lane = ?1 OR lane > ?3 AND lane < ?4 OR lane > ?5)`,
+  const waiting = `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting'`;
+  const all = sql.statement<InboxRow>(`${waiting} ORDER BY seq`);
+  const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('lane', "'~'")} ORDER BY seq`);
+  const within = sql.lookup<InboxRow>(
+    `${waiting} AND +seq > CAST(?2 AS BIGINT) AND lane >= ?1 AND lane < ?6
+     AND (lane = ?1 OR lane > ?3 AND lane < ?4 OR lane > ?5)`,
+    { most, order: 'seq' },
   );
   const dead = sql.statement<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
-  const joinable = sql.statement<Pick<InboxRow, 'parts'>>(
+  const joinable = sql.lookup<Pick<InboxRow, 'parts'>>(
     `SELECT parts FROM inbox WHERE join_key = ?1 AND lane = ?2 AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
+    { most },
   );
   const setAside = sql.guarded(
     `UPDATE inbox SET status = 'dead', error = ?2, taken_at = NULL WHERE ${dialect.held} AND seq = ?1`,
@@ -180,7 +183,7 @@ export function createInbox(
     return { cancelled, dropped: yield* changed(dropUntaken), stopping: yield* changed(stopTaken) };
   }
 
-  const list = async (rows: Call<InboxRow>) => (await sql.read(rows)).map(toListed);
+  const list = async (rows: Promise<readonly InboxRow[]>) => (await rows).map(toListed);
   const byHand = async (key: string, survives: 'power' | 'server', change: Call) =>
     (await own.byHand([key], survives, change, hasChanged)).changed > 0;
 
@@ -190,7 +193,7 @@ export function createInbox(
     inbox: {
       accept: own.accept,
       async begun(message, join) {
-        const [item] = await sql.read(joinable(join.key, conversationKey(message.conversation)));
+        const [item] = await joinable(join.key, conversationKey(message.conversation));
         return item && wholeOf(item.parts, message, join);
       },
       replace: own.replace,
@@ -220,11 +223,11 @@ export function createInbox(
       async untake({ key, interruptedAt }) {
         await untake(key, interruptedAt ?? null);
       },
-      list: (status) => list(status === 'dead' ? dead() : all()),
-      beside: () => list(beside()),
+      list: (status) => list(sql.read(status === 'dead' ? dead() : all())),
+      beside: () => list(sql.read(beside())),
       // "0" comes after "/", and DEL after "~".
       waitingIn: (lane, after = 0) =>
-        list(within(lane, after, `${lane}/`, `${lane}0`, `${lane}~`, `${lane}\u007f`)),
+        list(within(lane, String(after), `${lane}/`, `${lane}0`, `${lane}~`, `${lane}\u007f`)),
       retry: (key) => byHand(key, 'power', revive(key)),
       drop: (key) => byHand(key, 'server', drop(key, clock.now())),
     },
