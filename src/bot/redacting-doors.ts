@@ -59,6 +59,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
         'untake',
         'list',
         'waitingIn',
+        'behind',
         'beside',
         'retry',
         'drop',

@@ -39,8 +39,8 @@ export function joinTurn(
     !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
   return {
     async next(since, answered) {
-      const theirs = (await store.inbox.waitingIn(item.lane, item.seq)).filter(
-        ({ lane, message }) => lane === item.lane && message?.sender.id === item.message.sender.id,
+      const theirs = (await store.inbox.behind(item)).filter(
+        ({ message }) => message?.sender.id === item.message.sender.id,
       );
       const edit = theirs.find(({ message }) => message?.edits === item.key);
       const next = edit ?? theirs[0];

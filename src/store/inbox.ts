@@ -77,8 +77,10 @@ export type Inbox = Readonly<{
   /** Takes back a `take`: the item is as it was, for another process (Q15). */
   untake(item: Pick<InboxItem, 'key' | 'interruptedAt'>): Promise<void>;
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
-  /** Includes threads (`/`) and work beside the lane (`~`), oldest first; only items after number `after`. */
-  waitingIn(lane: string, after?: number): Promise<readonly ListedItem[]>;
+  /** Includes threads (`/`) and work beside the lane (`~`), oldest first. */
+  waitingIn(lane: string): Promise<readonly ListedItem[]>;
+  /** What waits in the item's lane after it, oldest first. */
+  behind(item: Pick<InboxItem, 'lane' | 'seq'>): Promise<readonly ListedItem[]>;
   /** Everything that waits in lanes beside conversations: runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
   /** Resets the tries of a dead item. False if there is none. */
@@ -118,11 +120,15 @@ export function createInbox(
   const waiting = `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting'`;
   const all = sql.statement<InboxRow>(`${waiting} ORDER BY seq`);
   const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('lane', "'~'")} ORDER BY seq`);
-  const within = sql.lookup<InboxRow>(
-    `${waiting} AND +seq > CAST(?2 AS BIGINT) AND lane >= ?1 AND lane < ?6
-     AND (lane = ?1 OR lane > ?3 AND lane < ?4 OR lane > ?5)`,
-    { most, order: 'seq' },
+  // "0" comes after "/", and DEL after "~".
+  const within = sql.statement<InboxRow>(
+    `${waiting} AND lane >= ?1 AND lane < ?1 || '\u007f' AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~')
+     ORDER BY seq`,
   );
+  const behind = sql.lookup<InboxRow>(`${waiting} AND lane = ?1 AND seq > CAST(?2 AS BIGINT)`, {
+    most,
+    order: 'seq',
+  });
   const dead = sql.statement<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
@@ -225,9 +231,8 @@ export function createInbox(
       },
       list: (status) => list(sql.read(status === 'dead' ? dead() : all())),
       beside: () => list(sql.read(beside())),
-      // "0" comes after "/", and DEL after "~".
-      waitingIn: (lane, after = 0) =>
-        list(within(lane, String(after), `${lane}/`, `${lane}0`, `${lane}~`, `${lane}\u007f`)),
+      waitingIn: (lane) => list(sql.read(within(lane))),
+      behind: ({ lane, seq }) => list(behind(lane, String(seq))),
       retry: (key) => byHand(key, 'power', revive(key)),
       drop: (key) => byHand(key, 'server', drop(key, clock.now())),
     },

@@ -220,12 +220,35 @@ export function inboxContract(storeTest: StoreTest): void {
     const lanes = ['1', '1/7', '1~run', '10', '2'];
     const work = lanes.map((lane) => ({ lane: `telegram:${lane}`, message: said('1', 1, { id: lane }) }));
     await store.commit({ work });
-    const listed = async (lane: string, after?: number) =>
-      (await store.inbox.waitingIn(lane, after)).map(({ key }) => key);
+    const listed = async (lane: string) => (await store.inbox.waitingIn(lane)).map(({ key }) => key);
     assert.deepEqual(await listed('telegram:1'), ['1', '1/7', '1~run']);
     assert.deepEqual(await listed('telegram:2'), ['2']);
+  });
+
+  storeTest('H11 what waits behind an item is in its lane alone, oldest first', async (store) => {
+    const message = (id: string) => said('1', 1, { id });
+    await store.commit({
+      work: [
+        ...['a', 'b', 'c'].map((id) => ({ lane: 'telegram:1', message: message(id) })),
+        ...['1/7', '1~run', '10'].map((lane) => ({ lane: `telegram:${lane}`, message: message(lane) })),
+      ],
+    });
     const [first] = await store.inbox.waitingIn('telegram:1');
-    assert.deepEqual(await listed('telegram:1', first?.seq), ['1/7', '1~run']);
+    assert.ok(first);
+    assert.deepEqual(
+      (await store.inbox.behind(first)).map(({ key, message: { id } = {} }) => [key, id]),
+      [
+        ['b', 'b'],
+        ['c', 'c'],
+      ],
+    );
+    await store.commit({ done: 'c' });
+    assert.deepEqual(
+      (await Promise.all([first, { ...first, lane: 'telegram:2' }].map(store.inbox.behind))).map(
+        ({ length }) => length,
+      ),
+      [1, 0],
+    );
   });
 
   storeTest('U9 work beside a conversation is an item of a lane of its own, once', async (store) => {

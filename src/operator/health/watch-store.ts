@@ -63,7 +63,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       },
       postpone: repeat,
       untake: repeat,
-      ...same('serve', 'list', 'waitingIn', 'beside', 'retry', 'drop'),
+      ...same('serve', 'list', 'waitingIn', 'behind', 'beside', 'retry', 'drop'),
     },
     outbox: {
       next: repeat,
