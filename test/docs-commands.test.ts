@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { commands } from '../src/cli/commands.ts';
 import { startMessagesServer } from './servers/messages/messages-server.ts';
 import { startTelegramServer } from './servers/telegram/start-telegram-server.ts';
+import { sandboxHere } from './support/bubblewrap-here.ts';
 import { blocksOf, documents, root, shownCommands, words } from './support/documents.ts';
 import { makeRepository } from './support/git-repository.ts';
 import { openCliHome } from './support/run-cli.ts';
@@ -165,7 +166,7 @@ async function openPlace(t: TestContext) {
   t.after(() => model.close());
   const ann = telegram.person({ name: 'Ann' });
   ann.says('/start');
-  await home.write('config.toml', configOf(ann.id, telegram.url, model.url));
+  await home.write('config.toml', `${configOf(ann.id, telegram.url, model.url)}${sandboxHere}`);
   const accessPage = await readFile(path.join(root, 'docs/how-to/access.md'), 'utf8');
   const [tests] = blocksOf(accessPage).filter(({ text }) => text.startsWith('[[test]]'));
   await home.write('access.tests.toml', tests?.text ?? '');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmod } from 'node:fs/promises';
 import { test } from 'node:test';
+import { sandboxHere } from './support/bubblewrap-here.ts';
 import { blocksOf, documents, root, words } from './support/documents.ts';
 import { openCliHome, type CliHome } from './support/run-cli.ts';
 import { openRunningBot } from './support/running-bot.ts';
@@ -37,7 +38,7 @@ test('L17 what the documents show of commands is what they print', async (t) => 
     'access.tests.toml',
     blocksOf(accessPage).find(({ text }) => text.startsWith('[[test]]'))?.text ?? '',
   );
-  await home.write('config.toml', `${config}[telegram]\ntoken = "$TELEGRAM_BOT_TOKEN"\n`);
+  await home.write('config.toml', `${config}[telegram]\ntoken = "$TELEGRAM_BOT_TOKEN"\n${sandboxHere}`);
   await chmod(
     await home.write('.env', `TELEGRAM_BOT_TOKEN=123456:${'A'.repeat(35)}\nANTHROPIC_API_KEY=sk-1\n`),
     0o644,

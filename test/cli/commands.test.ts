@@ -27,7 +27,7 @@ test('L1 every command says what it, its arguments and its options are about', a
   }
 });
 
-/** Files that a command loads: of `src` by their paths, packages by their names. */
+/** Files that a command loads, however it ends: of `src` by their paths, packages by their names. */
 async function loadedBy(...args: readonly string[]) {
   const watch = `
     import { registerHooks } from 'node:module';
@@ -39,7 +39,7 @@ async function loadedBy(...args: readonly string[]) {
     process.execPath,
     ['--import', `data:text/javascript,${encodeURIComponent(watch)}`, 'bin/skillet.js', ...args],
     { cwd: root, env: childEnv(root) },
-  );
+  ).catch((ended: Readonly<{ stdout: string; stderr: string }>) => ended);
   const files = stderr.split('\n').flatMap((url) => /\/src\/(.*)$/.exec(url)?.[1] ?? []);
   const packages = stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g).map(([, name]) => name);
   return { stdout, files, packages: [...new Set(packages)] };

@@ -12,6 +12,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
+import { sandboxHere } from '../support/bubblewrap-here.ts';
 import { openCliHome, type CliHome } from '../support/run-cli.ts';
 import { openRunningBot } from '../support/running-bot.ts';
 
@@ -26,15 +27,17 @@ const provoked = new Set<string>();
 const telegram = '[telegram]\ntoken = "123456789:AAExampleExampleExampleExampleExample"\n';
 const owned = '[bot]\nowner = ["telegram:42"]\n';
 
+/** `sandbox`: what ends the config. */
 async function examine(
   home: CliHome,
   toml: string | undefined,
   {
     args = [],
     env = {},
-  }: Readonly<{ args?: readonly string[]; env?: Readonly<Record<string, string>> }> = {},
+    sandbox = sandboxHere,
+  }: Readonly<{ args?: readonly string[]; env?: Readonly<Record<string, string>>; sandbox?: string }> = {},
 ): Promise<Report & Readonly<{ found: readonly Finding[]; of(id: string): Finding }>> {
-  if (toml !== undefined) await home.write('config.toml', toml);
+  if (toml !== undefined) await home.write('config.toml', `${toml}${sandbox}`);
   const ran = await home.run(['doctor', '--json', ...args], { env });
   assert.equal(ran.stderr, '');
   const report = JSON.parse(ran.stdout) as Report;
@@ -56,7 +59,7 @@ async function examine(
 test('L2 a machine in order has nothing but notes, and each check says what it saw', async (t) => {
   const home = await openCliHome(t);
   const fresh = await examine(home, undefined);
-  assert.equal(fresh.ok, true);
+  assert.equal(fresh.ok, sandboxHere === '');
   for (const id of ['CONFIG_MISSING', 'NO_CHANNEL', 'NO_MODEL', 'WEB_SEARCH_MISSING'])
     assert.equal(fresh.of(id).level, 'note');
   const good = await examine(home, `${owned}${telegram}`);
@@ -134,7 +137,7 @@ test('L2 tokens, models, programs, ports and folders are looked at as start does
 
 test('L2 S4 --fix closes files to others and says so; what is not ours to decide it leaves', async (t) => {
   const home = await openCliHome(t);
-  const file = await home.write('config.toml', `${owned}${telegram}`);
+  const file = await home.write('config.toml', `${owned}${telegram}${sandboxHere}`);
   const env = await home.write('.env', 'TOKEN=secret-canary\n');
   await mkdir(path.join(home.folder, 'data'), { mode: 0o755 });
   await chmod(file, 0o666);
@@ -200,7 +203,7 @@ test('L2 Q9 Q10 a store that is in use, newer, older, damaged; none of them is c
 
 test('L2 Q9 a running bot is no finding: its store and ports are its own', async (t) => {
   const home = await openCliHome(t);
-  const bot = await openRunningBot(t, home, owned);
+  const bot = await openRunningBot(t, home, `${owned}${sandboxHere}`);
   const { ok, found } = await examine(home, undefined);
   assert.equal(ok, true, JSON.stringify(found));
   await bot.end();
@@ -290,11 +293,11 @@ test('L2 A9 doors that stand open are named with their lines', async (t) => {
 
 test('L2 T9 a sandbox that is off, or the virtual one for want of bubblewrap', async (t) => {
   const home = await openCliHome(t);
-  const off = await examine(home, `${owned}${telegram}[sandbox]\nmode = "off"\n`);
+  const off = await examine(home, `${owned}${telegram}`, { sandbox: '[sandbox]\nmode = "off"\n' });
   assert.equal(off.of('SANDBOX_OFF').level, 'warning');
-  const virtual = await examine(home, `${owned}${telegram}`, { env: { PATH: '/nowhere' } });
+  const virtual = await examine(home, `${owned}${telegram}`, { env: { PATH: '/nowhere' }, sandbox: '' });
   assert.match(virtual.of('SANDBOX_VIRTUAL').fix, /apt-get install bubblewrap/);
-  const asked = await examine(home, `${owned}${telegram}[sandbox]\nmode = "virtual"\n`);
+  const asked = await examine(home, `${owned}${telegram}`, { sandbox: '[sandbox]\nmode = "virtual"\n' });
   assert.equal(asked.ok, true);
 });
 

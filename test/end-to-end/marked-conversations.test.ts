@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { isRun } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { talk } from '../support/talk.ts';
@@ -184,6 +185,7 @@ test('S7 a skill that a person started marks, and one that config calls sensitiv
 });
 
 test('S7 a sensitive skill may use its script again and again; once another one has answered it is asked for', async (t) => {
+  if (bubblewrapHere.skip !== false) return t.skip(bubblewrapHere.skip);
   const mail = 'sensitive: true\nnetwork: [mail.example.org]\n';
   const { telegram, home } = await startWholeBot(t, {
     sandbox: 'auto',

@@ -299,7 +299,7 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
     ['words of a removed person join', 'if (!(await users.decide(message)).allowed) return false;', ''],
-    ['somebody else’s words join', '&& message?.sender.id === item.message.sender.id', ''],
+    ['somebody else’s words join', 'message?.sender.id === item.message.sender.id', 'true'],
     ['a command joins', "judged.kind !== 'turn' || judged.invocation !== undefined", 'false'],
     ['what one person alone sees joins', 'ephemeral === true || ', ''],
   ]),

@@ -7,3 +7,6 @@ const probe = await probeBubblewrap({ limits: sandboxLimits });
 export const bubblewrapHere: Readonly<{ bwrap: string; skip: string | false }> = probe.ok
   ? { bwrap: probe.bwrap, skip: false }
   : { bwrap: '', skip: probe.why };
+
+/** Ends a config of a machine that lacks nothing. */
+export const sandboxHere = probe.ok ? '' : '[sandbox]\nmode = "virtual"\n';
