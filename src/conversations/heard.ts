@@ -51,7 +51,7 @@ export async function heardSince(
   return store.overheard.recent(conversationKey(message.conversation), most(), since);
 }
 
-/** From the platform, oldest first (H10). Never rejects. */
+/** From the platform, oldest first (H10); nothing where it can't be read. Rejects while the store is away. */
 async function readEarlier(
   message: Message,
   { heard: { channels, users }, clock, log }: HeardDeps,
@@ -59,19 +59,17 @@ async function readEarlier(
   const channel = channels.get(message.conversation.channel);
   if (channel?.readEarlier === undefined || message.task !== undefined) return [];
   const enough = new AbortController();
-  try {
-    const since = message.sentAt - bounds.overheardKeptMs;
-    const said = await Promise.race([
-      channel.readEarlier(message, { most: mostEarlier.messages, since }),
-      clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),
-    ]);
-    return newest(await ofAdmitted(message, said, users));
-  } catch (error) {
-    log.warn({ err: error, message: message.id }, 'what was said before a question could not be read');
-    return [];
-  } finally {
-    enough.abort();
-  }
+  const since = message.sentAt - bounds.overheardKeptMs;
+  const said = await Promise.race([
+    channel.readEarlier(message, { most: mostEarlier.messages, since }),
+    clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),
+  ])
+    .catch((error: unknown) => {
+      log.warn({ err: error, message: message.id }, 'what was said before a question could not be read');
+      return [];
+    })
+    .finally(() => enough.abort());
+  return newest(await ofAdmitted(message, said, users));
 }
 
 /** All of a thread; in chats only the bot and admitted people (M10). */
