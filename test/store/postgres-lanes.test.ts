@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import pg from 'pg';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -251,6 +253,39 @@ function lanes({ database, run }: PostgresServer): void {
     await serving.stop();
     const [here] = await pair(context, url);
     assert.equal((await here.inbox.take('telegram:42', Date.now()))?.key, 'k');
+  });
+
+  test('Q9 a store all of whose connections wait for a locked table still keeps its lanes', async (context) => {
+    const url = await database();
+    const [store] = await pair(context, url);
+    await store.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
+    const begun = Promise.withResolvers<AbortSignal>();
+    const gate = Promise.withResolvers<void>();
+    const serving = store.inbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(_lane, lost) {
+        begun.resolve(lost);
+        await gate.promise;
+        await store.inbox.drop('k');
+      },
+    });
+    const lost = await begun.promise;
+    const other = new pg.Client(url);
+    await other.connect();
+    context.after(() => other.end());
+    await other.query('BEGIN; LOCK TABLE skillet.keyed');
+    const writes = Array.from({ length: 20 }, (_, n) => store.keyed('test').set(`key${n}`, n));
+    const sign = 'SELECT heartbeat_on FROM skillet_jobs.job_common WHERE heartbeat_on IS NOT NULL';
+    const first = await run(url, sign);
+    const again = until(async () => !isDeepStrictEqual(await run(url, sign), first));
+    await withinMachineTime('the next sign of life', 8_000, again);
+    await other.query('COMMIT');
+    await Promise.all(writes);
+    gate.resolve();
+    await serving.idle();
+    assert.equal(lost.aborted, false);
+    await serving.stop();
   });
 
   test('Q9 a lane that has work and no job is found when a store is opened', async (context) => {

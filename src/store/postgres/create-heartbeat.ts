@@ -1,6 +1,5 @@
 import type { Log } from '../../lib/log.ts';
 import { trustedMs, type Claim, type Lease } from './lease.ts';
-import type { Jobs } from './open-jobs.ts';
 
 export type Heartbeat = Readonly<{
   /** `since`: before the claim was sent (monotonic milliseconds). */
@@ -16,7 +15,11 @@ export type Heartbeat = Readonly<{
 const touchMs = 3_000;
 const tickMs = 1_000;
 
-export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
+/** `touch` returns the lost ones. */
+export function createHeartbeat(
+  touch: (claims: readonly Claim[]) => Promise<readonly Claim[]>,
+  log: Log,
+): Heartbeat {
   /** When the last heartbeat that arrived was sent. */
   const aliveAt = new Map<Lease, number>();
   const paused = new Set<Lease>();
@@ -34,15 +37,15 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
       else if (now - at > trustedMs) lose(lease);
     }
     if (aliveAt.size === 0 || state.touching !== undefined || now - state.touchedAt < touchMs) return;
-    state.touching = touch(now).finally(() => delete state.touching);
+    state.touching = touchAll(now).finally(() => delete state.touching);
   }
 
-  async function touch(now: number): Promise<void> {
+  async function touchAll(now: number): Promise<void> {
     state.touchedAt = now;
     const leases = [...aliveAt.keys()].filter((lease) => !paused.has(lease));
     if (leases.length === 0) return;
     try {
-      const lost = new Set(await jobs.touch(leases.map(({ claim }) => claim)));
+      const lost = new Set(await touch(leases.map(({ claim }) => claim)));
       for (const lease of leases) {
         if (lease.state() !== 'held') continue;
         if (lost.has(lease.claim)) lose(lease);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
 import { createLocalSignals, topics, type Signals } from '../signals.ts';
 import type { Kind } from './lease.ts';
-import { toFault, type Database } from './open-database.ts';
+import { toFault, type Database, type Query } from './open-database.ts';
 
 /** LISTEN and NOTIFY between processes: hints, which a disconnected process misses. */
 export type NotifyBus = Readonly<{
@@ -13,6 +13,8 @@ export type NotifyBus = Readonly<{
   on(topic: string, listener: (text: string) => void): () => void;
   /** After a reconnect: something may have been missed. */
   onReturn(listener: () => void): void;
+  /** On the connection that listens: it waits for none of the pool. While it is away, on one of those. */
+  query: Query;
   close(): void;
 }>;
 
@@ -27,10 +29,14 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
   const self = randomUUID();
   const listeners = new Set<Readonly<{ topic: string; listener: (text: string) => void }>>();
   const returned = new Set<() => void>();
-  const state: { client?: pg.Client; timer?: NodeJS.Timeout; failures: number; closed: boolean } = {
-    failures: 0,
-    closed: false,
-  };
+  const state: {
+    client?: pg.Client;
+    /** Once it listens. */
+    query?: Query;
+    timer?: NodeJS.Timeout;
+    failures: number;
+    closed: boolean;
+  } = { failures: 0, closed: false };
 
   function receive(payload: string): void {
     const read = envelope.safeParse(parsed(payload));
@@ -52,6 +58,7 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
       return lose(client, error);
     }
     state.failures = 0;
+    state.query = database.on(client);
     beat(client);
     // Also at the first connection: nothing was heard before.
     for (const listener of returned) listener();
@@ -76,6 +83,7 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
   function lose(client: pg.Client, error: unknown): void {
     if (state.closed || state.client !== client) return;
     delete state.client;
+    delete state.query;
     hangUp(client);
     log.debug({ err: toFault(error) }, 'the line to the other processes was lost');
     wait(Math.min(100 * 2 ** state.failures++, longestWaitMs), () => void connect());
@@ -100,6 +108,7 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
       return () => void listeners.delete(one);
     },
     onReturn: (listener) => void returned.add(listener),
+    query: (sql, values) => (state.query ?? database.query)(sql, values),
     close() {
       state.closed = true;
       clearTimeout(state.timer);

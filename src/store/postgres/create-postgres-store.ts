@@ -48,7 +48,8 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
   const { database, jobs, leases, clock, log } = backing;
   const sql = createSql(database, leases);
   const { cancel, ...asks } = createPendingRequests(sql, log);
-  const heartbeat = createHeartbeat(jobs, log);
+  // Where every connection of the pool waits, as for a locked table, the lanes are still held.
+  const heartbeat = createHeartbeat((claims) => jobs.touch(wire.query, claims), log);
   const presence = createPresence(backing, heartbeat);
   const leader = createLead(database, log);
   const prune = createPrune(sql);

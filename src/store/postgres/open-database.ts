@@ -36,6 +36,8 @@ export type Database = Readonly<{
   script(sql: string): Promise<unknown>;
   /** Outside the pool; the caller connects, ends and handles errors. */
   dedicated(): pg.Client;
+  /** A statement on this connection. */
+  on(client: pg.ClientBase): Query;
   /** The server may have stopped. */
   onLoss(listener: () => void): void;
   close(): Promise<void>;
@@ -92,7 +94,7 @@ export function openDatabase(url: string, log: Log): Database {
 
   /** Prepared: planned once a connection. */
   const queryOn =
-    (client: pg.PoolClient, withinMs = statementMs): Query =>
+    (client: pg.ClientBase, withinMs = statementMs): Query =>
     async <Row>(text: string, values: readonly unknown[] = []) => {
       const name = names.get(text) ?? `skillet_${names.size}`;
       names.set(text, name);
@@ -127,6 +129,7 @@ export function openDatabase(url: string, log: Log): Database {
       }),
     script: (sql) => withClient((client) => faulty(client.query(sql))),
     dedicated,
+    on: queryOn,
     onLoss: (listener) => void listeners.add(listener),
     close: () => pool.end(),
   };

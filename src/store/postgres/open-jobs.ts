@@ -28,7 +28,7 @@ export type Jobs = Readonly<{
     most: number,
   ): Promise<Readonly<{ claims: readonly Claim[]; more: boolean }>>;
   /** Heartbeat; returns the lost ones. */
-  touch(claims: readonly Claim[]): Promise<readonly Claim[]>;
+  touch(query: Query, claims: readonly Claim[]): Promise<readonly Claim[]>;
   close(): Promise<void>;
 }>;
 
@@ -130,11 +130,11 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
       }));
       return { claims, more: claims.length === batchSize };
     },
-    async touch(claims) {
+    async touch(query, claims) {
       const lost: Claim[] = [];
       for (const [queue, held] of Map.groupBy(claims, (claim) => claim.queue)) {
         const jobs = held.map(({ job }) => job);
-        const alive = new Set(settledJobs.parse(await boss.touch(queue, jobs)).settled);
+        const alive = new Set(settledJobs.parse(await boss.touch(queue, jobs, over(query))).settled);
         lost.push(...held.filter(({ job }) => !alive.has(job.id)));
       }
       return lost;
