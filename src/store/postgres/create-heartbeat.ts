@@ -15,43 +15,52 @@ export type Heartbeat = Readonly<{
 const touchMs = 3_000;
 const tickMs = 1_000;
 
-/** `touch` returns the lost ones. */
+/** `touch` returns the lost ones; `now`: milliseconds that never go back. */
 export function createHeartbeat(
   touch: (claims: readonly Claim[]) => Promise<readonly Claim[]>,
   log: Log,
+  now = () => performance.now(),
 ): Heartbeat {
   /** When the last heartbeat that arrived was sent. */
   const aliveAt = new Map<Lease, number>();
   const paused = new Set<Lease>();
-  const state: { touching?: Promise<void>; touchedAt: number; closed: boolean } = {
-    touchedAt: 0,
+  const state: { touching?: Promise<void>; notBefore: number; closed: boolean } = {
+    notBefore: -Infinity,
     closed: false,
   };
   const listeners = new Set<() => void>();
   const timer = setInterval(tick, tickMs).unref();
 
   function tick(): void {
-    const now = performance.now();
     for (const [lease, at] of aliveAt) {
       if (lease.state() !== 'held') drop(lease);
-      else if (now - at > trustedMs) lose(lease);
+      else if (now() - at > trustedMs) lose(lease);
     }
-    if (aliveAt.size === 0 || state.touching !== undefined || now - state.touchedAt < touchMs) return;
-    state.touching = touchAll(now).finally(() => delete state.touching);
+    touchIfDue();
   }
 
-  async function touchAll(now: number): Promise<void> {
-    state.touchedAt = now;
-    const leases = [...aliveAt.keys()].filter((lease) => !paused.has(lease));
-    if (leases.length === 0) return;
+  /** All that are not paused, once one of them needs it. */
+  function touchIfDue(): void {
+    const at = now();
+    if (state.touching !== undefined || at < state.notBefore) return;
+    const leases = [...aliveAt.keys()].filter((lease) => lease.state() === 'held' && !paused.has(lease));
+    if (!leases.some((lease) => at - (aliveAt.get(lease) ?? at) >= touchMs)) return;
+    state.touching = touchAll(leases, at).finally(() => {
+      delete state.touching;
+      touchIfDue();
+    });
+  }
+
+  async function touchAll(leases: readonly Lease[], at: number): Promise<void> {
     try {
       const lost = new Set(await touch(leases.map(({ claim }) => claim)));
       for (const lease of leases) {
         if (lease.state() !== 'held') continue;
         if (lost.has(lease.claim)) lose(lease);
-        else aliveAt.set(lease, now);
+        else aliveAt.set(lease, at);
       }
     } catch (error) {
+      state.notBefore = at + tickMs;
       log.debug({ err: error }, 'the lanes held here could not be kept alive; trying again');
     }
   }
@@ -77,7 +86,11 @@ export function createHeartbeat(
       if (aliveAt.has(lease)) paused.add(lease);
       await state.touching;
     },
-    resume: (lease) => void paused.delete(lease),
+    resume(lease) {
+      paused.delete(lease);
+      // A pause may meet each tick.
+      touchIfDue();
+    },
     held: () => Array.from(aliveAt.keys(), ({ claim }) => claim),
     onTaken: (listener) => void listeners.add(listener),
     close() {
