@@ -174,6 +174,15 @@ export const recordMutations = [
       { test: 'store/postgres-fences.test.ts' },
     ],
   ]),
+  ...changesOf('store/postgres/create-heartbeat.ts', 'store/heartbeat.test.ts', [
+    ['a queue waits for a tick', '      touchIfDue();\n    },', '    },'],
+    [
+      'a queue the database gave away goes on',
+      'if (lost.has(lease.claim)) lose(lease);',
+      'if (false) lose(lease);',
+    ],
+    ['a silent database loses no queue', 'now() - at > trustedMs', 'false'],
+  ]),
   ...changesOf('store/postgres/lease.ts', 'store/lease.test.ts', [
     [
       'a lost lane is released',
