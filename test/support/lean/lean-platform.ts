@@ -13,7 +13,7 @@ import { getFile, serveFile, type HeldFile } from '../../servers/telegram/serve-
 import { createUpdateQueue } from '../../servers/telegram/update-queue.ts';
 import { messagesIn, sendModelAnswer, type ModelRequest } from './lean-model.ts';
 
-/** Something the bot sent, as it reads in the end: a line about the work becomes the answer, or goes. */
+/** Something the bot sent that notifies, as it reads in the end. */
 export type LeanAnswer = Readonly<{
   chat: number;
   id: number;
@@ -42,6 +42,8 @@ export type LeanPlatform = Readonly<{
   /** Answers by chat, in the order they arrived. */
   answers: ReadonlyMap<number, readonly LeanAnswer[]>;
   files: ReadonlyMap<number, readonly LeanFile[]>;
+  /** Lines about the work, which came without a notification and are still there: `"text" in chat`. */
+  lines(): readonly string[];
   /** Told of each answer when it arrives. Gives what ends it. */
   onAnswer(listener: (answer: LeanAnswer) => void): () => void;
   /** Who asked for updates when (monotonic milliseconds), in that order. */
@@ -78,6 +80,7 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   const asked = new Map<string, number>();
   const uploads = new Map<string, HeldFile>();
   const world = { files: uploads, changed: () => undefined };
+  const lines = new Map<number, string>();
   const counted = { answers: 0, messages: 0, conflicts: 0 };
   const queue = createUpdateQueue({
     clock: systemClock,
@@ -93,10 +96,25 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
     ...content,
   });
 
-  function sendMessage(by: string, chat: number, text: unknown): unknown {
+  function sendMessage(
+    by: string,
+    chat: number,
+    { text, disable_notification: silent }: Call['args'],
+  ): unknown {
     const message = sent(chat, { text });
-    show({ chat, id: message.message_id, by }, String(text));
+    const id = message.message_id;
+    if (silent === true) lines.set(id, `"${String(text)}" in ${chat}`);
+    else show({ chat, id, by }, String(text));
     return message;
+  }
+
+  function editMessage(of: Pick<LeanAnswer, 'chat' | 'id' | 'by'>, text: string): void {
+    if (lines.has(of.id)) lines.set(of.id, `"${text}" in ${of.chat}`);
+    else show(of, text);
+  }
+
+  function deleteMessage(of: Pick<LeanAnswer, 'chat' | 'id'>): void {
+    if (!lines.delete(of.id)) unshow(of);
   }
 
   function show(of: Pick<LeanAnswer, 'chat' | 'id' | 'by'>, text: string): void {
@@ -131,9 +149,9 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
     const chat = Number(args['chat_id']);
     if (method === 'getMe') return me;
     const id = Number(args['message_id']);
-    if (method === 'sendMessage') return sendMessage(by, chat, args['text']);
-    if (method === 'editMessageText') return (show({ chat, id, by }, String(args['text'])), true);
-    if (method === 'deleteMessage') return (unshow({ chat, id }), true);
+    if (method === 'sendMessage') return sendMessage(by, chat, args);
+    if (method === 'editMessageText') return (editMessage({ chat, id, by }, String(args['text'])), true);
+    if (method === 'deleteMessage') return (deleteMessage({ chat, id }), true);
     if (method === 'sendDocument') return sendDocument(chat, [...call.files.values()]);
     if (method === 'getFile') return getFile(world)(args);
     if (method === 'getUpdates') polls.push({ by, at: performance.now() });
@@ -211,6 +229,7 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
         ? Promise.resolve()
         : new Promise((resolve) => waiting.push({ count: wanted, resolve })),
     answers,
+    lines: () => [...lines.values()],
     files,
     onAnswer(listener) {
       listeners.add(listener);

@@ -2,7 +2,8 @@ import type { ScaleResult } from './run-scale.ts';
 
 /** The figures of a run, a line each. */
 export function describeScale(result: ScaleResult): readonly string[] {
-  const { counts, files, mishaps, waits, stretches, processes, conflicts, databaseMs, statements } = result;
+  const { counts, files, lines, mishaps, waits, stretches, processes, conflicts, databaseMs, statements } =
+    result;
   const turns = Math.max(1, counts.answered);
   const calls = statements.reduce((sum, statement) => sum + statement.calls, 0);
   return [
@@ -14,6 +15,7 @@ export function describeScale(result: ScaleResult): readonly string[] {
           `files ${files.wanted}, returned ${files.returned}, lost ${files.lost.length}, mixed up ` +
             `${files.mixedUp.length}, repeated ${files.repeated} (explained: ${files.explained})`,
         ]),
+    ...(lines.length === 0 ? [] : [`lines about the work that stay: ${lines.join(', ')}`]),
     ...mishaps.map(
       ({ name, who, held, firstS, medianS, lastS, polledS }) =>
         `${name} (${who}): ${held} conversations held; answered again after ${firstS.toFixed(1)} s (first), ` +

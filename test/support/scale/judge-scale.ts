@@ -6,7 +6,14 @@ const takenOverS = 30;
 const diedOrHung: readonly MishapName[] = ['poller', 'worker', 'all', 'stopped', 'partition'];
 
 /** What must not be, in words; empty when all is well. */
-export function judgeScale({ counts, files, mishaps, processes, left }: ScaleResult): readonly string[] {
+export function judgeScale({
+  counts,
+  files,
+  lines,
+  mishaps,
+  processes,
+  left,
+}: ScaleResult): readonly string[] {
   const { lost, disordered, strange, repeated, explained } = counts;
   const named = (what: string, which: readonly string[]): readonly string[] =>
     which.length === 0 ? [] : [`${which.length} ${what}: ${which.slice(0, 10).join(', ')}`];
@@ -25,6 +32,8 @@ export function judgeScale({ counts, files, mishaps, processes, left }: ScaleRes
     ...mishaps
       .filter(({ name, lastS }) => diedOrHung.includes(name) && lastS > takenOverS)
       .map(({ name, lastS }) => `${name}: the last conversation waited ${lastS.toFixed(1)} s`),
+    // A kill, or a database that forgets, may fall between a line and its note.
+    ...named('lines about the work stay', mishaps.length === 0 ? lines : []),
     // Without a mishap every holder lives.
     ...processes
       .filter(({ takeovers }) => mishaps.length === 0 && takeovers.length > 0)

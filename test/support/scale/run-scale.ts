@@ -52,6 +52,8 @@ export type ScaleResult = Readonly<{
     /** How it ended when it was told to. */
     code: number | null;
   }>[];
+  /** Lines about the work that stay beside the answers. */
+  lines: readonly string[];
   conflicts: number;
   databaseMs: number;
   statements: readonly Statement[];
@@ -119,6 +121,7 @@ export async function runScale(
         takeovers: fleet.takeovers(name),
         code: exits.get(name) ?? null,
       })),
+      lines: platform.lines(),
       conflicts: platform.conflicts(),
       databaseMs: cost.processorMs(),
       statements,
