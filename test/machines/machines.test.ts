@@ -6,7 +6,14 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { noMachines } from '../support/machines/network.ts';
 
-const sizes = { CONVERSATIONS: 24, MESSAGES: 240, PROCESSES: 3, CONCURRENCY: 8, MISHAPS: 'failover,poller' };
+const sizes = {
+  CONVERSATIONS: 24,
+  MESSAGES: 240,
+  PROCESSES: 3,
+  CONCURRENCY: 8,
+  MISHAPS: 'failover,poller',
+  LIMIT: 270,
+};
 
 /** The short form; `npm run test:machines` is the long one. */
 test(

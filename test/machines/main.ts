@@ -4,8 +4,8 @@
  * conversations that send files and want them back, 20 kills, a partition of 40 s, a restart and a failover of the database.
  * Prints figures, and exits 1 when anything was lost, mixed up, out of order, repeated without excuse, or not taken over
  * within 30 s. `SKILLET_MACHINES_CONVERSATIONS`,
- * `_MESSAGES`, `_PROCESSES`, `_CONCURRENCY`, `_MODEL_MS`, `_AHEAD`, `_MISHAPS` (as for `npm run test:scale`) and `_ASYNC`
- * (1: the standby follows behind) change it.
+ * `_MESSAGES`, `_PROCESSES`, `_CONCURRENCY`, `_MODEL_MS`, `_AHEAD`, `_MISHAPS` (as for `npm run test:scale`), `_ASYNC`
+ * (1: the standby follows behind) and `_LIMIT` (seconds) change it.
  */
 import { loadavg } from 'node:os';
 import { noMachines, runInOwnNetwork } from '../support/machines/network.ts';
@@ -39,6 +39,7 @@ async function main(): Promise<number> {
     .filter((name) => name !== '');
   const unknown = names.filter((name) => !isMishap(name));
   if (unknown.length > 0) throw new Error(`no such mishap: ${unknown.join(', ')}`);
+  const limit = number('LIMIT', 0);
   const before = loadavg()[0] ?? NaN;
   const result = await runMachines(
     {
@@ -52,6 +53,7 @@ async function main(): Promise<number> {
       ahead: number('AHEAD', 3),
       mishaps: names.filter(isMishap),
       patienceMs: 120_000,
+      ...(limit === 0 ? {} : { limitMs: limit * 1_000 }),
     },
     { synchronous: number('ASYNC', 0) === 0 },
   );

@@ -21,6 +21,7 @@ test('Q2 Q3 Q7 Q9 three processes on one PostgreSQL: the one that polls is kille
     ahead: 3,
     mishaps: ['poller'],
     patienceMs: 60_000,
+    limitMs: 270_000,
   });
   for (const line of describeScale(result)) t.diagnostic(line);
   assert.deepEqual(judgeScale(result), []);

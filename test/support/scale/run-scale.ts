@@ -28,6 +28,8 @@ export type ScaleOptions = Readonly<{
   mishaps: readonly MishapName[];
   /** It is over when nobody heard anything for so long. */
   patienceMs: number;
+  /** Rejects after this time, and says what was under way. */
+  limitMs?: number;
 }>;
 
 export type ScaleResult = Readonly<{
@@ -77,7 +79,9 @@ export async function runScale(
   const machines = world?.machines;
   const fleet = await createFleet(platform, { processes, concurrency, paced, store, machines });
   const sampling = new AbortController();
-  try {
+  const step = { now: 'the start of all' };
+
+  async function carryOut(): Promise<ScaleResult> {
     // All at the same moment, on an empty database.
     await Promise.all(fleet.names.map(fleet.start));
     await cost.reset();
@@ -87,17 +91,21 @@ export async function runScale(
     const began = performance.now();
     const happened: Mishap[] = [];
     for (const [index, name] of options.mishaps.entries()) {
+      step.now = name;
       await load.reached(Math.floor((options.messages * (index + 1)) / (options.mishaps.length + 1)));
       happened.push(await mishaps[name]({ server, url, platform, fleet, load, world }));
     }
+    step.now = 'the last answers';
     load.finish();
     await load.done;
+    step.now = 'settling';
     const ended = performance.now();
     const left = await untilSettled(server, url, options.patienceMs);
     await sample();
     sampling.abort();
     await sampled;
     const statements = await cost.statements();
+    step.now = 'the end of all';
     const exits = new Map(
       await Promise.all(fleet.names.map(async (name) => [name, (await fleet.stop(name)).code] as const)),
     );
@@ -127,6 +135,22 @@ export async function runScale(
       statements,
       left,
     };
+  }
+
+  async function tooLate(ms: number): Promise<never> {
+    await delay(ms, undefined, { signal: sampling.signal });
+    const asking = [...platform.asking].map(([name, count]) => `${name} ${count}`).join(', ');
+    const last = platform.polls.at(-1);
+    throw new Error(
+      `after ${ms / 1_000} s it was still at ${step.now}; requests at the model: ${asking}; ` +
+        `last poll by ${last?.by ?? 'nobody'} ${Math.round(performance.now() - (last?.at ?? 0))} ms ago; errors: ` +
+        fleet.names.map((name) => `${name}: ${fleet.errors(name).slice(-5).join(' | ')}`).join('; '),
+    );
+  }
+
+  try {
+    const { limitMs } = options;
+    return await (limitMs === undefined ? carryOut() : Promise.race([carryOut(), tooLate(limitMs)]));
   } finally {
     sampling.abort();
     await fleet.close();
