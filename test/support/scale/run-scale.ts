@@ -79,6 +79,7 @@ export async function runScale(
   const machines = world?.machines;
   const fleet = await createFleet(platform, { processes, concurrency, paced, store, machines });
   const sampling = new AbortController();
+  const over = new AbortController();
   const step = { now: 'the start of all' };
 
   async function carryOut(): Promise<ScaleResult> {
@@ -138,7 +139,7 @@ export async function runScale(
   }
 
   async function tooLate(ms: number): Promise<never> {
-    await delay(ms, undefined, { signal: sampling.signal });
+    await delay(ms, undefined, { signal: over.signal });
     const asking = [...platform.asking].map(([name, count]) => `${name} ${count}`).join(', ');
     const last = platform.polls.at(-1);
     throw new Error(
@@ -152,6 +153,7 @@ export async function runScale(
     const { limitMs } = options;
     return await (limitMs === undefined ? carryOut() : Promise.race([carryOut(), tooLate(limitMs)]));
   } finally {
+    over.abort();
     sampling.abort();
     await fleet.close();
     await platform.close();
