@@ -21,7 +21,7 @@ async function holds(reads: Reads, length: number, patterns: readonly Pattern[])
   const text = plain.make(length);
   const usual = Math.min(await cost(reads, text), await cost(reads, text));
   for (const { name, make } of patterns) {
-    const most = 150 + length / 500 + 50 * usual;
+    const most = 600 + length / 500 + 50 * usual;
     const took = await cost(reads, make(length));
     if (took > most && (await cost(reads, make(length))) > most)
       assert.fail(
