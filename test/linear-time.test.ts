@@ -16,7 +16,11 @@ for (const reads of foreignText) {
   });
 }
 
-/** Where time grew with the square of a length, one of 30,000 characters would take a second and one of 200,000 most of a minute. */
+/**
+ * Where time grew with the square of a length, one of 30,000 characters would take a second and one of 200,000 most of a minute.
+ * Broken YAML, whose repair is tried several times, takes up to 140 ms on a slow machine whatever its length, and twice
+ * that beside other tests.
+ */
 async function holds(reads: Reads, length: number, patterns: readonly Pattern[]): Promise<void> {
   const text = plain.make(length);
   const usual = Math.min(await cost(reads, text), await cost(reads, text));

@@ -51,7 +51,7 @@ export async function heardSince(
   return store.overheard.recent(conversationKey(message.conversation), most(), since);
 }
 
-/** From the platform, oldest first (H10); nothing where it can't be read. Rejects while the store is away. */
+/** From the platform, oldest first (H10); nothing if it can't be read. Rejects while the store is away. */
 async function readEarlier(
   message: Message,
   { heard: { channels, users }, clock, log }: HeardDeps,

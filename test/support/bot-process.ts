@@ -30,12 +30,17 @@ export function startBotProcess(t: TestContext, folder: string, cli = cliPath): 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
+  const lines: LogLine[] = [];
+  const other: string[] = [];
   t.after(async () => {
     child.kill('SIGKILL');
     await ended;
+    // A test that waits for what never comes ends without a word.
+    if (t.signal.aborted)
+      console.error(
+        [`bot ${child.pid}`, ...other, ...lines.slice(-60).map((line) => JSON.stringify(line))].join('\n'),
+      );
   });
-  const lines: LogLine[] = [];
-  const other: string[] = [];
   const waiting = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (text) => {

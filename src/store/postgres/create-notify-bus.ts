@@ -53,7 +53,8 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
     client.on('notification', ({ payload }) => receive(payload ?? ''));
     try {
       await client.connect();
-      await client.query(`${greeting}; LISTEN ${channel}`);
+      // A heartbeat waits for no disk.
+      await client.query(`SET synchronous_commit = off; ${greeting}; LISTEN ${channel}`);
     } catch (error) {
       return lose(client, error);
     }

@@ -24,7 +24,7 @@ export const newProcessId = (): ProcessId => randomInt(2 ** 48 - 1);
  * server after some five seconds. Shared, so that a new session need not wait for the end of the old one.
  */
 export const presenceOf = (self: ProcessId): string =>
-  'SET synchronous_commit = off; SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; ' +
+  'SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; ' +
   `SELECT pg_advisory_lock_shared(${self})`;
 
 /** Both signs must be gone, and for so long, that a session that connects again loses nothing. */
