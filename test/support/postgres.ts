@@ -64,12 +64,11 @@ export async function startPostgresPair({ synchronous = true } = {}): Promise<Po
   if (bin === undefined) return undefined;
   const kept = { wal_keep_size: '1GB' };
   const first = makeCluster(bin, true, synchronous ? { ...kept, synchronous_standby_names: '*' } : kept);
-  const second = makeCluster(bin, true, {
+  const following = {
     primary_conninfo: `host=${first.dir} user=skillet`,
     wal_retrieve_retry_interval: '200ms',
-  });
-  // Both begin as copies of one cluster, so that the standby can follow from the first byte on.
-  spawnSync('cp', ['-a', path.join(first.data, '.'), second.data]);
+  };
+  const second = makeCluster(bin, true, following, first.data);
   writeFileSync(path.join(second.data, 'standby.signal'), '');
   const used = { now: first };
   await first.start();
@@ -103,11 +102,18 @@ type Cluster = Readonly<{
   close(): Promise<void>;
 }>;
 
-function makeCluster(bin: string, durable: boolean, more: Readonly<Record<string, string>> = {}): Cluster {
+/** `copyOf`: data of a server that has not run yet, which this one can then follow from the first byte on. */
+function makeCluster(
+  bin: string,
+  durable: boolean,
+  more: Readonly<Record<string, string>> = {},
+  copyOf?: string,
+): Cluster {
   const dir = mkdtempSync(path.join(tmpdir(), 'skillet-pg-'));
   if (nobody.uid !== undefined) chownSync(dir, nobody.uid, nobody.gid);
   const data = path.join(dir, 'data');
-  makeData(bin, data, durable);
+  if (copyOf === undefined) makeData(bin, data, durable);
+  else if (!isCopied(copyOf, data)) throw new Error(`${copyOf} could not be copied`);
   const settings = {
     listen_addresses: '',
     unix_socket_directories: dir,
@@ -181,7 +187,7 @@ function makeData(bin: string, data: string, durable: boolean): void {
   const initdb = path.join(bin, 'initdb');
   const kind = JSON.stringify([initdb, statSync(initdb).mtimeMs, options, nobody, process.getuid?.()]);
   const kept = path.join(clusters, createHash('sha256').update(kind).digest('hex').slice(0, 16));
-  if (spawnSync('cp', ['-a', kept, data]).status === 0) return;
+  if (isCopied(kept, data)) return;
   rmSync(data, { recursive: true, force: true });
   const cwd = path.dirname(data);
   const made = spawnSync(initdb, ['-D', data, ...options], { ...nobody, cwd, encoding: 'utf8' });
@@ -196,6 +202,8 @@ function makeData(bin: string, data: string, durable: boolean): void {
   if (!steps.every(([command, ...args]) => spawnSync(command, args).status === 0))
     rmSync(own, { recursive: true, force: true });
 }
+
+const isCopied = (from: string, to: string): boolean => spawnSync('cp', ['-aT', from, to]).status === 0;
 
 /** Runs the server under a shell that holds a pipe from here: when that closes, for whatever reason, the server ends too. What ends its process group first (Ctrl-C) is not for it. */
 const supervisor = `
