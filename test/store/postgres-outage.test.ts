@@ -233,14 +233,38 @@ function outages(server: PostgresServer): void {
     line.hold(false);
     await works(() => store.check());
   });
+
+  test('Q9 Q11 a session whose first statement is never answered is replaced by another one', async (context) => {
+    const url = new URL(await server.database());
+    const socket = `${url.searchParams.get('host')}/.s.PGSQL.5432`;
+    const line = await startLine(context, socket, ['LISTEN', 'skillet lead']);
+    const store = await openStore(`postgres://skillet@127.0.0.1:${line.port}${url.pathname}`);
+    context.after(() => store.close());
+    const heard = new Promise((resolve) => store.signals.on('reload', resolve));
+    await withinMachineTime('the election', 12_000, store.lead('polling', never));
+    const other = await openStore(url.href);
+    context.after(() => other.close());
+    const knock = setInterval(() => void other.signals.send('reload', 'x'), 100);
+    context.after(() => clearInterval(knock));
+    await withinMachineTime('the signal', 12_000, heard);
+  });
 }
 
-/** A line to the server that can be held: what is sent goes nowhere, and nobody hangs up. */
-async function startLine(context: TestContext, socket: string) {
+/**
+ * A line to the server that can be held: what is sent goes nowhere, and nobody hangs up. So ends, too, the first connection
+ * on which one of `words` is said.
+ */
+async function startLine(context: TestContext, socket: string, words: readonly string[] = []) {
   const state = { held: false };
+  const unsaid = new Set(words);
   const open = new Set<Socket>();
   const line = createServer((from) => {
     const to = connect(path.resolve(socket));
+    from.on('data', (chunk: Buffer) => {
+      const said = [...unsaid].find((word) => chunk.includes(word));
+      if (said === undefined || !unsaid.delete(said)) return;
+      for (const one of [from, to]) one.removeAllListeners('data').resume();
+    });
     for (const [one, other] of [
       [from, to],
       [to, from],

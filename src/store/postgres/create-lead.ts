@@ -1,7 +1,6 @@
-import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../store.ts';
-import { toFault, type Database } from './open-database.ts';
+import { toFault, type Database, type Timed } from './open-database.ts';
 import { hangUp } from './create-notify-bus.ts';
 import { lockOf } from './queue-of.ts';
 
@@ -10,6 +9,8 @@ const beatMs = 4_000;
 const silentMs = 12_000;
 const trustedMs = silentMs - 2_000;
 const againMs = 1_000;
+/** It may be late as long as it leads. */
+const signOfLife: Timed = { text: 'SELECT 1', query_timeout: trustedMs };
 
 /**
  * A session lock, which others try every second (Q9). It ends with its process at once, or after 12 seconds of
@@ -20,6 +21,7 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
 
   async function acquire(what: string, until: AbortSignal): Promise<AbortSignal> {
     const client = database.dedicated();
+    const asked = `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`;
     const leading = new AbortController();
     const timers: { next?: NodeJS.Timeout; trusted?: NodeJS.Timeout } = {};
 
@@ -43,7 +45,7 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
       timers.trusted = setTimeout(late, Math.max(0, aliveAt + trustedMs - performance.now())).unref();
       timers.next = setTimeout(() => {
         const sent = performance.now();
-        client.query('SELECT 1').then(
+        client.query(signOfLife).then(
           () => beat(sent),
           (error: unknown) => end(toFault(error)),
         );
@@ -58,7 +60,7 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
       await client.query(`SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
       for (;;) {
         const sent = performance.now();
-        const { rows } = await client.query<Readonly<{ ours: boolean }>>(asking(what));
+        const { rows } = await client.query<Readonly<{ ours: boolean }>>(asked);
         if (rows[0]?.ours === true) {
           beat(sent);
           return leading.signal;
@@ -88,15 +90,6 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
     },
     close: () => closing.abort(new Error('the store was closed')),
   };
-}
-
-/** A dead connection would wait forever. */
-function asking(what: string): pg.QueryConfig {
-  const asked: pg.QueryConfig & Readonly<{ query_timeout: number }> = {
-    text: `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`,
-    query_timeout: trustedMs,
-  };
-  return asked;
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -34,7 +34,7 @@ export type Database = Readonly<{
   ): Promise<T>;
   /** Another library's statements, transaction included; returns what the driver returns. */
   script(sql: string): Promise<unknown>;
-  /** Outside the pool; the caller connects, ends and handles errors. */
+  /** Outside the pool; the caller connects, ends and handles errors. Statements time out after 5 seconds. */
   dedicated(): pg.Client;
   /** A statement on this connection. */
   on(client: pg.ClientBase): Query;
@@ -44,11 +44,14 @@ export type Database = Readonly<{
 }>;
 
 const statementMs = 15_000;
+/** Also for a new connection. Nothing may wait for ever on one that nobody answers. */
+const dedicatedMs = 5_000;
 /** After the server's own timeout the connection is given up. */
 const graceMs = 1_000;
 const poolSize = 10;
 
-type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
+/** `query_timeout`: milliseconds; the driver's types don't have it. */
+export type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
 
 /** Connects on first use. Throws if the URL is invalid. */
 export function openDatabase(url: string, log: Log): Database {
@@ -57,12 +60,12 @@ export function openDatabase(url: string, log: Log): Database {
     application_name: 'skillet',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: dedicatedMs,
     pipeline: true,
     types: { getTypeParser: parserOf },
   };
   const listeners = new Set<() => void>();
-  const dedicated = () => new pg.Client(settings);
+  const dedicated = () => new pg.Client({ ...settings, query_timeout: dedicatedMs });
   // Reads the URL; the pool would only do so later.
   dedicated();
   const pool = new pg.Pool({
