@@ -85,11 +85,11 @@ async function sweepIn(directory: string, group: string, stored: ReadonlySet<str
     const entry = path.join(directory, name);
     const full = `${group}/${name}`;
     const stats = await stat(entry).catch(ifAbsent);
-    if (stats?.isDirectory() === true) await sweepIn(entry, full, stored);
-    else {
-      const age = Date.now() - (stats?.ctimeMs ?? 0);
-      if (age > (stored.has(full) ? dayMs : hourMs)) await rm(entry, { force: true });
-    }
+    // Renamed since, and a new draft may have the old name.
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) await sweepIn(entry, full, stored);
+    else if (Date.now() - stats.ctimeMs > (stored.has(full) ? dayMs : hourMs))
+      await rm(entry, { force: true });
   }
 }
 

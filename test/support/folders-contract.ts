@@ -51,6 +51,21 @@ export function foldersContract(open: OpenFolders): void {
     assert.deepEqual(await names(folders, 'chats/a'), ['b.txt']);
   });
 
+  foldersTest('Q12 Q14 nothing is lost that is kept while retention looks', async ({ shelf }) => {
+    const draft = await shelf.draft('received/a');
+    const busy = { yet: true };
+    const looking = (async () => {
+      while (busy.yet) await shelf.sweep('received', 0);
+    })();
+    for (let n = 0; n < 100; n++) {
+      await writeFile(draft, String(n), { flag: 'wx' });
+      await shelf.keep('received/a', `file${n}`, draft);
+    }
+    busy.yet = false;
+    await looking;
+    assert.equal((await shelf.names('received/a')).length, 100);
+  });
+
   foldersTest(
     'Q12 Q14 retention removes folders that were not used, and keeps those that may not go',
     async (folders) => {
