@@ -48,6 +48,11 @@ export const receivedFileMutations: readonly Mutation[] = [
   ]),
   ...changesOf('folders/copied-shelf.ts', 'folders/copies.test.ts', [
     [
+      'a draft goes because it has the name of one that was renamed',
+      'if (stats === undefined) continue;',
+      'if (stats === undefined) await rm(entry, { force: true });\n    if (stats === undefined) continue;',
+    ],
+    [
       'a removed file is found in a copy',
       'await rm(local, { force: true });\n        return undefined;',
       'return local;',

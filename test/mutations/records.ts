@@ -174,6 +174,9 @@ export const recordMutations = [
       { test: 'store/postgres-fences.test.ts' },
     ],
   ]),
+  ...changesOf('store/postgres/open-database.ts', 'store/postgres-outage.test.ts', [
+    ['a session waits for ever', ', query_timeout: dedicatedMs', ''],
+  ]),
   ...changesOf('store/postgres/create-heartbeat.ts', 'store/heartbeat.test.ts', [
     ['a queue waits for a tick', '      touchIfDue();\n    },', '    },'],
     [
