@@ -172,6 +172,14 @@ test('R7 with the sandbox off it works the same, on paths of the host', async (t
   assert.match(text, /fine/);
 });
 
+test('R7 packages of many scripts are fetched at a time', async (t) => {
+  const { fetched } = await open(t, 'off');
+  const inTurn = async (first: number): Promise<void> => {
+    for (let n = first; n < 60; n += 6) assert.ok((await fetched(`scripts/${n}.py`)).ok);
+  };
+  await Promise.all([0, 1, 2, 3, 4, 5].map(inTurn));
+});
+
 function told({ data, errors }: Envelope): string {
   assert.deepEqual(errors, []);
   assert.equal(typeof data, 'string');
@@ -233,5 +241,15 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
     },
     run: (file: string, args: readonly string[] = []) => tool.run({ path: file, args }, context),
     bash: (command: string) => bash.run({ command }, context),
+    fetched: (script: string) =>
+      packages({
+        sandbox,
+        content: 'of one skill',
+        skillDirectory: skillFolder,
+        scratch,
+        fetch: ['uv', 'sync', '--quiet', '--script', script],
+        signal: t.signal,
+        onFetch: () => undefined,
+      }),
   };
 }

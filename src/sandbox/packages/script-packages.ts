@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../inside-sandbox.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
-import { hasCode } from '../../lib/has-code.ts';
+import { hasCode, ifAbsent } from '../../lib/has-code.ts';
 
 /** Name, extras and version as in uv; no URL, no path. */
 const requirement = /^[A-Za-z0-9][\w.,[\]=<>~!@+-]*$/;
@@ -153,12 +153,7 @@ export function uvPlaces(): string {
 }
 
 async function isFolder(place: string): Promise<boolean> {
-  try {
-    return (await stat(place)).isDirectory();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
-    throw error;
-  }
+  return (await stat(place).catch(ifAbsent))?.isDirectory() === true;
 }
 
 /** If another process fetched the same, uses that. */
@@ -173,9 +168,11 @@ async function moveTo(part: string, kept: string): Promise<void> {
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const place = path.join(folder, name);
-    const { mtimeMs } = await stat(place);
+    // Another fetch may have ended meanwhile.
+    const stats = await stat(place).catch(ifAbsent);
     const limit = name.includes('.') ? 2 * fetchLimitMs : keptMs;
-    if (Date.now() - mtimeMs > limit) await rm(place, { recursive: true, force: true });
+    if (stats !== undefined && Date.now() - stats.mtimeMs > limit)
+      await rm(place, { recursive: true, force: true });
   }
 }
 
