@@ -87,7 +87,7 @@ test('Q14 Q9 M12 T12 the same on Slack', { skip }, async (t) => {
   t.after(() => slack.close());
   const config = `${toml}[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
   const first = await startMachine(t, config, skills);
-  await slack.socket.greeted.untilCount(2);
+  await first.line(({ msg }) => msg === 'Slack is connected');
   const anna = slack.workspace.addUser('anna');
   const answered = (words: string): Promise<unknown> =>
     slack.posted(({ text }) => text === `I see it: ${words}`);
@@ -99,7 +99,7 @@ test('Q14 Q9 M12 T12 the same on Slack', { skip }, async (t) => {
   await answered('keep it');
   assert.ok(keptIt(asked));
   const second = await startMachine(t, config, skills);
-  await slack.socket.greeted.untilCount(4);
+  await second.line(({ msg }) => msg === 'Slack is connected');
   first.child.kill('SIGKILL');
   slack.people.dm(anna, '/report send it');
   const { files = [] } = await slack.posted(

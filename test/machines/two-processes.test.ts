@@ -137,7 +137,7 @@ test(
     t.after(() => slack.close());
     const config = `${machineConfig(await database(), model.url)}${slackConfig(slack)}`;
     const bots = await Promise.all([startMachine(t, config, skills), startMachine(t, config, skills)]);
-    await slack.socket.greeted.untilCount(4);
+    for (const bot of bots) await bot.line(({ msg }) => msg === 'Slack is connected');
     const anna = slack.workspace.addUser('anna');
     const rooms = Array.from({ length: 6 }, () => slack.workspace.addRoom('channel', { members: [anna.id] }));
     const said = rooms.map((room, n) => slack.people.mention(anna, room, `number ${n}`));

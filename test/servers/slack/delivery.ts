@@ -35,7 +35,7 @@ export type DeliveryKnobs = {
   twinGapMs: number;
   /** Every event is delivered so many times more after it was acknowledged, as the same event. */
   duplicates: number;
-  /** Milliseconds before each retry. */
+  /** Milliseconds before each retry. Slack's are 0, one and five minutes. */
   retryDelaysMs: readonly number[];
   /**
    * Milliseconds the app has to acknowledge what is sent from now on. Slack's are 3,000; a minute by default, for a machine

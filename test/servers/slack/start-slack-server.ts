@@ -102,7 +102,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     twins: options.twins ?? 'message-first',
     twinGapMs: options.twinGapMs ?? 0,
     duplicates: options.duplicates ?? 0,
-    retryDelaysMs: options.retryDelaysMs ?? [0, 200, 1000],
+    retryDelaysMs: options.retryDelaysMs ?? [0, 1_000, 30_000],
     ackTimeoutMs: options.ackTimeoutMs ?? 60_000,
     held: options.held ?? false,
     atOnce: options.atOnce ?? Infinity,
