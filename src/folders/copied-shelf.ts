@@ -85,7 +85,7 @@ async function sweepIn(directory: string, group: string, stored: ReadonlySet<str
     const entry = path.join(directory, name);
     const full = `${group}/${name}`;
     const stats = await stat(entry).catch(ifAbsent);
-    // Renamed since, and a new draft may have the old name.
+    // It was renamed meanwhile. A new draft may have its old name.
     if (stats === undefined) continue;
     if (stats.isDirectory()) await sweepIn(entry, full, stored);
     else if (Date.now() - stats.ctimeMs > (stored.has(full) ? dayMs : hourMs))

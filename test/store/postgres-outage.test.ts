@@ -247,12 +247,13 @@ function outages(server: PostgresServer): void {
     const knock = setInterval(() => void other.signals.send('reload', 'x'), 100);
     context.after(() => clearInterval(knock));
     await withinMachineTime('the signal', 12_000, heard);
+    assert.deepEqual([...line.unsaid], []);
   });
 }
 
 /**
- * A line to the server that can be held: what is sent goes nowhere, and nobody hangs up. So ends, too, the first connection
- * on which one of `words` is said.
+ * A line to the server that can be held: what is sent goes nowhere, and nobody hangs up. The same happens to the first
+ * connection on which one of `words` is said.
  */
 async function startLine(context: TestContext, socket: string, words: readonly string[] = []) {
   const state = { held: false };
@@ -282,7 +283,7 @@ async function startLine(context: TestContext, socket: string, words: readonly s
   });
   const address = line.address();
   assert.ok(typeof address === 'object' && address !== null);
-  return { port: address.port, hold: (held: boolean) => void (state.held = held) };
+  return { port: address.port, unsaid, hold: (held: boolean) => void (state.held = held) };
 }
 
 function damage(server: PostgresServer): void {

@@ -35,7 +35,7 @@ export function startBotProcess(t: TestContext, folder: string, cli = cliPath): 
   t.after(async () => {
     child.kill('SIGKILL');
     await ended;
-    // A test that waits for what never comes ends without a word.
+    // A test that times out says nothing itself.
     if (t.signal.aborted)
       console.error(
         [`bot ${child.pid}`, ...other, ...lines.slice(-60).map((line) => JSON.stringify(line))].join('\n'),

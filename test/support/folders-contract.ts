@@ -57,12 +57,15 @@ export function foldersContract(open: OpenFolders): void {
     const looking = (async () => {
       while (busy.yet) await shelf.sweep('received', 0);
     })();
-    for (let n = 0; n < 100; n++) {
-      await writeFile(draft, String(n), { flag: 'wx' });
-      await shelf.keep('received/a', `file${n}`, draft);
+    try {
+      for (let n = 0; n < 100; n++) {
+        await writeFile(draft, String(n), { flag: 'wx' });
+        await shelf.keep('received/a', `file${n}`, draft);
+      }
+    } finally {
+      busy.yet = false;
+      await looking;
     }
-    busy.yet = false;
-    await looking;
     assert.equal((await shelf.names('received/a')).length, 100);
   });
 

@@ -172,7 +172,7 @@ test('R7 with the sandbox off it works the same, on paths of the host', async (t
   assert.match(text, /fine/);
 });
 
-test('R7 packages of many scripts are fetched at a time', async (t) => {
+test('R7 packages of several scripts can be fetched at the same time', async (t) => {
   const { fetched } = await open(t, 'off');
   const inTurn = async (first: number): Promise<void> => {
     for (let n = first; n < 60; n += 6) assert.ok((await fetched(`scripts/${n}.py`)).ok);

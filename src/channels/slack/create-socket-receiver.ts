@@ -49,6 +49,7 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
     },
     async start() {
       await first.open();
+      if (stopped.signal.aborted) return;
       log.info({ mode: 'socket' }, 'Slack is connected');
       second.open().catch((error: unknown) => {
         log.warn({ err: error }, 'Slack is connected by one socket only');

@@ -9,7 +9,7 @@ const beatMs = 4_000;
 const silentMs = 12_000;
 const trustedMs = silentMs - 2_000;
 const againMs = 1_000;
-/** It may be late as long as it leads. */
+/** The answer may come late, as long as the leader is trusted. */
 const signOfLife: Timed = { text: 'SELECT 1', query_timeout: trustedMs };
 
 /**
