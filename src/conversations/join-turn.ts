@@ -3,7 +3,8 @@ import type { Channel } from '../core/channel.ts';
 import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Questions } from '../runs/questions.ts';
-import type { InboxItem } from '../store/inbox.ts';
+import type { InboxItem, WaitingItem } from '../store/inbox.ts';
+import { isEditOf } from './intake/take-edit.ts';
 import type { Store } from '../store/store.ts';
 import { completeChat, type JudgeMessage } from './judge-message.ts';
 import type { Joining } from './turn.ts';
@@ -37,14 +38,19 @@ export function joinTurn(
   let last = item.message;
   const continues = ({ sentAt }: Message): boolean =>
     !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
+  const firstOfTheirs = (behind: readonly WaitingItem[]) => {
+    for (const { key, acceptedAt, message: read } of behind) {
+      const message = read();
+      if (message?.sender.id === item.message.sender.id) return { key, acceptedAt, message };
+    }
+    return undefined;
+  };
   return {
     async next(since, answered) {
-      const theirs = (await store.inbox.behind(item)).filter(
-        ({ message }) => message?.sender.id === item.message.sender.id,
-      );
-      const edit = theirs.find(({ message }) => message?.edits === item.key);
-      const next = edit ?? theirs[0];
-      if (next?.message === undefined) return undefined;
+      const behind = await store.inbox.behind(item);
+      const edit = firstOfTheirs(behind.filter(({ key }) => isEditOf(item.key, key)));
+      const next = edit ?? firstOfTheirs(behind);
+      if (next === undefined) return undefined;
       const isLate = answered || next.acceptedAt < since;
       if (edit === undefined && isLate && !continues(next.message)) return undefined;
       if (!(await mayJoin(await completeChat(next.message, channels), transcript, deps))) return undefined;

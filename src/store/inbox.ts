@@ -43,6 +43,13 @@ export type ListedItem = Omit<InboxItem, 'message' | 'interruptedAt'> &
     takenAt?: number;
   }>;
 
+export type WaitingItem = Readonly<{
+  key: string;
+  acceptedAt: number;
+  /** Read when it is asked for: a lane may hold many. Undefined if it can't be read. */
+  message(): Message | undefined;
+}>;
+
 export type Accepted =
   | 'stored'
   /** Into a waiting item, as a twin or a continuation (album, split text). */
@@ -80,7 +87,7 @@ export type Inbox = Readonly<{
   /** Includes threads (`/`) and work beside the lane (`~`), oldest first. */
   waitingIn(lane: string): Promise<readonly ListedItem[]>;
   /** What waits in the item's lane after it, oldest first. */
-  behind(item: Pick<InboxItem, 'lane' | 'seq'>): Promise<readonly ListedItem[]>;
+  behind(item: Pick<InboxItem, 'lane' | 'seq'>): Promise<readonly WaitingItem[]>;
   /** Everything that waits in lanes beside conversations: runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
   /** Resets the tries of a dead item. False if there is none. */
@@ -125,10 +132,11 @@ export function createInbox(
     `${waiting} AND lane >= ?1 AND lane < ?1 || '\u007f' AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~')
      ORDER BY seq`,
   );
-  const behind = sql.lookup<InboxRow>(`${waiting} AND lane = ?1 AND seq > CAST(?2 AS BIGINT)`, {
-    most,
-    order: 'seq',
-  });
+  const behind = sql.lookup<Pick<InboxRow, 'key' | 'parts' | 'accepted_at'>>(
+    `SELECT seq, key, parts, accepted_at FROM inbox
+     WHERE status = 'waiting' AND lane = ?1 AND seq > CAST(?2 AS BIGINT)`,
+    { most, order: 'seq' },
+  );
   const dead = sql.statement<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
@@ -232,7 +240,12 @@ export function createInbox(
       list: (status) => list(sql.read(status === 'dead' ? dead() : all())),
       beside: () => list(sql.read(beside())),
       waitingIn: (lane) => list(sql.read(within(lane))),
-      behind: ({ lane, seq }) => list(behind(lane, String(seq))),
+      behind: async ({ lane, seq }) =>
+        (await behind(lane, String(seq))).map(({ key, parts, accepted_at: acceptedAt }) => ({
+          key,
+          acceptedAt,
+          message: () => messageIn(parts),
+        })),
       retry: (key) => byHand(key, 'power', revive(key)),
       drop: (key) => byHand(key, 'server', drop(key, clock.now())),
     },
@@ -247,8 +260,12 @@ async function readItem(sql: Sql, row: InboxRow): Promise<ReadJson<InboxItem>> {
 }
 
 export function toListed(row: InboxRow): ListedItem {
-  const parts = readStored(storedItem, row.parts);
-  return parts.ok ? { ...listedItem(row), message: joinMessages(parts.value) } : listedItem(row);
+  return { ...listedItem(row), message: messageIn(row.parts) };
+}
+
+function messageIn(parts: string): Message | undefined {
+  const stored = readStored(storedItem, parts);
+  return stored.ok ? joinMessages(stored.value) : undefined;
 }
 
 function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {

@@ -38,6 +38,7 @@ export type FoundSaid = SaidPart & Readonly<{ holder: Holder; asker: string }>;
 export type SaidPart = Omit<Said, 'holder' | 'transcript' | 'asker'>;
 
 type Row = Readonly<{ id: string; memory: string }>;
+type RankedRow = Row & Readonly<{ seq: number; worth: number }>;
 type SaidRow = Readonly<{ seq: number; holder: Holder; asker: string; said: string }>;
 
 const dayMs = 86_400_000;
@@ -79,8 +80,11 @@ export function createMemories(sql: Sql, log: Log): Memories {
      ON CONFLICT (id) DO NOTHING`,
   );
   const one = sql.statement<Row>(`${columns} WHERE id = ?1`);
-  const ofHolders = sql.statement<Row>(
-    `${columns} WHERE holder IN (?1, ?2) ORDER BY at + uses * ${dayMs} DESC, seq DESC LIMIT ?3`,
+  // One holder each: `IN` would make SQLite open a table of its own.
+  const ofHolder = sql.lookup<RankedRow>(
+    `SELECT id, memory, seq, at + uses * ${dayMs} AS worth FROM memories WHERE holder = ?1
+     ORDER BY worth DESC, seq DESC LIMIT CAST(?2 AS BIGINT)`,
+    { most: 200 },
   );
   const ofAuthor = sql.statement<Row>(`${columns} WHERE author = ?1 ORDER BY seq`);
   // Holders begin with the scope.
@@ -97,6 +101,7 @@ export function createMemories(sql: Sql, log: Log): Memories {
       `SELECT said.seq, said.holder, said.asker, said.said FROM ${from}
        WHERE ${search.matches('?2')} AND ${holder} = ?1 ORDER BY ${newest} DESC LIMIT ?3`,
     );
+  const catchUp = (search.catchUp ?? []).map((text) => sql.statement(text));
   const findAll = finding(search.few);
   const findAny = finding(search.many);
 
@@ -127,8 +132,12 @@ export function createMemories(sql: Sql, log: Log): Memories {
   return {
     add: (memory, most) => write('power', add(memory, most), [holderOf(memory)]),
     find: async (id) => (await read(one(id))).flatMap(readRow)[0],
-    of: async ([first, second = first], limit) =>
-      (await read(ofHolders(first, second, limit))).flatMap(readRow),
+    async of([first, second = first], limit) {
+      const holders = [...new Set([first, second])];
+      const found = await Promise.all(holders.map((holder) => ofHolder(holder, String(limit))));
+      const rows = found.flat().toSorted((a, b) => b.worth - a.worth || b.seq - a.seq);
+      return rows.slice(0, limit).flatMap(readRow);
+    },
     by: async (author) => (await read(ofAuthor(author))).flatMap(readRow),
     async counts() {
       const found = await read(beginning());
@@ -150,6 +159,7 @@ export function createMemories(sql: Sql, log: Log): Memories {
     async search(holder, text, limit) {
       const words = searchWords(text).slice(0, mostWords);
       if (words.length === 0) return [];
+      if (catchUp.length > 0) await write('process', each(catchUp.map((one) => one())));
       const asked = words.map((word) => ({ word, isBeginning: word.length >= shortestBeginning }));
       const all = await read(findAll(holder, search.all(holder, asked), limit));
       if (all.length >= limit || words.length === 1) return all.flatMap(readSaid);

@@ -8,20 +8,23 @@ export class NewerRow extends Error {
 }
 
 /**
- * Reads a row. Throws NewerRow for one that this version does not know completely, if a newer version has used the
- * database. Otherwise such a row is damaged, or its unknown fields are left out.
+ * Reads a row, at once unless it is strange. Throws NewerRow for one that this version does not know completely, if a
+ * newer version has used the database. Otherwise such a row is damaged, or its unknown fields are left out.
  */
-export async function readShared<T>(
+export function readShared<T>(
   { isBehind }: Pick<Sql, 'isBehind'>,
   schema: z.ZodType<T>,
   json: string,
-): Promise<ReadJson<T>> {
+): ReadJson<T> | Promise<ReadJson<T>> {
   const parsed = parseStored(json);
   const read = checkStored(schema, parsed);
   if (isBehind === undefined) return read;
   const reason = read.ok ? unknownIn(parsed?.value, read.value) : read.reason;
-  if (reason === undefined || !(await isBehind())) return read;
-  throw new NewerRow(`A newer Skillet wrote what this one does not know: it ${reason}`);
+  if (reason === undefined) return read;
+  return isBehind().then((behind) => {
+    if (!behind) return read;
+    throw new NewerRow(`A newer Skillet wrote what this one does not know: it ${reason}`);
+  });
 }
 
 /** Says which field of stored JSON the parsed value lacks. */

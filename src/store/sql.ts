@@ -60,6 +60,8 @@ export type SearchDialect = Readonly<{
   all(holder: Holder, words: readonly SearchedWord[]): string;
   /** Whole words. */
   any(holder: Holder, words: readonly string[]): string;
+  /** Before a search: statements for what the index lacks yet. */
+  catchUp?: readonly string[];
 }>;
 
 export type SearchedWord = Readonly<{ word: string; isBeginning: boolean }>;

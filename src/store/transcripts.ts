@@ -53,17 +53,22 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     const rows: ReadRow[] = [];
     for (let missing = kept; missing > 0;) {
       const more = await sql.read(before(id, rows[0]?.seq ?? seq, missing));
-      rows.unshift(...(await Promise.all(more.toReversed().map((row) => readRow(id, row)))));
+      rows.unshift(...(await readRows(id, more.toReversed())));
       missing = more.length < missing ? 0 : kept - entriesOf(rows).length;
     }
     return rows;
   }
 
-  async function readRow(transcript: string, { seq, entry }: Row): Promise<ReadRow> {
-    const read = await readShared(sql, storedEntry, entry);
-    if (read.ok) return { seq, entry: read.value };
-    log.warn({ transcript, seq, reason: read.reason }, 'a transcript entry is damaged and was left out');
-    return { seq };
+  async function readRows(transcript: string, rows: readonly Row[]): Promise<readonly ReadRow[]> {
+    const all: ReadRow[] = [];
+    for (const { seq, entry } of rows) {
+      const found = readShared(sql, storedEntry, entry);
+      const read = found instanceof Promise ? await found : found;
+      all.push(read.ok ? { seq, entry: read.value } : { seq });
+      if (!read.ok)
+        log.warn({ transcript, seq, reason: read.reason }, 'a transcript entry is damaged and was left out');
+    }
+    return all;
   }
 
   return {
@@ -71,7 +76,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     async read(id) {
       const { summary, rows: after } = await fromSummary(id);
       const kept = summary === undefined ? [] : await rowsBefore(id, summary);
-      const rows = [...kept, ...(await Promise.all(after.map((row) => readRow(id, row))))];
+      const rows = [...kept, ...(await readRows(id, after))];
       const entries = entriesOf(rows);
       return { entries, damaged: rows.length - entries.length };
     },

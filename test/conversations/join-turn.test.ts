@@ -131,7 +131,7 @@ test('H11 a final answer is not held up: what comes with it is a turn of its own
 });
 
 test('H11 an edit of the question counts, also when the answer to the old one is there already', async () => {
-  const edit = more(1, 'to Basel', { edits: first.id });
+  const edit = more(1, 'to Basel', { id: `${first.id}!edit:1`, edits: first.id });
   for (const script of [
     [look, 'To Basel at ten.'],
     [look, 'To Bern at nine.', 'To Basel at ten.'],

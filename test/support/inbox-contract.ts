@@ -236,7 +236,7 @@ export function inboxContract(storeTest: StoreTest): void {
     const [first] = await store.inbox.waitingIn('telegram:1');
     assert.ok(first);
     assert.deepEqual(
-      (await store.inbox.behind(first)).map(({ key, message: { id } = {} }) => [key, id]),
+      (await store.inbox.behind(first)).map(({ key, message }) => [key, message()?.id]),
       [
         ['b', 'b'],
         ['c', 'c'],

@@ -53,9 +53,16 @@ async function isCommand(message: Message, resolve: EditDeps['resolve']): Promis
 async function hasJoined({ id, conversation }: Message, { store, migrations }: EditDeps): Promise<boolean> {
   const transcript = conversationKey(await migrations.original(conversation));
   const { entries } = await store.transcripts.read(await store.transcripts.current(transcript));
-  return entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
+  return entries.some(
+    ({ entry }) => entry.kind === 'user' && entry.item !== undefined && isEditOf(id, entry.item),
+  );
 }
 
 function editKey(id: string): string {
   return `${id}!edit:`;
+}
+
+/** Whether `key` is of an edit of the message `id`. */
+export function isEditOf(id: string, key: string): boolean {
+  return key.startsWith(editKey(id));
 }

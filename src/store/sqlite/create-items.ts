@@ -41,9 +41,11 @@ export function createItems(
   const taken = connection.prepare(
     'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
   );
-  const finished = connection.prepare<Readonly<{ lane: string }>>(
-    `${endItem('?')} WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('?')} RETURNING lane`,
+  // `RETURNING` would open a table of its own.
+  const unfinished = connection.prepare<Readonly<{ seq: number; lane: string }>>(
+    `SELECT seq, lane FROM inbox WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('?')}`,
   );
+  const end = connection.prepare(`${endItem('?')} WHERE seq = ?`);
 
   function takeHead(lane: string, now: number): InboxRow | undefined {
     const row = head.get(lane);
@@ -54,7 +56,11 @@ export function createItems(
 
   return {
     add: (message, lane) => add(message, lane, clock.now()),
-    finish: (key) => finished.get(clock.now(), key)?.lane,
+    finish(key) {
+      const item = unfinished.get(key);
+      if (item !== undefined) end.run(clock.now(), item.seq);
+      return item?.lane;
+    },
     async accept(message, options) {
       const accepted = await batch.write('power', () => accept(message, options));
       if (accepted === 'stored' || accepted === 'merged') ring(conversationKey(message.conversation));
@@ -100,9 +106,11 @@ function createAccept(connection: Connection): Readonly<{
   const count = connection.prepare<Readonly<{ waiting: number }>>(
     `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND taken_at IS NULL AND lane = ?`,
   );
-  const insert = connection.prepare<Readonly<{ seq: number }>>(
-    `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at)
-     VALUES (?, ?, ?, 'waiting', ?, ?, ?) RETURNING seq`,
+  const insert = connection.prepare(
+    `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at) VALUES (?, ?, ?, 'waiting', ?, ?, ?)`,
+  );
+  const rememberInserted = connection.prepare(
+    'INSERT INTO inbox_keys (key, item) VALUES (?, last_insert_rowid())',
   );
   const remember = connection.prepare('INSERT INTO inbox_keys (key, item) VALUES (?, ?)');
   const write = connection.prepare('UPDATE inbox SET parts = ? WHERE seq = ?');
@@ -124,9 +132,8 @@ function createAccept(connection: Connection): Readonly<{
   }
 
   function store(message: Message, lane: string, more: { now: number; due: number; join?: string }): void {
-    const item = insert.get(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now);
-    if (!item) throw new Error(`The store gave no number to ${message.id}`);
-    remember.run(message.id, item.seq);
+    insert.run(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now);
+    rememberInserted.run(message.id);
   }
 
   function accept(message: Message, { now, join }: Options): Accepted {

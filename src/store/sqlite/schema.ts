@@ -233,6 +233,23 @@ export const schema: readonly string[] = [
   CREATE TRIGGER said_removed AFTER DELETE ON said BEGIN
     INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
   END;`,
+  `CREATE TABLE said_indexed (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    up_to INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO said_indexed (one, up_to) SELECT 1, COALESCE(MAX(seq), 0) FROM said;
+  DROP TRIGGER said_added;
+  CREATE TRIGGER said_added AFTER INSERT ON said
+  WHEN new.seq >= (SELECT up_to FROM said_indexed WHERE one = 1) + 64 BEGIN
+    INSERT INTO said_words (rowid, words)
+      SELECT seq, words FROM said WHERE seq > (SELECT up_to FROM said_indexed WHERE one = 1);
+    UPDATE said_indexed SET up_to = new.seq WHERE one = 1;
+  END;
+  DROP TRIGGER said_removed;
+  CREATE TRIGGER said_removed AFTER DELETE ON said
+  WHEN old.seq <= (SELECT up_to FROM said_indexed WHERE one = 1) BEGIN
+    INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
+  END;`,
 ];
 
 /** Each step is one transaction; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */

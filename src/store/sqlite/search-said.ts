@@ -18,6 +18,12 @@ export const searchSaid: SearchDialect = {
       words.map(({ word, isBeginning }) => (isBeginning ? `"${word}" *` : `"${word}"`)).join(' AND '),
     ),
   any: (holder, words) => within(holder, `(${words.map((word) => `"${word}"`).join(' OR ')})`),
+  // The trigger does the same for 64 rows at once: one at a time takes three times as long.
+  catchUp: [
+    `INSERT INTO said_words (rowid, words)
+     SELECT seq, words FROM said WHERE seq > (SELECT up_to FROM said_indexed WHERE one = 1)`,
+    'UPDATE said_indexed SET up_to = COALESCE((SELECT MAX(seq) FROM said), up_to) WHERE one = 1',
+  ],
 };
 
 /** As the index has them, their holder first. */
