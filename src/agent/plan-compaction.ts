@@ -196,27 +196,26 @@ export function estimateTokens(value: unknown): number {
     const { size } = (source ?? value) as Readonly<{ size?: unknown }>;
     return Math.max(leastDocument, typeof size === 'number' ? Math.ceil(size / 30) : 0);
   }
+  if (!('input_schema' in value)) return tokensOfMembers(value);
+  const known = toolTokens.get(value) ?? tokensOfMembers(value);
+  toolTokens.set(value, known);
+  return known;
+}
+
+/** Requests share their tools. */
+const toolTokens = new WeakMap<object, number>();
+
+function tokensOfMembers(value: object): number {
   let tokens = 1;
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
-    if (member === undefined) continue;
-    tokens += ofText(key) + 1 + (key === 'input_schema' ? tokensOfSchema(member) : estimateTokens(member));
+    if (member !== undefined) tokens += ofText(key) + 1 + estimateTokens(member);
   }
   return tokens;
 }
 
-/** Requests share the schemas of tools. */
-const schemaTokens = new WeakMap<object, number>();
-
-function tokensOfSchema(schema: unknown): number {
-  if (typeof schema !== 'object' || schema === null) return estimateTokens(schema);
-  const tokens = schemaTokens.get(schema) ?? estimateTokens(schema);
-  schemaTokens.set(schema, tokens);
-  return tokens;
-}
-
 function ofText(text: string): number {
-  if (text.length > 64 && Buffer.byteLength(text) === text.length) return text.length / 4;
+  if (text.length > 16 && Buffer.byteLength(text) === text.length) return text.length / 4;
   let tokens = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);

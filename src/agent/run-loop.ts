@@ -170,10 +170,12 @@ function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
 }
 
 /** The same object each time: what is known of it need not be found again. */
-const apiSchemas = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool.InputSchema>();
+const apiTools = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool>();
 
 function toApiTool({ name, description, inputSchema }: ToolSpec): Anthropic.Tool {
-  const schema = apiSchemas.get(inputSchema) ?? { ...inputSchema, type: 'object' };
-  apiSchemas.set(inputSchema, schema);
-  return { name, description, input_schema: schema };
+  const known = apiTools.get(inputSchema);
+  if (known?.name === name && known.description === description) return known;
+  const tool: Anthropic.Tool = { name, description, input_schema: { ...inputSchema, type: 'object' } };
+  apiTools.set(inputSchema, tool);
+  return tool;
 }

@@ -19,16 +19,8 @@ export function cleanRequest(
     ...request,
     system: system.map((block) => cleanBlock(block, redact)),
     messages: messages.map((message) => cleanSaid(message, redact)),
-    tools: tools.map((tool) => cleanTool(tool, { redact, constant })),
+    tools: tools.map(constant),
   };
-}
-
-function cleanTool(
-  { name, description, input_schema: schema, ...more }: Anthropic.Tool,
-  { redact, constant }: Readonly<{ redact: Redact }> & Pick<Redaction, 'constant'>,
-): Anthropic.Tool {
-  const texts = redactTexts({ name, description, ...more }, redact);
-  return { ...texts, input_schema: constant(schema) };
 }
 
 function cleanSaid<Said extends Anthropic.MessageParam>(message: Said, redact: Redact): Said {

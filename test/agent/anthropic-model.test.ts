@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import {
-  createAnthropicModel,
-  endWhenSilent,
-  type AnthropicModelSettings,
-} from '../../src/agent/models/anthropic-model.ts';
+import { createAnthropicModel, type AnthropicModelSettings } from '../../src/agent/models/anthropic-model.ts';
+import { createSilenceWatch } from '../../src/agent/models/silence-watch.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -366,7 +363,7 @@ test('M4 each byte, a ping too, begins the time of silence again', async () => {
   const clock = createManualClock();
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const read = endWhenSilent(new Response(readable), 100, clock).text();
+  const read = createSilenceWatch(100, clock)(new Response(readable)).text();
   read.catch(() => undefined);
   for (const part of ['event: ping\n', 'a', 'b']) {
     await clock.advance(99);
@@ -375,7 +372,7 @@ test('M4 each byte, a ping too, begins the time of silence again', async () => {
   }
   void writer.close();
   assert.equal(await read, 'event: ping\nab');
-  const silent = endWhenSilent(new Response(new ReadableStream()), 100, clock).text();
+  const silent = createSilenceWatch(100, clock)(new Response(new ReadableStream())).text();
   const failed = assert.rejects(silent, /silent for 0.1 s/);
   await clock.advance(100);
   await failed;

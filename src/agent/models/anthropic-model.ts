@@ -1,6 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import type { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream.js';
 import { judgeFailure, toModelError, withRetries, type Sdk } from './anthropic-model-failure.ts';
+import { createSilenceWatch } from './silence-watch.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
 import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts';
 import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
@@ -96,16 +97,14 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
 }
 
 function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs }: Endpoint, clock: Clock): Anthropic {
+  const watched = silenceMs === undefined ? undefined : createSilenceWatch(silenceMs, clock);
   return new sdk({
     baseURL: baseUrl,
     // Else the SDK finds another key.
     apiKey: apiKey ?? 'none',
     defaultHeaders: apiKey === undefined ? { authorization: null } : undefined,
     maxRetries: 0,
-    fetch:
-      silenceMs === undefined
-        ? undefined
-        : async (url, init) => endWhenSilent(await fetch(url, init), silenceMs, clock),
+    fetch: watched && (async (url, init) => watched(await fetch(url, init))),
     openTelemetry: false,
     logLevel: 'off',
   });
@@ -189,52 +188,4 @@ function parsed(parse: () => unknown, text: string): unknown {
   } catch {
     return unparsedInput(text);
   }
-}
-
-const ended = new Error('the answer ended');
-
-/** Fails after `ms` without even a ping. */
-export function endWhenSilent(answer: Response, ms: number, clock: Clock): Response {
-  if (answer.body === null) return answer;
-  const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
-  const over = new AbortController();
-  let askedAt: number | undefined;
-
-  async function untilSilent(): Promise<void> {
-    for (let left = ms; left > 0; left = (askedAt ?? clock.now()) + ms - clock.now()) {
-      await clock.sleep(left, over.signal);
-    }
-  }
-
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      void untilSilent().then(
-        () => {
-          const fault = new Error(`the stream was silent for ${ms / 1_000} s`);
-          controller.error(fault);
-          return reader.cancel(fault);
-        },
-        () => undefined,
-      );
-    },
-    async pull(controller) {
-      let more = false;
-      askedAt = clock.now();
-      try {
-        const next = await reader.read();
-        more = !next.done;
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
-      } finally {
-        askedAt = undefined;
-        if (!more) over.abort(ended);
-      }
-    },
-    cancel(reason) {
-      over.abort(ended);
-      return reader.cancel(reason);
-    },
-  });
-  const { status, statusText, headers } = answer;
-  return new Response(body, { status, statusText, headers });
 }

@@ -233,7 +233,9 @@ export const schema: readonly string[] = [
   CREATE TRIGGER said_removed AFTER DELETE ON said BEGIN
     INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
   END;`,
-  `CREATE TABLE said_indexed (
+  `CREATE INDEX entries_summaries ON entries (transcript, seq) WHERE kind = 'summary';
+
+  CREATE TABLE said_indexed (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     up_to INTEGER NOT NULL
   ) STRICT;

@@ -1,0 +1,64 @@
+import type { Clock } from '../../lib/clock.ts';
+
+type Open = { askedAt?: number | undefined; fail(): void };
+
+/** Makes answers fail after `ms` without even a ping. One timer for all of them: most end long before. */
+export function createSilenceWatch(ms: number, clock: Clock): (answer: Response) => Response {
+  const open = new Set<Open>();
+  let isWatching = false;
+
+  async function watch(): Promise<void> {
+    isWatching = true;
+    for (let left = ms; open.size > 0;) {
+      await clock.sleep(left);
+      left = ms;
+      for (const { askedAt = clock.now(), fail } of open) {
+        const rest = askedAt + ms - clock.now();
+        if (rest > 0) left = Math.min(left, rest);
+        else fail();
+      }
+    }
+    isWatching = false;
+  }
+
+  function add(one: Open): void {
+    open.add(one);
+    if (!isWatching) void watch();
+  }
+
+  return (answer) => {
+    if (answer.body === null) return answer;
+    const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
+    const one: Open = { fail: () => undefined };
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        one.fail = () => {
+          open.delete(one);
+          const fault = new Error(`the stream was silent for ${ms / 1_000} s`);
+          controller.error(fault);
+          reader.cancel(fault).catch(() => undefined);
+        };
+        add(one);
+      },
+      async pull(controller) {
+        one.askedAt = clock.now();
+        let more = false;
+        try {
+          const next = await reader.read();
+          more = !next.done;
+          if (next.done) controller.close();
+          else controller.enqueue(next.value);
+        } finally {
+          one.askedAt = undefined;
+          if (!more) open.delete(one);
+        }
+      },
+      cancel(reason) {
+        open.delete(one);
+        return reader.cancel(reason);
+      },
+    });
+    const { status, statusText, headers } = answer;
+    return new Response(body, { status, statusText, headers });
+  };
+}
