@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=32768 node --max-semi-space-size=8 --expose-gc
+#!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=32768 node --max-semi-space-size=4 --expose-gc
 // Plain JavaScript that any Node reads, so that an old one says what is missing. The flags save memory, in MB resident
 // after 60 answers and 8 quiet seconds: 114 with all, 186 with none, 126 without the first (glibc returns larger freed
 // blocks), 131 without the last (`give-memory-back.ts`). Without the second, a bot may hold 30 more after its first answer.

@@ -20,4 +20,4 @@ elif [ -e "$chosen" ]; then
 fi
 export SKILLET_DATA_DIR
 # The options are those of bin/skillet.js.
-exec node --max-semi-space-size=8 --expose-gc /opt/skillet/bin/skillet.js "$@"
+exec node --max-semi-space-size=4 --expose-gc /opt/skillet/bin/skillet.js "$@"

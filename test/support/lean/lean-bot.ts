@@ -46,7 +46,7 @@ export async function makeLeanHome(
   return {
     async start() {
       // The flags are those of `npm start`.
-      const flags = ['--max-semi-space-size=8', '--expose-gc'];
+      const flags = ['--max-semi-space-size=4', '--expose-gc'];
       const bot = startBotProcess({ folder, config, flags, within: machine?.within ?? [] });
       if (!(await bot.ready)) throw new Error(`the bot ended: ${bot.errors().join('\n')}`);
       return bot;
