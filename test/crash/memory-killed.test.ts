@@ -38,8 +38,8 @@ test('Q7 Q10 killed in and between the steps of a migration, the store of an old
   for (const [version, when] of [
     [2, 'before'],
     [2, 'after'],
-    [2, 'committed'],
     [schema.length, 'after'],
+    [schema.length, 'committed'],
   ] as const) {
     if (when === 'before' && !thorough) continue;
     const at = `PRAGMA user_version = ${version};`;

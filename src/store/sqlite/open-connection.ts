@@ -1,5 +1,6 @@
 import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { once } from '../../lib/async/mutex.ts';
 
 /** `power`: on disk when the call returns. `process`: survives a kill, and is consistent after a power cut (Q8). */
 export type Survives = 'power' | 'process';
@@ -12,6 +13,7 @@ export type Statement<Row = never> = Readonly<{
 }>;
 
 export type Connection = Readonly<{
+  /** Compiled when it is first used: a start needs few of them. */
   prepare<Row = never>(sql: string): Statement<Row>;
   /** Runs `work` as one transaction: all of its writes, or none when it throws. Not to be nested. */
   write<T>(survives: Survives, work: () => T): T;
@@ -51,11 +53,11 @@ export function openConnection(location: string): Connection {
 
   return {
     prepare<Row>(sql: string): Statement<Row> {
-      const statement = db.prepare(sql);
+      const statement = once(() => db.prepare(sql));
       return {
-        get: (...values) => statement.get(...values) as Row | undefined,
-        all: (...values) => statement.all(...values) as Row[],
-        run: (...values) => Number(statement.run(...values).changes),
+        get: (...values) => statement().get(...values) as Row | undefined,
+        all: (...values) => statement().all(...values) as Row[],
+        run: (...values) => Number(statement().run(...values).changes),
       };
     },
     write(survives, work) {

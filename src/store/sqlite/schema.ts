@@ -254,19 +254,17 @@ export const schema: readonly string[] = [
   END;`,
 ];
 
-/** Each step is one transaction; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
+/** One transaction for all steps; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
 export function migrate(connection: Connection, steps: readonly string[], file: string): void {
   const version = versionOf(connection, steps, file);
   // Checkpoints every 16 MB, not 4: each one syncs twice.
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
-  for (const [done, step] of steps.entries()) {
-    if (done < version) continue;
-    connection.write('power', () => {
-      connection.exec(
-        `${step}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${done + 1};`,
-      );
-    });
-  }
+  if (version === steps.length) return;
+  connection.write('power', () => {
+    connection.exec(`PRAGMA application_id = ${applicationId}`);
+    for (const [done, step] of steps.entries())
+      if (done >= version) connection.exec(`${step}; PRAGMA user_version = ${done + 1};`);
+  });
 }
 
 /** What of a database only reads. */
