@@ -30,7 +30,8 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   const { data, taken, missing } = substituteVariables(toml.data, env, (path) =>
     mayLack(path) ? { value: standInAt(path) } : undefined,
   );
-  const parsed = configSchema.safeParse(withLongForms(data), { error: whatToWrite });
+  // Compiling checks that are made once takes longer than making them (B3).
+  const parsed = configSchema.safeParse(withLongForms(data), { error: whatToWrite, jitless: true });
   const config =
     parsed.success && missing.length === 0 ? completeConfig(parsed.data, surroundings, taken) : undefined;
   const unpriced = config === undefined ? [] : unpricedLimits(data, config);
