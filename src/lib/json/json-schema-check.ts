@@ -1,7 +1,14 @@
-import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
-import { isShallow } from './json-values.ts';
+import type * as JsonSchema from '@cfworker/json-schema';
+import type { OutputUnit, Schema, SchemaDraft } from '@cfworker/json-schema';
+import { createRequire } from 'node:module';
 import { createContext, Script } from 'node:vm';
 import { once } from '../async/mutex.ts';
+import { isShallow } from './json-values.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded on first use: few bots have tools from outside. */
+const library = once(() => require('@cfworker/json-schema') as typeof JsonSchema);
 
 /** What is wrong, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
@@ -24,6 +31,7 @@ export function jsonSchemaCheck(
   const draft = draftOf(schema);
   const own = structuredClone(patterns ? schema : withoutPatterns(schema)) as Schema;
   const whole = { ...own, type: own.type ?? 'object' };
+  const { dereference, validate } = library();
   const known = dereference(whole);
   for (const part of Object.values(known)) {
     const { $ref, __absolute_ref__: uri = $ref } = typeof part === 'boolean' ? {} : part;
