@@ -53,10 +53,8 @@ export async function openStage({
   config = '',
 }: StageOptions): Promise<Stage> {
   const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
-  let asked = 0;
   const messages = await startMessagesServer({
     script: () => {
-      asked = performance.now();
       const { text, dripMs } = answer;
       return {
         content: [{ type: 'text', text }],
@@ -98,7 +96,7 @@ export async function openStage({
     telegram,
     messages,
     slack: slackServer,
-    lastAsked: () => asked,
+    lastAsked: () => messages.requests.at(-1)?.arrivedAt ?? 0,
     startMs,
     memoryMb: () => residentMb(child),
     async close() {

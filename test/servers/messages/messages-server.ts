@@ -15,6 +15,8 @@ import { createThinkingSignatures, type Dropped, type Mismatch } from './thinkin
 
 /** A request that the server took; those it refused are not counted. */
 export type SeenRequest = Readonly<{
+  /** When all of it was here, before it was checked; by `performance.now()`. */
+  arrivedAt: number;
   headers: IncomingHttpHeaders;
   body: MessagesRequest;
   usage: CacheUsage;
@@ -85,6 +87,7 @@ export async function startMessagesServer(options: {
       sendError(response, status, errorTypeOf(status), message);
     };
     const raw = await readBody(request);
+    const arrivedAt = performance.now();
     if (request.method !== 'POST' || request.url?.split('?')[0] !== '/v1/messages')
       return refuse(404, 'Not found');
     const key = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /, '');
@@ -112,7 +115,7 @@ export async function startMessagesServer(options: {
 
     const usage = cache.count(checked.request);
     const { dropped } = checked;
-    const index = requests.push({ headers: request.headers, body, usage, dropped }) - 1;
+    const index = requests.push({ arrivedAt, headers: request.headers, body, usage, dropped }) - 1;
     const step = typeof script === 'function' ? await script(body, index) : script[index];
     if (step === undefined) return refuse(400, `the script has no answer to request ${index + 1}`);
     await answer(step, { body, account, usage, dropped, tellsDropped: betas.includes(controls) }, response);
