@@ -209,12 +209,18 @@ export const recordMutations = [
       "{ text: 'COMMIT', query_timeout: statementMs + graceMs }",
     ],
   ]),
-  ...changesOf('store/newer-row.ts', 'store/postgres-versions.test.ts', [
+  ...changesOf('store/sqlite/schema.ts', 'store/embedded-search.test.ts', [
     [
-      'an older version leaves out what it does not know',
-      'if (reason === undefined || !(await isBehind())) return read;',
-      'return read;',
+      'the index of words removes what it never had',
+      'WHEN old.seq <= (SELECT up_to FROM said_indexed WHERE one = 1) BEGIN',
+      'BEGIN',
     ],
+  ]),
+  ...changesOf('store/sqlite/search-said.ts', 'store/embedded-search.test.ts', [
+    ['a search forgets what it put into the index', 'COALESCE((SELECT MAX(seq) FROM said), up_to)', 'up_to'],
+  ]),
+  ...changesOf('store/newer-row.ts', 'store/postgres-versions.test.ts', [
+    ['an older version leaves out what it does not know', 'if (!behind) return read;', 'return read;'],
   ]),
   ...changesOf('store/inbox.ts', 'store/postgres-versions.test.ts', [
     [

@@ -31,7 +31,7 @@ export const redactionMutations = [
       "typeof content === 'string' ? redact(content) : cleanBlocks(content, redact),\n  };\n}\n\nexport function cleanAnswer",
       'content,\n  };\n}\n\nexport function cleanAnswer',
     ],
-    ['tools keep their secrets', 'tools: tools.map((tool) => cleanTool(tool, { redact, constant })),', ''],
+    ['tools keep their secrets', 'tools: tools.map(constant),', ''],
     ['the input of a call keeps its secrets', 'input: redactDeep(block.input, redact)', 'input: block.input'],
     [
       'what a tool answered keeps its secrets',
