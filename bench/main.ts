@@ -101,7 +101,7 @@ async function measureTurns(
   const measured = [floor];
   for (const one of others) measured.push(await open(one));
   for (let turn = -20; turn < turns; turn++) {
-    // In turn: whoever follows a larger process finds less of its own in the processor's caches.
+    // In turn: what follows a larger process finds less of its own in the processor's caches.
     for (const one of turn % 2 === 0 ? measured : measured.toReversed()) {
       const { telegram, lastAsked } = one.stage;
       const sent = telegram.calls('sendMessage').length;
