@@ -2,7 +2,7 @@
 // Plain JavaScript that any Node reads, so that an old one says what is missing. The flags save memory, in MB resident
 // after 60 answers and 8 quiet seconds: 114 with all, 186 with none, 126 without the first (glibc returns larger freed
 // blocks), 131 without the last (`give-memory-back.ts`). Without the second, a bot may hold 30 more after its first
-// answer; 2 instead of 4 saves nothing at rest, and makes the own time of an answer 5 % longer.
+// answer; 2 instead of 4 saves nothing at rest, and makes the own time of an answer some 5 % longer.
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout } from 'node:timers';

@@ -378,6 +378,27 @@ test('M4 each byte, a ping too, begins the time of silence again', async () => {
   await failed;
 });
 
+test('M4 answers that are read at the same time fall silent each at its own time', async () => {
+  const clock = createManualClock();
+  const watch = createSilenceWatch(100, clock);
+  const streams = [0, 1].map(() => new TransformStream<Uint8Array, Uint8Array>());
+  const failed = [false, false];
+  for (const [n, { readable }] of streams.entries())
+    watch(new Response(readable))
+      .text()
+      .catch(() => (failed[n] = true));
+  await clock.advance(60);
+  void streams[1]?.writable.getWriter().write(new TextEncoder().encode('later'));
+  await clock.advance(39);
+  assert.deepEqual(failed, [false, false]);
+  await clock.advance(1);
+  assert.deepEqual(failed, [true, false]);
+  await clock.advance(59);
+  assert.deepEqual(failed, [true, false]);
+  await clock.advance(1);
+  assert.deepEqual(failed, [true, true]);
+});
+
 test('M4 an answer whose call has arguments that are no JSON is an answer: what was written is kept for the refusal', async (t) => {
   const server = await serve(t, [
     {
