@@ -1,5 +1,4 @@
 import { origins, type Origin, type Skill } from '../core/skill.ts';
-import { reservedSkillNames } from '../config/skill-sections.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import type { LastGood } from './last-good.ts';
@@ -11,7 +10,7 @@ import {
   type SkillSource,
 } from './parse/skill-definition.ts';
 import { parseSkill } from './parse/parse-skill.ts';
-import { refusedWhenStrict, validateSkill } from './parse/validate-skill.ts';
+import { isValid, validateSkill } from './parse/validate-skill.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { fileSkillStore, type SkillStore, type StoredSkill } from './skill-store.ts';
 import type { IsApproved } from './written-skills.ts';
@@ -216,7 +215,7 @@ function unread(diagnostic: Diagnostic, { pin }: StoredSkill): ParseResult {
   return { ok: false, diagnostics: [diagnostic], name: pin?.name ?? '', accessBroken: pin !== undefined };
 }
 
-/** Parsed, name allowed, and valid if `strict`. */
+/** Parsed, and valid if `strict`: by the verdict of `skillet skill validate` (F5). */
 export function judge(
   source: SkillSource,
   stored: Pick<StoredSkill, 'pin' | 'diagnostics'>,
@@ -225,16 +224,10 @@ export function judge(
   const parsed = parseSkill(source);
   if (!parsed.ok) return parsed;
   const { definition } = parsed;
-  const { name, path } = definition;
-  if (reservedSkillNames.includes(name)) {
-    const message = `"${name}" is a key of [skills] in the config; give the skill another name`;
-    const problem: Diagnostic = { level: 'error', code: 'NAME_RESERVED', message, path, field: 'name' };
-    return { ok: false, diagnostics: [problem], name, accessBroken: false };
-  }
   if (strict) {
     const problems = validateSkill(source);
-    if (problems.some(refusedWhenStrict))
-      return { ok: false, diagnostics: problems, name, accessBroken: false };
+    if (!isValid(problems))
+      return { ok: false, diagnostics: problems, name: definition.name, accessBroken: false };
   }
   const { pin } = stored;
   if (stored.diagnostics.length === 0 && pin === undefined) return parsed;

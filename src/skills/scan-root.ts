@@ -54,6 +54,11 @@ export async function scanRoot(root: string): Promise<RootScan> {
     folders.push(folder);
     await pace();
     const skillFile = depth === 0 ? undefined : pickSkillFile(entries);
+    const noFile = skillFile === undefined ? entries.find(isSkillFolder) : undefined;
+    if (noFile !== undefined && depth > 0) {
+      const message = 'is a folder: a skill needs a file of that name';
+      diagnostics.push({ level: 'error', code: 'UNREADABLE', message, path: join(folder, noFile.name) });
+    }
     if (skillFile !== undefined) {
       const path = join(folder, skillFile.name);
       if (skillFile.isSymbolicLink() && escapes(path, skillFile.name)) return;
@@ -127,6 +132,10 @@ function pickSkillFile(entries: readonly Dirent[]): Dirent | undefined {
   return ['SKILL.md', 'skill.md', 'Skill.md']
     .map((name) => entries.find((entry) => entry.name === name && !entry.isDirectory()))
     .find((entry) => entry !== undefined);
+}
+
+function isSkillFolder(entry: Dirent): boolean {
+  return isSkillFileName(entry.name) && entry.isDirectory();
 }
 
 function spelling(path: string, name: string): readonly Diagnostic[] {

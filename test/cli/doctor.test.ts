@@ -240,6 +240,17 @@ test('L2 F5 skills that do not load, lack something or have a table for nobody',
   assert.match(broken.fix, /skill validate/);
 });
 
+test('F5 L2 a file without a name, as Ash and Pegasus write it, is a note: the doctor finds everything in order', async (t) => {
+  const home = await openCliHome(t);
+  await mkdir(path.join(home.folder, 'mine/notes'), { recursive: true });
+  await writeFile(path.join(home.folder, 'mine/notes/SKILL.md'), '---\ndescription: d\n---\nDo it.\n');
+  const { ok, of } = await examine(home, `${owned}${telegram}[skills]\nuser_dir = "./mine"\n`);
+  const named = of('NAME_MISSING');
+  assert.match(named.what, /"notes".*valid here; the Agent Skills specification wants name/);
+  assert.match(named.why, /works here/);
+  assert.equal(ok, sandboxHere === '' || named.level === 'note');
+});
+
 test('L2 too many skills for the menu and for the prompt', async (t) => {
   const home = await openCliHome(t);
   for (let each = 0; each < 120; each += 1) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Origin, Skill } from '../../src/core/skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { createRegistry, type Registry } from '../../src/skills/registry.ts';
+import { validateTree } from '../../src/skills/parse/validate-skill.ts';
 import { makeRoot, skillText } from './make-root.ts';
 import { makeSkill, openAccess } from '../support/make-skill.ts';
 
@@ -154,17 +155,46 @@ test('G4 a skill may not be called like a key of the skills section', async (t) 
   assert.deepEqual([names, diagnostics.map(({ code }) => code)], [['ok'], ['NAME_RESERVED']]);
 });
 
-test('F5 with strict only what validate passes is loaded', async (t) => {
-  const path = makeRoot(t, {
-    'a/SKILL.md': skillText('name: b\ndescription: d'),
-    'c/SKILL.md': skillText('name: c\ndescription: d\nfoo: bar'),
-    'd/SKILL.md': skillText('name: d\ndescription: d\nmetadata:\n  a: [b]'),
-    'e/SKILL.md': skillText(`name: e\ndescription: ${'d'.repeat(1_025)}`),
-  });
-  assert.deepEqual((await loadSkills([{ origin: 'user', path }])).names, ['b', 'c', 'd', 'e']);
-  const strict = await loadSkills([{ origin: 'user', path }], { strict: true });
-  assert.deepEqual(strict.names, ['c']);
-  assert.ok(strict.diagnostics.some(({ code }) => code === 'NAME_INVALID'));
+test('F5 [skills] strict loads exactly what skillet skill validate calls valid', async (t) => {
+  const text = {
+    fine: 'name: fine\ndescription: d',
+    nameless: 'description: d',
+    'empty-name': 'name:\ndescription: d',
+    'list-name': 'name: [a]\ndescription: d',
+    elsewhere: 'name: other-name\ndescription: d',
+    'foreign-key': 'name: foreign-key\ndescription: d\nfoo: bar',
+    'list-below': 'name: list-below\ndescription: d\nmetadata:\n  a: [b]',
+    'map-below': 'name: map-below\ndescription: d\nmetadata:\n  a:\n    b: c',
+    dialect: 'name: dialect\ndescription: d\nmetadata: {"openclaw": {"requires": {"bins": ["sh"]}}}',
+    at1024: `name: at1024\ndescription: ${'é'.repeat(1_024)}`,
+    at1025: `name: at1025\ndescription: ${'é'.repeat(1_025)}`,
+    undescribed: 'name: undescribed',
+    repaired: 'name: repaired\ndescription: a: b',
+    twice: 'name: twice\ndescription: d\nallowed_tools: Bash\nallowed-tools: Bash',
+    strict: 'name: strict\ndescription: d',
+    'flow-tags': 'name: flow-tags\ndescription: d\ntags: [a]',
+    'long-compat': `name: long-compat\ndescription: d\ncompatibility: ${'c'.repeat(501)}`,
+    'bad-count': 'name: bad-count\ndescription: d\nmax_iterations: many',
+  };
+  const path = makeRoot(
+    t,
+    Object.fromEntries(Object.entries(text).map(([name, front]) => [`${name}/SKILL.md`, skillText(front)])),
+  );
+  const valid = validateTree(path).flatMap((one) => (one.valid ? [basename(dirname(one.path))] : []));
+  const { skills, diagnostics } = await loadSkills([{ origin: 'user', path }], { strict: true });
+  assert.deepEqual(skills.map(({ path: file }) => basename(dirname(file))).sort(), [...valid].sort());
+  assert.deepEqual([...valid].sort(), [
+    'at1024',
+    'dialect',
+    'empty-name',
+    'fine',
+    'flow-tags',
+    'foreign-key',
+    'nameless',
+  ]);
+  // What is refused is not described as if it were in use.
+  for (const { path: file = '', message } of diagnostics)
+    if (!valid.includes(basename(dirname(file)))) assert.doesNotMatch(message, /are used|is kept as text/);
 });
 
 test('F9 at start no more than 64 KiB of a file is read', async () => {

@@ -28,13 +28,13 @@ test('F5 validate reports all problems at once, unknown keys and flow style as w
 
 test('F6 validate wants what the table wants', () => {
   assert.deepEqual(validate(skillText('name: other\ndescription: d')), ['error NAME_INVALID name']);
-  assert.deepEqual(validate(skillText('description: d')), ['error NAME_MISSING name']);
+  assert.deepEqual(validate(skillText('description: d')), ['note NAME_MISSING name']);
   assert.deepEqual(validate(skillText(`name: tool\ndescription: ${'d'.repeat(1025)}`)), [
-    'warning DESCRIPTION_TRUNCATED description',
+    'error DESCRIPTION_TOO_LONG description',
   ]);
   assert.deepEqual(validate(skillText('name: tool\ndescription: a: b')), ['error YAML_REPAIRED description']);
   assert.deepEqual(validate(skillText('name: tool\ndescription: d\nmetadata:\n  a:\n    b: c')), [
-    'warning METADATA_AS_TEXT metadata',
+    'error METADATA_NOT_TEXT metadata',
   ]);
   assert.deepEqual(validate(skillText('name: tool\ndescription: d\ncompatibility: ""')), [
     'error FIELD_INVALID compatibility',

@@ -35,6 +35,6 @@ export function check(name: string, said: string, found: readonly Found[] = []):
 }
 
 function toFinding({ code, level, message, path, line, fix, repair }: Found): Finding {
-  const reason = reasonOf(code);
+  const reason = reasonOf(code, level);
   return { id: code, level, what: message, why: reason.why, fix: fix ?? reason.fix, path, line, repair };
 }

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../core/codes.ts';
 import type { StartCode } from '../check-start.ts';
 
 type Reason = Readonly<{ why: string; fix: string }>;
@@ -22,6 +23,7 @@ type OtherCode =
   | 'SANDBOX_OFF'
   | 'SKILL_LACKS'
   | 'SKILL_UNKNOWN'
+  | 'NAME_MISSING'
   | 'PROVIDER_UNUSED'
   | 'WEB_SEARCH_MISSING'
   | 'MENU_FULL'
@@ -148,6 +150,10 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     why: 'Nobody can use this skill until it has what it needs.',
     fix: 'Do what the message says.',
   },
+  NAME_MISSING: {
+    why: 'The skill works here by the name of its folder. Other programs may refuse it.',
+    fix: 'To share the skill, write name: with the name of its folder.',
+  },
   SKILL_UNKNOWN: {
     why: 'A slip in its name leaves a skill without the rules that you wrote for it.',
     fix: 'Correct the name, or remove the table.',
@@ -231,11 +237,18 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
 };
 
 /** Skills and plugins have more codes, which their own messages explain. */
-const ofSkills: Reason = {
-  why: 'A skill or plugin does not work as it was written, or is not loaded at all.',
-  fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
+const ofSkills: Readonly<Record<Diagnostic['level'], Reason>> = {
+  error: {
+    why: 'This part of a skill or plugin is not loaded.',
+    fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
+  },
+  warning: {
+    why: 'A skill or plugin is loaded, but not all of it counts as it was written.',
+    fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
+  },
+  note: { why: 'The skill works here as it is.', fix: 'Nothing has to change.' },
 };
 
-export function reasonOf(code: string): Reason {
-  return Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills;
+export function reasonOf(code: string, level: Diagnostic['level']): Reason {
+  return Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills[level];
 }

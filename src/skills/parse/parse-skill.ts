@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
+import { reservedSkillNames } from '../../config/skill-sections.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 import { decodeText } from '../../lib/text/text.ts';
 import { readFrontMatter } from './front-matter.ts';
@@ -42,6 +43,10 @@ export function parseSkill(source: SkillSource): ParseResult {
   const name = readName(fields, folder, fallbackName, report);
   if (name === '')
     return refuse(error('NAME_MISSING', 'neither name nor folder holds a letter or digit', 'name'));
+  if (reservedSkillNames.includes(name)) {
+    const message = `"${name}" is a key of [skills] in the config; give the skill another name`;
+    return refuse(error('NAME_RESERVED', message, 'name'), { name });
+  }
   for (const field of twice) report(error('FIELD_TWICE', `${field} is given in both spellings`, field));
   const rest = readFields(fields, (diagnostic) =>
     report({ ...diagnostic, line: diagnostic.line && diagnostic.line + yamlLine - 1 }),
@@ -84,11 +89,14 @@ function readName(
   const text = value === undefined ? undefined : readText(value);
   const field = 'name';
   const warn = (code: string, message: string): void => report({ level: 'warning', code, message, field });
-  if (text?.ok !== true || text.value === '') {
-    warn(
-      'NAME_MISSING',
-      `no usable name, "${fallback}" is taken from the ${folder === undefined ? 'file' : 'folder'}: write name`,
-    );
+  const from = `"${fallback}" is taken from the ${folder === undefined ? 'file' : 'folder'}`;
+  if (text === undefined || (text.ok && text.value === '')) {
+    const message = `there is no name, ${from}: valid here; the Agent Skills specification wants name`;
+    report({ level: 'note', code: 'NAME_MISSING', message, field });
+    return fallback;
+  }
+  if (!text.ok) {
+    warn('NAME_MISSING', `no usable name, ${from}: write name`);
     return fallback;
   }
   const written = text.value.normalize('NFKC');

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../core/codes.ts';
 import {
   accessFields,
+  metadataDialects,
   knownFields,
   readChatTypes,
   readGrant,
@@ -16,9 +17,6 @@ import {
   type Read,
 } from './read-values.ts';
 import type { Definition } from './skill-definition.ts';
-
-/** OpenClaw's keys in `metadata`; the last two are older names. */
-const dialects: readonly string[] = ['openclaw', 'clawdbot', 'moltbot'];
 
 const program = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
 
@@ -148,7 +146,7 @@ function readMetadata(
   }
   const values = nothing();
   for (const [key, entry] of value.entries) {
-    if (entry.kind !== 'text' && !dialects.includes(key)) {
+    if (entry.kind !== 'text' && !metadataDialects.includes(key)) {
       const message = `metadata: "${key}" is a ${entry.kind}, and is kept as text; the specification wants a text there`;
       report({ level: 'warning', code: 'METADATA_AS_TEXT', message, field, line: entry.line });
     }
@@ -190,7 +188,9 @@ type Requires = Readonly<{
 function readRequires(metadata: FrontMap, warn: (message: string, line: number) => void): Requires {
   const needs = { env: new Set<string>(), bins: new Set<string>(), pip: new Set<string>() };
   const ways = new Map<string, string>();
-  const places = dialects.map((dialect) => [`metadata.${dialect}`, within(metadata, dialect)] as const);
+  const places = metadataDialects.map(
+    (dialect) => [`metadata.${dialect}`, within(metadata, dialect)] as const,
+  );
   for (const [place, map] of [...places, ['metadata', metadata] as const]) {
     const requires = within(map, 'requires');
     for (const key of ['env', 'bins', 'pip'] as const) {

@@ -116,6 +116,9 @@ export const knownFields: ReadonlySet<string> = new Set([
   ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
 ]);
 
+/** OpenClaw's keys in `metadata`; the last two are older names. */
+export const metadataDialects: readonly string[] = ['openclaw', 'clawdbot', 'moltbot'];
+
 /** Any line that starts with an access key (F8). */
 export function isAccessLine(line: string): boolean {
   const [, key = ''] = /^\s*(?:-\s+)?["']?([A-Za-z_-]+)["']?[ \t]*:/.exec(line) ?? [];

@@ -1,32 +1,47 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
 import { decodeText } from '../../lib/text/text.ts';
 import { readFrontMatter } from './front-matter.ts';
-import { parseSkill } from './parse-skill.ts';
-import { bySnakeCase, knownFields, readText, type FrontMap } from './read-values.ts';
+import { descriptionLimit, parseSkill } from './parse-skill.ts';
+import { bySnakeCase, knownFields, metadataDialects, readText, type FrontMap } from './read-values.ts';
 import { nameProblems } from './skill-definition.ts';
 import { findStrictProblems } from './validate-skill-strict.ts';
 import { isSkillFileName } from '../scan-root.ts';
+import { readStart } from '../skill-store.ts';
 
 const depthLimit = 16;
 
-type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
+type ValidatedFile = Readonly<{
+  path: string;
+  directory?: string;
+  bytes: Uint8Array;
+  /** More bytes follow. */
+  cut?: boolean;
+}>;
 
-/** By the open specification, with unknown keys and flow style as warnings; `strict`: exactly what the reference validator refuses (F5). */
+/**
+ * The one verdict of `skillet skill validate` and `[skills] strict`: the open specification, with unknown keys, flow
+ * style and a missing name as less than errors. `strict`: exactly what the reference validator refuses (F5).
+ */
 export function validateSkill(
   file: ValidatedFile,
   options: Readonly<{ strict?: boolean }> = {},
 ): readonly Diagnostic[] {
-  const { path, directory, bytes } = file;
+  const { path, directory, bytes, cut = false } = file;
   if (options.strict !== true) return validateBySpecification(file);
-  const text = decodeText(bytes, false);
+  const text = decodeText(bytes, cut);
   if (text === undefined)
     return [{ level: 'error', code: 'NOT_UTF8', message: 'the file is not UTF-8', path }];
   const folder = basename(directory ?? path.replace(/\.md$/i, ''));
   return findStrictProblems(text, folder).map((problem) => ({ level: 'error', path, ...problem }));
 }
 
+export function isValid(problems: readonly Diagnostic[]): boolean {
+  return problems.every(({ level }) => level !== 'error');
+}
+
+/** The bot loads these with a warning; the specification refuses them. */
 const errorsHere: ReadonlySet<string> = new Set([
   'BLANK_LINES_FIRST',
   'YAML_REPAIRED',
@@ -34,26 +49,42 @@ const errorsHere: ReadonlySet<string> = new Set([
   'DESCRIPTION_MISSING',
   'FIELD_INVALID',
 ]);
-/** Used in part or changed: warnings, though not allowed either (F5). */
-const departures: ReadonlySet<string> = new Set(['DESCRIPTION_TRUNCATED', 'METADATA_AS_TEXT']);
 
-export function refusedWhenStrict({ level, code }: Diagnostic): boolean {
-  return level === 'error' || departures.has(code);
-}
+/** `checkFields` says these as the specification puts them. */
+const saidBetter: ReadonlySet<string> = new Set([
+  'NAME_INVALID',
+  'NAME_TOO_LONG',
+  'NAME_DIR_MISMATCH',
+  'DESCRIPTION_TRUNCATED',
+  'METADATA_AS_TEXT',
+]);
 
-const saidBetter: ReadonlySet<string> = new Set(['NAME_INVALID', 'NAME_TOO_LONG', 'NAME_DIR_MISMATCH']);
-
-function validateBySpecification({ path, directory, bytes }: ValidatedFile): readonly Diagnostic[] {
-  const parsed = parseSkill({ path, directory, bytes, cut: false, origin: 'workspace' });
+function validateBySpecification({
+  path,
+  directory,
+  bytes,
+  cut = false,
+}: ValidatedFile): readonly Diagnostic[] {
+  const parsed = parseSkill({ path, directory, bytes, cut, origin: 'workspace' });
   const found = parsed.ok ? parsed.definition.diagnostics : parsed.diagnostics;
   const problems: Diagnostic[] = found
     .filter(({ code }) => !saidBetter.has(code))
-    .map((diagnostic) => (errorsHere.has(diagnostic.code) ? { ...diagnostic, level: 'error' } : diagnostic));
-  const read = readFrontMatter(decodeText(bytes, false) ?? '');
+    .map((diagnostic) =>
+      diagnostic.level === 'warning' && errorsHere.has(diagnostic.code)
+        ? { ...diagnostic, level: 'error' }
+        : diagnostic,
+    );
+  const read = readFrontMatter(decodeText(bytes, cut) ?? '');
   if (!read.ok) return problems;
   const { front, yamlLine } = read.file;
-  const add = (level: Diagnostic['level'], code: string, field: string, message: string): void => {
-    const line = (front.get(field)?.line ?? 1) + yamlLine - 1;
+  const add = (
+    level: Diagnostic['level'],
+    code: string,
+    field: string,
+    message: string,
+    at?: number,
+  ): void => {
+    const line = (at ?? front.get(field)?.line ?? 1) + yamlLine - 1;
     problems.push({ level, code, message, path, field, line });
   };
   checkFields(front, directory === undefined ? undefined : basename(directory), add);
@@ -63,13 +94,31 @@ function validateBySpecification({ path, directory, bytes }: ValidatedFile): rea
 function checkFields(
   front: FrontMap,
   folder: string | undefined,
-  add: (level: Diagnostic['level'], code: string, field: string, message: string) => void,
+  add: (level: Diagnostic['level'], code: string, field: string, message: string, line?: number) => void,
 ): void {
   const { fields } = bySnakeCase(front);
   const name = textOf(fields, 'name');
   if (name !== undefined && name !== '') {
     for (const problem of nameProblems(name, folder)) add('error', 'NAME_INVALID', 'name', problem);
   }
+  const described = [...(textOf(fields, 'description') ?? '')].length;
+  if (described > descriptionLimit)
+    add(
+      'error',
+      'DESCRIPTION_TOO_LONG',
+      'description',
+      `${described} characters; the specification allows ${descriptionLimit}: shorten it`,
+    );
+  const metadata = fields.get('metadata');
+  for (const [key, entry] of metadata?.kind === 'map' ? metadata.entries : [])
+    if (entry.kind !== 'text' && !metadataDialects.includes(key))
+      add(
+        'error',
+        'METADATA_NOT_TEXT',
+        'metadata',
+        `metadata: "${key}" is a ${entry.kind}; the specification wants a text there`,
+        entry.line,
+      );
   const compatibility = textOf(fields, 'compatibility');
   const length = [...(compatibility ?? 'x')].length;
   if (length < 1 || length > 500)
@@ -88,53 +137,88 @@ function textOf(fields: FrontMap, key: string): string | undefined {
   return text?.ok === true ? text.value : undefined;
 }
 
-/** Valid if no finding is an error. */
 type Validation = Readonly<{ path: string; valid: boolean; problems: readonly Diagnostic[] }>;
 
 /**
  * A file, a skill folder, or a tree, by path order (F5). If there is nothing, one result says so. Skips dot entries,
- * `node_modules` and linked folders.
+ * `node_modules` and linked folders. What can't be read is a result, too: never throws for what lies there.
  */
 export function validateTree(
   path: string,
   options: Readonly<{ strict?: boolean }> = {},
 ): readonly Validation[] {
   const start = resolve(path);
-  const stats = statSync(start, { throwIfNoEntry: false });
-  if (stats === undefined) return [nothingAt(start, 'there is no such file or folder')];
-  if (!stats.isDirectory()) return [validateFile(start, options)];
-  const files = findSkillFiles(start, 0);
-  if (files.length === 0) return [nothingAt(start, 'no SKILL.md in this folder')];
-  return files.map((file) => validateFile(file, options));
+  const kind = kindAt(start);
+  if (kind === 'nothing') return [refusedAt(start, 'SKILL_NOT_FOUND', 'there is no such file or folder')];
+  if (kind !== 'folder') return [validateFile(start, options)];
+  const found = findSkillFiles(start, 0);
+  if (found.length === 0) return [refusedAt(start, 'SKILL_NOT_FOUND', 'no SKILL.md in this folder')];
+  return found.map((one) => (typeof one === 'string' ? validateFile(one, options) : one));
 }
+
+/** Front matter ends far before. Bytes. */
+const readLimit = 1024 * 1024;
 
 function validateFile(path: string, options: Readonly<{ strict?: boolean }>): Validation {
+  const read = readStart('/', path, readLimit);
+  if (!read.ok) return { path, valid: false, problems: [read.diagnostic] };
   const directory = isSkillFileName(basename(path)) ? { directory: dirname(path) } : {};
-  const problems = validateSkill({ path, ...directory, bytes: readFileSync(path) }, options);
-  return { path, valid: problems.every(({ level }) => level !== 'error'), problems };
+  const problems = [
+    ...validateSkill({ path, ...directory, bytes: read.bytes, cut: read.cut }, options),
+    ...(read.cut ? [tooLong(path)] : []),
+  ];
+  return { path, valid: isValid(problems), problems };
 }
 
-function findSkillFiles(folder: string, depth: number): readonly string[] {
-  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+function tooLong(path: string): Diagnostic {
+  const message = `has over ${readLimit} bytes: the bot uses the first of them only, and the rest is not judged`;
+  return { level: 'warning', code: 'CONTENT_TRUNCATED', message, path };
+}
+
+function findSkillFiles(folder: string, depth: number): readonly (string | Validation)[] {
+  const listed = entriesOf(folder);
+  if (!Array.isArray(listed)) return [refusedAt(folder, 'UNREADABLE', `cannot be read: ${listed}`)];
+  const entries = [...listed].sort((a, b) => (a.name < b.name ? -1 : 1));
   const skillFile = entries.find(({ name }) => isSkillFileName(name));
   const own = skillFile !== undefined ? [skillFile.name] : depth === 0 ? flatSkills(folder, entries) : [];
   const inner = entries
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .filter((entry) => entry !== skillFile)
     .flatMap(({ name }) => (depth < depthLimit ? findSkillFiles(join(folder, name), depth + 1) : []));
   return [...own.map((name) => join(folder, name)), ...inner];
 }
 
-/** Markdown that begins like a skill; no README. */
-function flatSkills(
-  folder: string,
-  entries: readonly Readonly<{ name: string; isFile(): boolean }>[],
-): string[] {
+/** Markdown that begins like a skill, or can't be read; no README. */
+function flatSkills(folder: string, entries: readonly Dirent[]): readonly string[] {
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
-    .filter(({ name }) => readFileSync(join(folder, name), 'utf8').startsWith('---'))
-    .map(({ name }) => name);
+    .map(({ name }) => name)
+    .filter((name) => {
+      const read = readStart('/', join(folder, name), 3);
+      return !read.ok || Buffer.from(read.bytes).toString('latin1') === '---';
+    });
 }
 
-function nothingAt(path: string, message: string): Validation {
-  return { path, valid: false, problems: [{ level: 'error', code: 'SKILL_NOT_FOUND', message, path }] };
+function entriesOf(folder: string): readonly Dirent[] | string {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    return error.message;
+  }
+}
+
+function kindAt(path: string): 'folder' | 'nothing' | 'other' {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return 'nothing';
+    return stats.isDirectory() ? 'folder' : 'other';
+  } catch (error) {
+    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    return 'other';
+  }
+}
+
+function refusedAt(path: string, code: string, message: string): Validation {
+  return { path, valid: false, problems: [{ level: 'error', code, message, path }] };
 }
