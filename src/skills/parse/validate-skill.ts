@@ -177,7 +177,7 @@ function tooLong(path: string): Diagnostic {
 
 function findSkillFiles(folder: string, depth: number): readonly (string | Validation)[] {
   const listed = entriesOf(folder);
-  if (!Array.isArray(listed)) return [refusedAt(folder, 'UNREADABLE', `cannot be read: ${listed}`)];
+  if (typeof listed === 'string') return [refusedAt(folder, 'UNREADABLE', `cannot be read: ${listed}`)];
   const entries = [...listed].sort((a, b) => (a.name < b.name ? -1 : 1));
   const skillFile = entries.find(({ name }) => isSkillFileName(name));
   const own = skillFile !== undefined ? [skillFile.name] : depth === 0 ? flatSkills(folder, entries) : [];
