@@ -22,6 +22,8 @@ export type ApprovalRequest = Readonly<{
   skill?: string;
   /** Hash of its files. */
   files?: string;
+  /** Hash of what it reads in its folders (S16). */
+  reads?: string | undefined;
   /** For "Always"; absent if not offered. */
   standing?: StandingRule;
   /** Why it is asked, if that is not obvious. */

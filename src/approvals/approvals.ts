@@ -280,9 +280,10 @@ const storedRule = z.object({
 });
 
 /** The same for the same call, without characters that look alike. */
-function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: ApprovalRequest): string {
+function idOf(call: ApprovalRequest): string {
+  const { tool, edition, input, files, reads, requester, transcript, toolUseId } = call;
   const place = chatIdOf(requester.conversation);
-  const of = edition === undefined ? [] : [edition];
+  const of = [edition, reads && { reads }].filter((one) => one !== undefined);
   const bound = [tool, input, files ?? '', place, requester.sender, transcript, toolUseId, ...of];
   const bytes = createHash('sha256').update(JSON.stringify(bound)).digest();
   return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');

@@ -8,6 +8,7 @@ import type { Skill } from '../core/skill.ts';
 import { joinTaint, type Taint } from '../core/entry.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
+import { sayIn } from '../core/texts/say.ts';
 import type { Store } from '../store/store.ts';
 import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
 import { decidePolicy } from '../tools/policy.ts';
@@ -40,6 +41,9 @@ const outwards =
   'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. A new conversation starts without it.';
 
 const patienceMs = 10_000;
+
+/** Of one call whose files change between question and answer (S16). */
+const mostQuestions = 5;
 
 export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 
@@ -145,22 +149,32 @@ export function createJudgeCalls(options: {
         toolUseId: call.id,
         run,
       };
-      const answer = await waiting(() =>
-        approvals.request(asked, signal, {
-          deliverArtifacts,
-          patienceMs: later === undefined ? undefined : patienceMs,
-        }),
-      );
-      if (answer.kind === 'unanswered' && later !== undefined)
-        return { allowed: false, instead: await later(call) };
-      if (answer.kind !== 'approved') return refusal(answer);
-      if (asked.files !== undefined && files() !== asked.files)
-        return denied(
-          'the files of the skill changed after it was asked',
-          'the skill changed meanwhile: nothing was done',
+      let because = asked.because;
+      for (let times = 0; times < mostQuestions; times++) {
+        const reads = await tool.reads?.(call.input);
+        const answer = await waiting(() =>
+          approvals.request({ ...asked, reads, because }, signal, {
+            deliverArtifacts,
+            patienceMs: later === undefined ? undefined : patienceMs,
+          }),
         );
-      const again = await judged();
-      return 'confirm' in again || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
+        if (answer.kind === 'unanswered' && later !== undefined)
+          return { allowed: false, instead: await later(call) };
+        if (answer.kind !== 'approved') return refusal(answer);
+        if (asked.files !== undefined && files() !== asked.files)
+          return denied(
+            'the files of the skill changed after it was asked',
+            'the skill changed meanwhile: nothing was done',
+          );
+        const again = await judged();
+        if (!('confirm' in again) && !again.allowed) return again;
+        if ((await tool.reads?.(call.input)) === reads) return { allowed: true, approvedBy: answer.by };
+        because = sayIn(requester.language)`A file that this call reads changed after you were asked.`;
+      }
+      return denied(
+        'the files of the call changed after each question',
+        'files that this call reads change all the time: nothing was done',
+      );
     };
   }
 }

@@ -56,7 +56,7 @@ export async function toolsOf(
       writeFileTool(scopes, config.sandbox.diskMb * 1024 * 1024),
       listFilesTool(scopes),
       sendFileTool(scopes),
-    ].map((tool) => inFolders(tool, [nameOfChat(turn.chat)], folders)),
+    ].map((tool) => inFolders(tool, { names: [nameOfChat(turn.chat)], places: scopes, folders })),
     ...ofMemory,
     ...routineTools(isOfRoutine(turn.message.task), deps.routines),
     ...deps.tools.web(),

@@ -140,6 +140,8 @@ export type Tool = Readonly<{
     input: unknown,
     context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
   ): Promise<CallAssessment>;
+  /** A hash of the files that this call would read, which an approval is bound to (S16). Undefined if it reads none. */
+  reads?(input: unknown): Promise<string | undefined>;
   /** Brings its folders up to date, and stores what changed before the result (Q14). */
   within?(work: () => Promise<Envelope>): Promise<Envelope>;
   /** Invalid input returns ARGUMENTS_INVALID (T1). */

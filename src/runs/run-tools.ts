@@ -46,7 +46,7 @@ export function plainRunTools({
   return [
     ownSkillReadFileTool(skill),
     ...[readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)].map(
-      (tool) => inFolders(tool, namesOfRun(folders), working),
+      (tool) => inFolders(tool, { names: namesOfRun(folders), places, folders: working }),
     ),
     ...createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name)),
     ...web,
@@ -109,7 +109,10 @@ export function commandTools({
     },
   });
   const tools = scripts === undefined ? [bash] : [skillsRunScriptTool(ofScript), bash];
-  return tools.map((tool) => inFolders(tool, namesOfRun(folders), ground.working));
+  const places = runScopes(folders, skill, sandbox);
+  return tools.map((tool) =>
+    inFolders(tool, { names: namesOfRun(folders), places, folders: ground.working }),
+  );
 }
 
 export function scriptGround(

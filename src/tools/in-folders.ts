@@ -1,12 +1,26 @@
 import { fail } from '../core/envelope.ts';
 import type { Tool } from '../core/tool.ts';
+import { hashNamedFiles } from './bound-files.ts';
+import type { FileScopes } from './built-in/run-folders.ts';
 import { FolderFull, type Folders } from '../folders/folders.ts';
 
 /** Its folders are up to date when the tool begins; what it changes is stored before its result (Q14). */
-export function inFolders(tool: Tool, names: readonly string[], folders: Pick<Folders, 'use'>): Tool {
+export function inFolders(
+  tool: Tool,
+  {
+    names,
+    places,
+    folders,
+  }: Readonly<{ names: readonly string[]; places: FileScopes; folders: Pick<Folders, 'use'> }>,
+): Tool {
   const how = tool.traits.sideEffects ? 'changes' : 'reads';
   return {
     ...tool,
+    // What it writes is in its input.
+    reads: async (input) =>
+      tool.name === 'write_file'
+        ? undefined
+        : folders.use(names, 'reads', () => hashNamedFiles(places, input)),
     async within(work) {
       try {
         return await folders.use(names, how, work);

@@ -268,6 +268,35 @@ test('T8 a yes is for the files of the skill as they were when it was asked', as
   assert.match(refused.reason, /files of the skill changed/);
 });
 
+test('S16 a yes is for the files that the call reads as they were: changed meanwhile, it is asked again, and says why', async (t) => {
+  const read = ['one', 'two', 'two', 'two'];
+  const { says, asked, close } = await setUp({ [outerRun]: [true] }, () => ({
+    kind: 'approved',
+    by: requester.sender,
+  }));
+  t.after(close);
+  const call: Tool = { ...tool('bash', true), reads: async () => read.shift() };
+  assert.deepEqual(await says(call, open), { allowed: true, approvedBy: requester.sender });
+  assert.deepEqual(
+    asked.map(({ reads }) => reads),
+    ['one', 'two'],
+  );
+  assert.match(asked[0]?.because ?? '', /reaches outside/);
+  assert.equal(asked[1]?.because, 'A file that this call reads changed after you were asked.');
+});
+
+test('S16 a call whose files change after each yes is not run', async (t) => {
+  let count = 0;
+  const { says, asked, close } = await setUp({ [outerRun]: [true] }, () => ({
+    kind: 'approved',
+    by: requester.sender,
+  }));
+  t.after(close);
+  const refused = await says({ ...tool('bash', true), reads: async () => `${count++}` }, open);
+  assert.match('reason' in refused ? refused.reason : '', /changed after each question/);
+  assert.equal(asked.length, 5);
+});
+
 test('T8 D7 access is judged before a person is asked, and again after the yes', async (t) => {
   let meanwhile = (): void => undefined;
   const { says, access, asked, close } = await setUp({ [outerRun]: [true] }, () => {
