@@ -75,7 +75,15 @@ export async function sandboxStatus({ config: flag, json }: Shared): Promise<voi
     if (env.length > 0)
       print(`skill ${skill}: needs ${env.join(', ')} in config.toml, below [skills.${skill}]`);
   }
+  print(`environment: ${environmentLine(config)}`);
   if (needs.length === 0) print('No enabled skill asks for packages, programs or keys.');
+}
+
+/** Where the keys of skills go (U3). */
+function environmentLine({ skills }: Config): string {
+  const kept = Object.entries(skills.byName).filter(([, { envInBash }]) => envInBash === false);
+  const except = kept.length === 0 ? '' : ` (scripts only: ${kept.map(([name]) => name).join(', ')})`;
+  return `keys of [skills.NAME] reach the scripts and commands of that skill alone${except}; those reach only its hosts, and their output is redacted`;
 }
 
 type DescribedRoot = Readonly<{

@@ -5,7 +5,6 @@ import { listedToolDiagnostics } from '../tools/list-tools.ts';
 import { skillNeeds, type SkillNeed } from '../runs/requirements.ts';
 import { skillRules } from '../config/runtime-config.ts';
 import { allowedChats, allowedChatTypes, isSensitive } from '../access/decide-skill.ts';
-import { bashKnowsEnv } from '../tools/allowed-tools.ts';
 import { sourceDiagnostics } from '../skills/skill-sources.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -136,8 +135,8 @@ function describe(skill: Skill, config: Config) {
     sensitive: isSensitive(skill, rules),
     why: skill.access.why,
     givenEnv,
-    envInBash:
-      skill.env.length + givenEnv.length > 0 && bashKnowsEnv(skill.allowedTools, settings?.envInBash),
+    /** Absent: it has no env. */
+    envInBash: skill.env.length + givenEnv.length > 0 ? (settings?.envInBash ?? true) : undefined,
   };
 }
 
@@ -177,7 +176,9 @@ function linesBelow(row: Row): readonly string[] {
     ...(chats === undefined ? [] : [`only in these chats: ${chats.join(', ')}`]),
     ...(users === undefined ? [] : [`only for these people: ${users.join(', ') || 'nobody'}`]),
     ...why,
-    ...(envInBash ? ['its env reaches commands that the model writes, too (bash)'] : []),
+    ...(envInBash === false
+      ? [`only its scripts get its env: [skills.${name}] env_in_bash = false keeps it from other commands`]
+      : []),
     ...(missingEnv === undefined
       ? []
       : [`not set up: write ${missingEnv.join(', ')} below [skills.${name}] in config.toml`]),
@@ -195,6 +196,8 @@ function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: strin
   const env = [...new Set([...skill.env, ...given])].map((name) =>
     skill.env.includes(name) ? name : `${name} (given by the operator)`,
   );
+  const network = [...new Set([...skill.network, ...(settings?.network ?? [])])].join(', ');
+  const reached = settings?.envInBash === false ? 'scripts' : 'scripts and commands (bash)';
   const { access } = skill;
   const started = [
     ...(access.disableModelInvocation ? ['not by the model'] : []),
@@ -215,11 +218,12 @@ function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: strin
     ['background', skill.background ? 'yes' : undefined],
     ['started', started.join(', ')],
     ['env', env.join(', ')],
+    ['env reaches', env.length === 0 ? undefined : `its ${reached}; ${envIsSafe(network)}`],
     ['packages', skill.packages.join(', ')],
     ['programs', skill.programs.join(', ')],
     ['Python packages', skill.python.join(', ')],
     ['capabilities', skill.capabilities.join(', ')],
-    ['network', [...new Set([...skill.network, ...(settings?.network ?? [])])].join(', ')],
+    ['network', network],
     ['tools', skill.allowedTools?.join(', ')],
     ...Object.entries(skill.metadata).map(([key, text]) => [`metadata ${key}`, text] as const),
     ...Object.entries(skill.others).map(([key, text]) => [`${key} (no meaning here)`, text] as const),
@@ -227,4 +231,9 @@ function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: strin
   return texts.flatMap(([what, text = '']) =>
     text === '' ? [] : [[what, printable(oneLine(text, 400))] as const],
   );
+}
+
+/** What keeps a skill's env from going elsewhere (U3). */
+function envIsSafe(network: string): string {
+  return `they reach ${network === '' ? 'no host' : `only ${network}`}, and their output is redacted`;
 }

@@ -114,8 +114,8 @@ type RunPlan = Readonly<{
   folders: RunFolders;
   sandbox: SkillSupply['sandbox'];
   scripts: ScriptGround | undefined;
-  /** The operator's override for commands of the model (U3). */
-  envInBash: boolean | undefined;
+  /** Whether commands of the model get the skill's env (U3). */
+  envInBash: boolean;
   profile: string | undefined;
   model: string;
   maxIterations: number;
@@ -147,7 +147,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     folders,
     scripts: scriptGround(skill, folders, skills.sandbox),
     sandbox: skills.sandbox,
-    envInBash: settings?.envInBash,
+    envInBash: settings?.envInBash ?? true,
     profile: profile?.prompt,
     model,
     maxIterations: settings?.maxIterations ?? skill.maxIterations,

@@ -12,7 +12,7 @@ import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../too
 import { createSkillWritingTools, type SkillWriting } from '../authoring/skill-authoring.ts';
 import { createRunScript, skillsRunScriptTool, toolPackages } from '../tools/built-in/skills-run-script.ts';
 import type { CapOf } from '../tools/built-in/run-command.ts';
-import { bashInList, bashKnowsEnv } from '../tools/allowed-tools.ts';
+import { allowsSimpleOnly } from '../tools/allowed-tools.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
 import { inFolders } from '../tools/in-folders.ts';
 import { namesOfRun, runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
@@ -71,15 +71,14 @@ export function commandTools({
     allowed: readonly string[] | undefined;
     packages: ScriptPackages;
     env: Readonly<Record<string, string>>;
-    /** The operator's override for `env` in bash (U3). */
-    envInBash: boolean | undefined;
+    /** False where the operator keeps `env` to the skill's scripts (U3). */
+    envInBash: boolean;
     mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
     /** `skillet-cap`, where the skill has capabilities (C4). */
     cap?: CapOf;
   }>): readonly Tool[] {
   const { skill, sandbox, folders, scripts } = ground;
-  const { simple } = bashInList(allowed);
-  const knowsEnv = bashKnowsEnv(skill.allowedTools, envInBash);
+  const simple = allowsSimpleOnly(allowed);
   const start = { skill, timeoutMs: skill.timeoutSeconds * 1_000, cap };
   const ofScript = { ...start, sandbox, ...folders, env, packages };
   const bash = bashTool({
@@ -96,7 +95,7 @@ export function commandTools({
       within: (work) => work(folders),
     },
     simple: () => simple,
-    env: knowsEnv ? env : {},
+    env: envInBash ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),
     // Instructions call scripts by path.
     script: scripts && {
@@ -104,7 +103,7 @@ export function commandTools({
       run: createRunScript(ofScript),
       // No bypass of list, policy or `env_in_bash` (T5, T8, U3).
       mayRun: (requester: Requester) =>
-        (knowsEnv || Object.keys(env).length === 0 || mayRunScripts.inCeiling) &&
+        (envInBash || Object.keys(env).length === 0 || mayRunScripts.inCeiling) &&
         mayRunScripts.asFreely(requester),
     },
   });

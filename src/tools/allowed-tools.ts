@@ -140,13 +140,10 @@ export function unknownEntries(
   );
 }
 
-/** What a skill's list says of bash (U3, T5). `simple`: only single commands, spawned without a shell. */
-export function bashInList(
-  allowedTools: readonly string[] = [],
-): Readonly<{ named: boolean; simple: boolean }> {
+/** Whether a skill's list allows single commands only, spawned without a shell (T5). */
+export function allowsSimpleOnly(allowedTools: readonly string[] = []): boolean {
   const entries = allowedTools.map(readAllowedEntry);
-  const limited = entries.some((entry) => isShell(entry) && !allowsAnyBash(entry));
-  return { named: entries.some(isShell), simple: limited && !entries.some(allowsAnyBash) };
+  return entries.some(isShell) && !entries.some(allowsAnyBash);
 }
 
 function isShell(entry: AllowedEntry): boolean {
@@ -158,14 +155,6 @@ export function listRunsScripts(allowedTools: readonly string[] = []): boolean {
   const entries = allowedTools.map(readAllowedEntry);
   const names = ['bash', 'skills_run_script'];
   return entries.length === 0 || entries.some((entry) => namedBy(entry, names).length > 0);
-}
-
-/** By default a model's commands get a skill's env only if the skill lists bash (U3). */
-export function bashKnowsEnv(
-  allowedTools: readonly string[] | undefined,
-  envInBash: boolean | undefined,
-): boolean {
-  return envInBash ?? bashInList(allowedTools).named;
 }
 
 function allowsAnyBash(entry: AllowedEntry): boolean {

@@ -89,15 +89,31 @@ test('U3 L1 skill list and show say where the env of a skill reaches commands th
   await write('workspace/skills/own.md', text('own', 'Bash'));
   await write('workspace/skills/kept.md', text('kept', 'Bash'));
   await write('workspace/skills/given.md', text('given', 'web_fetch'));
-  await write('config.toml', '[skills.kept]\nenv_in_bash = false\n[skills.given]\nenv_in_bash = true\n');
+  await write(
+    'config.toml',
+    '[skills.kept]\nenv_in_bash = false\n[skills.given]\nnetwork = ["api.example.com"]\n',
+  );
   const { skills } = JSON.parse((await run(['skill', 'list', '--json'])).stdout) as {
     skills: { name: string; envInBash: boolean }[];
   };
   const known = skills.filter(({ envInBash }) => envInBash).map(({ name }) => name);
   assert.deepEqual(known, ['given', 'own']);
-  assert.match((await run(['skill', 'list'])).stdout, /own .*\n +its env reaches commands/);
-  assert.match((await run(['skill', 'show', 'given'])).stdout, /^its env reaches commands/m);
-  assert.doesNotMatch((await run(['skill', 'show', 'kept'])).stdout, /reaches commands/);
+  const listed = (await run(['skill', 'list'])).stdout;
+  assert.match(listed, /kept .*\n +only its scripts get its env: \[skills\.kept\] env_in_bash = false/);
+  assert.equal(listed.match(/only its scripts/g)?.length, 1);
+  assert.match(
+    (await run(['skill', 'show', 'own'])).stdout,
+    /^env reaches: its scripts and commands \(bash\); they reach no host, and their output is redacted$/m,
+  );
+  assert.match(
+    (await run(['skill', 'show', 'given'])).stdout,
+    /^env reaches: its scripts and commands \(bash\); they reach only api\.example\.com, and/m,
+  );
+  assert.match((await run(['skill', 'show', 'kept'])).stdout, /^env reaches: its scripts; /m);
+  assert.match(
+    (await run(['sandbox', 'status'])).stdout,
+    /^environment: keys of \[skills\.NAME\] reach the scripts and commands of that skill alone \(scripts only: kept\); those reach only its hosts, and their output is redacted$/m,
+  );
 });
 
 test('D3 A8 R6 U3 F6 skill list and show say what is missing, who may use a skill where, and all that its file says', async (t) => {

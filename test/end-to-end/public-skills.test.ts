@@ -218,16 +218,16 @@ test('R5 R6 P3 where no program of the system runs, what a public skill cannot d
   assert.match((await slack.posted(({ text }) => text.includes('Here it is'))).text, said);
 });
 
-test('D3 U3 a key that the operator wrote under a skill’s name reaches the workspace copy and what its text alone names; without it nothing runs', async (t) => {
+test('D3 U3 a key that the operator wrote under a skill’s name reaches the commands of the workspace copy, and what its text alone names; without it, or where it is for scripts only, none does', async (t) => {
   const key = 'pplx-key-0123456789';
   const bot = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n',
     skills: {
       research:
-        '---\nname: research\ndescription: Asks.\nenv: [PERPLEXITY_API_KEY]\nallowed_tools: [bash]\n---\nAsk.\n',
+        '---\nname: research\ndescription: Asks.\nenv: [PERPLEXITY_API_KEY]\n---\nAsk with $PERPLEXITY_API_KEY.\n',
     },
     script: model('research', [
-      { name: 'bash', input: { command: 'echo key ${#PERPLEXITY_API_KEY} $PERPLEXITY_URL' } },
+      { name: 'bash', input: { command: 'echo key ${#PERPLEXITY_API_KEY} $PERPLEXITY_URL | cat' } },
     ]),
   });
   const ann = bot.telegram.person({ name: 'Ann' });
@@ -242,6 +242,12 @@ test('D3 U3 a key that the operator wrote under a skill’s name reaches the wor
   ann.says('/research tides');
   await ann.dm.nextMessage(/Here it is/);
   assert.match(runResults(again)[0] ?? '', /key 19 \[redacted PERPLEXITY_URL\]/);
+
+  await again.reconfigure(`[access]\ndm = "open"\n${given}env_in_bash = false\n`);
+  const kept = await again.restart();
+  ann.says('/research tides');
+  await ann.dm.nextMessage(/Here it is/);
+  assert.match(runResults(kept)[0] ?? '', /key 0\\n/);
 });
 
 /** A repository below a conversation's folder, as a person or an earlier run left it there. */

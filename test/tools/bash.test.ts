@@ -46,7 +46,14 @@ type Case = Readonly<{
 }>;
 
 /** A run's bash, with its ceiling and policy, and what it handed to the sandbox. */
-function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = virtual, signal }: Case) {
+function bashOf({
+  allowed,
+  envInBash = true,
+  policy = usual,
+  skill: change,
+  sandbox = virtual,
+  signal,
+}: Case) {
   const requests: SandboxRequest[] = [];
   const risks: string[] = [];
   const skill = makeSkill('worker', {
@@ -174,16 +181,16 @@ test('T5 Bash(git:*) is one command spawned as an argument vector; what it holds
   assert.equal(requests.length, 1, 'nothing of it ran');
 });
 
-test('U3 commands that the model writes know the env where the skill names bash or the operator says so, and it is redacted', async () => {
+test('U3 commands that the model writes know the env unless the operator keeps it to scripts, and it is redacted', async () => {
   const cases: readonly (readonly [Case, boolean])[] = [
-    [{}, false],
-    [{ allowed: ['b*', 'read_file'] }, false],
-    [{ allowed: ['*'] }, false],
+    [{}, true],
+    [{ allowed: ['b*', 'read_file'] }, true],
+    [{ allowed: ['*'] }, true],
     [{ allowed: ['Bash'] }, true],
     [{ allowed: ['bash'] }, true],
     [{ allowed: ['Bash(printenv:*)'] }, true],
     [{ allowed: ['Bash'], envInBash: false }, false],
-    [{ envInBash: true }, true],
+    [{ envInBash: false }, false],
   ];
   for (const [given, knows] of cases) {
     const { call, requests } = bashOf(given);
@@ -204,7 +211,8 @@ test('T5 T8 U3 a script started by bash is no way round ceiling, policy and env_
   const cases: readonly (readonly [Case, RegExp])[] = [
     [{}, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash'] }, /^key: \[redacted API_KEY\]/],
-    [{ allowed: ['b*'] }, /SCRIPT_FAILED/],
+    [{ allowed: ['b*'] }, /^key: \[redacted API_KEY\]/],
+    [{ allowed: ['b*'], envInBash: false }, /SCRIPT_FAILED/],
     [{ allowed: ['Bash'], envInBash: false }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash(gh:*)', 'Read'] }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash({baseDir}/scripts/other.sh:*)'] }, /^key: \[redacted API_KEY\]/],
