@@ -92,6 +92,11 @@ export function isYes(
 type Redact = (text: string) => string;
 type Guarded = NodeJS.WriteStream['write'] & { redactBy?: (redact: Redact) => void };
 
+/** From now on a reader who is gone costs words, not the process (S15): for a bot, which has better things to do. */
+export function outliveReaders(): void {
+  process.stdout.removeAllListeners('error').on('error', () => undefined);
+}
+
 /** From now on this process prints no secret (S2, S3), not even when it crashes. A later call replaces `redact`. */
 export function guardOutput(redact: Redact): void {
   for (const stream of [process.stdout, process.stderr]) {

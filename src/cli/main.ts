@@ -22,7 +22,8 @@ Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
 
 /** Runs one command line. */
 export async function main(args: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) is no fault.
+  // Nobody who reads errors is no reason to stop (S15); a reader of the output that has seen enough (`| head`) is no fault.
+  process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     await parser().parseAsync([...args], { from: 'user' });

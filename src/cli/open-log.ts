@@ -1,3 +1,4 @@
+import { constants, openSync, writeSync } from 'node:fs';
 import { createLog } from '../operator/create-log.ts';
 import type { Config } from '../config/complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
@@ -13,11 +14,22 @@ export type OpenLog = Readonly<{
   writeBy(write: ((line: string) => void) | undefined): void;
 }>;
 
-/** To standard error, without secrets. */
+/** Bytes that wait for a reader of the log; lines beyond that are lost. */
+const mostWaiting = 1024 * 1024;
+
+/** To standard error, without secrets. What can't be written is lost and counted: a log never ends or delays the bot (S15). */
 export function openLog(config: Config, level = config.log.level): OpenLog {
   let redact = createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]);
-  const toStandardError = (line: string): void => void process.stderr.write(line);
-  let write = toStandardError;
+  let lost = 0;
+  const toStandardError = createWriter((error) => {
+    if (error !== undefined) lost += 1;
+    else if (lost > 0) {
+      const lines = lost;
+      lost = 0;
+      log.warn({ lines }, 'lines of the log were lost: they could not be written');
+    }
+  });
+  let write: (line: string) => void = toStandardError;
   const log = createLog({
     level,
     format: config.log.format ?? (process.stderr.isTTY ? 'pretty' : 'json'),
@@ -34,4 +46,31 @@ export function openLog(config: Config, level = config.log.level): OpenLog {
       write = next;
     },
   };
+}
+
+/** `written` hears of each line, with the error that lost it. Never throws and never waits. */
+function createWriter(written: (error?: Error) => void): (line: string) => void {
+  const terminal = process.stderr.isTTY ? openWithoutWaiting() : undefined;
+  if (terminal !== undefined)
+    return (line) => {
+      try {
+        writeSync(terminal, line);
+      } catch (error) {
+        return written(error as Error);
+      }
+      written();
+    };
+  return (line) => {
+    if (process.stderr.writableLength > mostWaiting) written(new Error('nobody reads the log'));
+    else process.stderr.write(line, (error) => written(error ?? undefined));
+  };
+}
+
+/** Node waits for a terminal, which a person can stop with Ctrl-S. Undefined if this system has no such file. */
+function openWithoutWaiting(): number | undefined {
+  try {
+    return openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return undefined;
+  }
 }

@@ -9,7 +9,7 @@ import type { Log } from '../lib/log.ts';
 import type { Shared } from './command.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
-import { print } from './console.ts';
+import { outliveReaders, print } from './console.ts';
 import { passStartChecks } from '../operator/check-start.ts';
 
 /** Runs until a signal; without a channel, chats in this terminal. */
@@ -20,6 +20,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
     const { chat } = await import('./chat.ts');
     return chat({ config: flag, as: 'private' });
   }
+  outliveReaders();
   const stopping = new AbortController();
   const ended = stopSignal();
   void ended.then(() => stopping.abort());
@@ -40,15 +41,15 @@ export async function start({ config: flag }: Shared): Promise<void> {
   if (bot === undefined) return;
   redactBy(bot.redact);
   const manager = await serviceManager(log);
+  // Before the first turn: what waits is answered before the bot is ready (S15).
+  const watchdog = startWatchdog(log);
   const started = bot.start();
   const memory = memoryHere();
   if (memory !== undefined) void giveMemoryBack(memory, { clock: systemClock, signal: stopping.signal });
-  let watchdog: ReturnType<typeof startWatchdog> | undefined;
   // A signal also ends a start that waits for a platform.
   const early = await Promise.race([started, ended]);
   if (early === undefined) {
     log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
-    watchdog = startWatchdog(log);
     await manager?.ready();
     await offerOwnership(bot, config, log);
   } else {
@@ -59,7 +60,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
   }
   log.info({ signal: await ended }, 'stopping');
   await Promise.all([manager?.stopping(), bot.close()]);
-  watchdog?.stop();
+  watchdog.stop();
 }
 
 /** Loaded only if systemd started the bot. */
@@ -86,10 +87,11 @@ async function offerOwnership(
   if (slack.botToken !== undefined) print(`  on Slack     ${claim}`);
 }
 
-/** The second signal ends the process at once. */
+/** The second signal ends the process at once. SIGHUP: the terminal is gone, or somebody wants a new start (S15). */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.once(signal, () => resolve(signal));
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { childEnv } from '../support/child-env.ts';
@@ -35,6 +36,34 @@ test('Q11 a start that waits for PostgreSQL says so, and ends with 0 when it is 
   assert.match(said, /stopping: the start was given up/);
   assert.doesNotMatch(said, /hidden-word/);
 });
+
+test('Q11 S15 a start that waits for Telegram is watched from its first turn on, and SIGHUP ends it as well as SIGTERM', async (t) => {
+  const home = await openCliHome(t);
+  await home.write(
+    'config.toml',
+    '[telegram]\ntoken = "7000000001:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"\napi_root = "http://127.0.0.1:1"\n[sandbox]\nmode = "virtual"\n',
+  );
+  const bot = spawn(process.execPath, [cliPath, 'start'], {
+    cwd: home.folder,
+    env: childEnv(home.folder),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.after(() => bot.kill('SIGKILL'));
+  const ended = once(bot, 'exit');
+  let children = '';
+  createInterface({ input: bot.stderr }).on('line', (line) => {
+    if (!line.includes('Telegram could not be reached; trying again') || children !== '') return;
+    if (process.platform === 'linux') children = commandsUnder(bot.pid);
+    bot.kill('SIGHUP');
+  });
+  assert.deepEqual(await ended, [0, null]);
+  if (process.platform === 'linux') assert.match(children, /skillet-watchdog/);
+});
+
+function commandsUnder(pid = 0): string {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return pids.map((each) => readFileSync(`/proc/${each}/cmdline`, 'utf8')).join('\n');
+}
 
 test('Q11 L2 a start that waits for Telegram says why in one line, and ends without a stack when it is told to', async (t) => {
   const home = await openCliHome(t);

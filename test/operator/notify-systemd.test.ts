@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
@@ -98,4 +99,14 @@ test('L11 a socket that is gone is logged, no more', { skip }, async (t) => {
   const env = { NOTIFY_SOCKET: path.join(home.folder, 'gone'), PATH };
   await findServiceManager(env, log)?.ready();
   assert.match(log.lines[0]?.message ?? '', /could not be told/);
+});
+
+test('S15 a service manager that never listens holds up neither the start nor the stop', async (t) => {
+  const home = await openCliHome(t);
+  await writeFile(path.join(home.folder, 'systemd-notify'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
+  const log = quietLog();
+  const env = { NOTIFY_SOCKET: path.join(home.folder, 'nobody'), PATH: `${home.folder}:/usr/bin:/bin` };
+  const manager = findServiceManager(env, log);
+  await Promise.all([manager?.ready(), manager?.stopping()]);
+  assert.equal(log.lines.filter(({ message }) => message.includes('could not be told')).length, 2);
 });

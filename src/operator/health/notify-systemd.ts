@@ -9,6 +9,9 @@ export type ServiceManager = Readonly<{
   stopping(): Promise<void>;
 }>;
 
+/** A manager that does not listen holds up neither the start nor the stop. */
+const longestMs = 5_000;
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -24,9 +27,12 @@ export function findServiceManager(env: Env, log: Pick<Log, 'warn'>): ServiceMan
     return undefined;
   }
   const tell = async (...states: readonly string[]): Promise<void> => {
-    await promisify(execFile)(program, [...states], { env: { NOTIFY_SOCKET } }).catch((error: unknown) => {
-      log.warn({ err: error }, 'the service manager could not be told how the bot is');
-    });
+    const limits = { timeout: longestMs, killSignal: 'SIGKILL' } as const;
+    await promisify(execFile)(program, [...states], { env: { NOTIFY_SOCKET, PATH }, ...limits }).catch(
+      (error: unknown) => {
+        log.warn({ err: error }, 'the service manager could not be told how the bot is');
+      },
+    );
   };
   const everyMs = watchdogMs(env);
   let beat: NodeJS.Timeout | undefined;

@@ -1,41 +1,63 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Log } from '../../lib/log.ts';
 
 const { url: debuggedAt } = process.getBuiltinModule('node:inspector');
 
-/** A stopped process, as in a debugger, is left alone. */
+/**
+ * Time is in hundredths of a second of the machine's uptime. Silence counts only as long as the shell itself was awake,
+ * and a process that is stopped, as in a debugger, is left alone. Without a clock or a `sleep` that sleeps, the shell
+ * ends, and nobody is killed.
+ */
 const script = `
-n=0
-trap 'n=0' USR1
-trap '' INT TERM HUP
+beat=1 last=0 slept=-1
+trap 'beat=1' USR1
+trap '' INT TERM HUP PIPE
 (read -r _ <&3; read -r _ _ _ parent _ </proc/self/stat; [ $parent != $$ ] || kill -KILL $$) 2>/dev/null &
 exec 3<&-
-while [ $n -lt $2 ]; do
-  sleep $3 2>/dev/null &
+while :; do
+  read -r up _ </proc/uptime || exit 3
+  now=\${up%.*}\${up#*.}
+  [ $slept != 0 ] || [ $((now-last)) -ge $(($3/2)) ] || exit 3
+  [ $((now-last)) -le $((3*$3)) ] || beat=1
+  [ $beat = 0 ] || since=$now
+  beat=0 last=$now
+  [ $((now-since)) -lt $2 ] || break
+  sleep $4 &
   wait $!
-  n=$((n+1))
+  slept=$?
+  [ $slept = 0 ] || [ $slept -gt 128 ] || exit 3
   while read -r key value _; do
-    [ "$key" != State: ] || case $value in [Tt]) n=0;; esac
+    [ "$key" != State: ] || case $value in [Tt]) beat=1;; esac
   done </proc/$1/status
 done 2>/dev/null
-echo "$4" >&2
+echo "$5" >&4 &
 kill -KILL $1
 `;
 
-/** Ends the process if its event loop blocks for 30 s (S9). A shell costs 1 MB, a thread 10. */
+/** Ends the process if its event loop blocks for 30 s (S9). A shell costs 1 MB, a thread 14. */
 export function startWatchdog(
   log: Pick<Log, 'warn'>,
-  { rounds = 6, roundSeconds = 5 }: Readonly<{ rounds?: number; roundSeconds?: number }> = {},
+  {
+    silenceSeconds = 30,
+    roundSeconds = 5,
+    path = `${process.env['PATH'] ?? ''}:/usr/bin:/bin`,
+  }: Readonly<{ silenceSeconds?: number; roundSeconds?: number; path?: string }> = {},
 ): Readonly<{ stop(): void }> {
   if (process.platform !== 'linux') return { stop: () => undefined };
-  const silence = `The event loop stood still for ${rounds * roundSeconds} s: the process ends itself.`;
+  const silence = `The event loop stood still for ${silenceSeconds} s: the process ends itself.`;
   const line = JSON.stringify({ level: 60, time: new Date().toISOString(), msg: silence });
-  const args = [process.pid, rounds, roundSeconds, process.stderr.isTTY ? silence : line].map(String);
+  const args = [
+    process.pid,
+    Math.round(silenceSeconds * 100),
+    Math.round(roundSeconds * 100),
+    roundSeconds,
+    process.stderr.isTTY ? silence : line,
+  ].map(String);
   const shell = spawn('/bin/sh', ['-c', script, 'skillet-watchdog', ...args], {
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
-    // Ends with the pipe.
-    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    env: { PATH: path },
+    // Ends with the pipe. As its own standard error the log would be switched to writes that wait for a reader, here too.
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 2],
   });
   const beat = setInterval(
     () => {
@@ -47,8 +69,10 @@ export function startWatchdog(
   );
   beat.unref();
   shell.unref();
-  const pipe = shell.stdio[3] as Socket;
-  pipe.unref();
+  // Without free file descriptors there are no streams.
+  const { stdio }: Partial<ChildProcess> = shell;
+  const pipe = stdio?.[3] as Socket | undefined;
+  pipe?.unref();
   const gone = (reason: unknown): void => {
     clearInterval(beat);
     log.warn({ reason }, 'no watchdog is there: a loop that stands still is not noticed');
@@ -58,7 +82,7 @@ export function startWatchdog(
   function stop(): void {
     clearInterval(beat);
     shell.off('exit', gone);
-    pipe.destroy();
+    pipe?.destroy();
   }
   return { stop };
 }
