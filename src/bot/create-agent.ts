@@ -16,6 +16,7 @@ import { noTracing } from '../operator/tracing/tracing.ts';
 import { chainedUseSkill } from '../runs/chained-skills.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createSeeing } from '../runs/received-files.ts';
+import { createReadOffice } from '../lib/files/read-office.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
@@ -84,7 +85,8 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const { channels } = chat;
   const { sandbox, folders } = skills;
   const transcribe = createTranscribe({ env, log });
-  const filesDeps = { ...host, sandbox, folders, channels, received, transcribe };
+  const readOffice = createReadOffice();
+  const filesDeps = { ...host, sandbox, folders, channels, received, transcribe, readOffice };
   const means: TurnMeans = {
     store,
     questions,

@@ -14,14 +14,13 @@ import {
   type ReceivedOf,
 } from '../core/received.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
-import { fileText } from '../lib/files/read-text.ts';
-import { officeTypes } from '../lib/files/file-type.ts';
-import { officeText } from '../lib/files/office-text.ts';
+import type { ReadOffice } from '../lib/files/read-office.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import type { Config } from '../config/complete-config.ts';
-import type { Transcribe, TranscribeSettings } from './transcribe.ts';
+import { spokenIn, textIn, textsMost } from './text-of-file.ts';
+import type { Transcribe } from './transcribe.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
@@ -39,8 +38,6 @@ const shownMost = {
   picture: 3_900_000,
   document: 15_000_000,
   bytes: 18_000_000,
-  text: 50_000,
-  texts: 100_000,
 };
 
 const unshownTypes: Readonly<Record<string, string>> = {
@@ -66,11 +63,12 @@ export type ReceiveFilesDeps = Readonly<{
   sandbox: Pick<Sandbox, 'seen'>;
   folders: Pick<Folders, 'root'>;
   transcribe: Transcribe;
+  readOffice: ReadOffice;
   clock: Clock;
   log: Log;
 }>;
 
-type Receiving = Readonly<{
+export type Receiving = Readonly<{
   chat: string;
   channel: Pick<Channel, 'fetchFile' | 'fetchSmaller'> | undefined;
   signal: AbortSignal;
@@ -94,7 +92,7 @@ export async function receiveFiles(
     chat: chatFolder(folders.root, place),
     channel: channels.get(message.conversation.channel),
     signal,
-    left: { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts, ms: longestMs },
+    left: { bytes: most.bytes, shown: shownMost.bytes, texts: textsMost, ms: longestMs },
     deps,
   };
   const outcomes = new Map<Attachment, Received>();
@@ -178,49 +176,13 @@ async function toReceived(kept: KeptFile, wanted: Wanted, say: Say, receiving: R
     left.shown -= seen.size;
     return { ...base, shown: { type, hash: seen.hash, mime: seen.mime, name, size: seen.size, sender } };
   }
-  if (transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
+  const isSpoken = kind === 'audio' || mime.startsWith('audio/');
+  if (transcribe !== undefined && isSpoken)
     return { ...base, ...(await spokenIn(kept, transcribe, say, receiving)) };
   const [family = ''] = mime.split('/');
   const unreadable = [mime, family].find((each) => Object.hasOwn(unshownTypes, each));
   if (unreadable !== undefined) return { ...base, unshown: unshownTypes[unreadable] };
-  const read = await textOf(kept, receiving);
-  if (read === undefined) return base;
-  const asText = { ...base, words: officeTypes.has(mime) ? words : 'text' };
-  if (left.texts <= 0) return { ...asText, unshown: 'too much text for one message' };
-  const text = read.text.slice(0, left.texts);
-  left.texts -= text.length;
-  return { ...asText, text: { text, whole: read.whole && text === read.text } };
-}
-
-async function spokenIn(
-  { hash, name, mime, size }: KeptFile,
-  settings: TranscribeSettings,
-  say: Say,
-  { chat, signal, left, deps }: Receiving,
-): Promise<Pick<Received & { ok: true }, 'text' | 'unshown' | 'told'>> {
-  const bytes = await deps.received.read(path.basename(chat), hash, size);
-  if (bytes === undefined) return {};
-  const spoken = await deps.transcribe({ bytes, name, mime }, settings, signal);
-  if ('problem' in spoken) {
-    const told = say`I couldn’t understand the recording ${inlineCode(name)}. Please type it, or try again later.`;
-    return { unshown: spoken.problem, told };
-  }
-  const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
-  left.texts -= text.length;
-  return { text: { text, whole: text === spoken.text, spoken: true } };
-}
-
-async function textOf(
-  { hash, mime, size }: KeptFile,
-  { chat, deps }: Receiving,
-): Promise<Readonly<{ text: string; whole: boolean }> | undefined> {
-  const isOffice = officeTypes.has(mime);
-  const limit = isOffice ? size : shownMost.text;
-  const bytes = await deps.received.read(path.basename(chat), hash, limit);
-  if (bytes === undefined) return undefined;
-  if (isOffice) return officeText(bytes, shownMost.text);
-  const text = fileText(bytes, bytes.length < size);
-  return text === undefined ? undefined : { text, whole: size <= limit };
+  return { ...base, ...(await textIn(kept, say, receiving)) };
 }
 
 const overTogether = (say: Say): string =>

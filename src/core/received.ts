@@ -28,8 +28,18 @@ export type Received = Readonly<
       size: number;
       shown?: ShownFile;
       /** The beginning of a text file, or a transcript of speech. */
-      text?: Readonly<{ text: string; whole: boolean; spoken?: true }>;
+      text?: Readonly<{
+        text: string;
+        whole: boolean;
+        /** Why it is not whole, for a model. */
+        cut?: string;
+        /** What people see in the file besides: `3 pictures`. */
+        without?: string;
+        spoken?: true;
+      }>;
+      /** Why a model gets nothing of it, for a model. */
       unshown?: string;
+      /** The same for the person, if they wrote nothing else. */
       told?: string;
     }
   | {

@@ -218,11 +218,16 @@ function describeFile({ kind, name, mime, size }: Attachment, got: Received | un
       : got.text !== undefined
         ? got.text.spoken === true
           ? 'its transcript is given'
-          : `its ${got.text.whole ? 'text' : 'beginning'} follows`
+          : textFollows(got.text)
         : got.unshown === undefined
           ? undefined
           : `not shown: ${got.unshown}`;
   return [file, got.words, byteSize(got.size), `at ${got.path}`, shown].filter(Boolean).join(', ');
+}
+
+function textFollows({ whole, cut, without }: NonNullable<(Received & { ok: true })['text']>): string {
+  const besides = without === undefined ? '' : ` without its ${without}`;
+  return `its ${whole ? 'text' : 'beginning'} follows${besides}${cut === undefined ? '' : ` (${cut})`}`;
 }
 
 function fileTexts(

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { receiveFiles, type ReceiveFilesDeps } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles, type ReceivedFiles } from '../../src/runs/received-files.ts';
+import { createReadOffice } from '../../src/lib/files/read-office.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { FetchFileError } from '../../src/core/errors.ts';
 import { fixed } from '../../src/core/texts/say.ts';
@@ -70,6 +71,7 @@ async function sent(
     folders: createPlainFolders(workspace),
     sandbox: { seen: (kind) => `/${kind}` },
     transcribe: () => assert.fail('nothing is transcribed'),
+    readOffice: createReadOffice(),
     clock: systemClock,
     log: quietLog(),
     ...otherDeps,

@@ -75,6 +75,7 @@ async function takeVoice(transcribe: TranscribeSettings | undefined, more: Parti
     migrations: { original: async (conversation) => conversation },
     folders: createPlainFolders(workspace),
     sandbox: { seen: (kind) => `/${kind}` },
+    readOffice: () => assert.fail('no document is read'),
     transcribe: createTranscribe({ env: { ...process.env, SKILLET_TEST_KEY: 'sk-secret' }, log }),
     clock: systemClock,
     log,

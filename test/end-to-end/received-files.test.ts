@@ -293,3 +293,41 @@ test('M12 Q5 a file that was being fetched when the bot ended is fetched again',
   assert.deepEqual(filesOf(lastOf(again)), [picture(cat)]);
   assert.equal(bot.telegram.downloads.length, 2);
 });
+
+test('S15 a workbook with 3,000 sheets on one part of 8 MB delays nobody else, and its sender gets an answer', async (t) => {
+  const bot = await startWholeBot(t, { toml: open, script: () => 'Answered.' });
+  const [ann, bob] = [bot.telegram.person({ name: 'Ann' }), bot.telegram.person({ name: 'Bob' })];
+  const bytes = zipOf({
+    'xl/workbook.xml': '<sheet name="" r:id="r"/>'.repeat(3_000),
+    'xl/_rels/workbook.xml.rels': '<Relationship Id="r" Target="s.xml"/>',
+    'xl/s.xml': '<a/>'.repeat(2_000_000),
+  });
+  ann.sends({ kind: 'document', name: 'report.xlsx', bytes, caption: 'what is this?' });
+  bob.says('hello');
+  await bob.dm.nextMessage('Answered.');
+  await ann.dm.nextMessage('Answered.');
+  const asked = bot.messages.requests
+    .map(({ body }) => textOf(body))
+    .find((text) => text.includes('report.xlsx'));
+  assert.match(
+    asked ?? '',
+    /Excel workbook, [^\n]*its beginning follows \(some of it is too large or damaged\)/,
+  );
+});
+
+test('S15 M12 who sent only a document that is refused is told why, in their language', async (t) => {
+  const bot = await startWholeBot(t, { toml: open, script: () => assert.fail('the model is not asked') });
+  const ann = bot.telegram.person({ name: 'Ann', language: 'de' });
+  const good = zipOf({ 'word/document.xml': '<w:t>words</w:t>', 'word/header1.xml': '<w:t>more</w:t>' });
+  const bytes = Buffer.from(good);
+  const [first, second] = ['indexOf', 'lastIndexOf'].map((find) =>
+    good[find as 'indexOf' | 'lastIndexOf']('PK\x01\x02', undefined, 'latin1'),
+  );
+  bytes.writeUInt32LE(good.readUInt32LE(Number(first) + 42), Number(second) + 42);
+  ann.sends({ kind: 'document', name: 'report.docx', bytes });
+  const told = await ann.dm.nextMessage();
+  assert.equal(
+    told.text,
+    'Ich konnte report.docx nicht lesen: Teile davon überlappen sich, wie in beschädigten oder schädlichen Dateien.',
+  );
+});

@@ -86,7 +86,6 @@ export const receivedFileMutations: readonly Mutation[] = [
       'said.attachments',
     ],
     ['a file name is Markdown', '${inlineCode(attachment.name)}', '${attachment.name}'],
-    ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
     ['a file is left out while the store is away', 'if (storeFault(error) !== undefined) throw error;', ''],
     ['a download that broke off is not tried again', 'of waitsMs)', 'of waitsMs.slice(3))'],
     ['half a file is in the way of the whole', 'await rm(to, { force: true });', ''],
@@ -100,6 +99,9 @@ export const receivedFileMutations: readonly Mutation[] = [
       'env: env as ReturnType<typeof programEnvironment>',
     ],
     ['audio stays in the temporary folder', 'await rm(folder, ', 'void (folder, '],
+  ]),
+  ...changesOf('conversations/text-of-file.ts', 'conversations/receive-files.test.ts', [
+    ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
   ]),
   ...changesOf('runs/user-content.ts', 'conversations/transcribe.test.ts', [
     ['a voice that was passed on gives orders', 'if (shared.length > 0) return [];', ''],
@@ -129,8 +131,23 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a run sees the files of somebody else', '&& entry.sender === sender', ''],
     ['a run sees files of a later message', 'call < 0 ? entries : entries.slice(0, call + 1)', 'entries'],
   ]),
-  ...changesOf('lib/files/office-text.ts', 'lib/office-text.test.ts', [
-    ['an archive may swell', '{ maxOutputLength: most }', '{}'],
+  ...changesOf('lib/files/zip.ts', 'lib/office-text.test.ts', [
+    ['an archive may swell', 'if (size >= most) break;', ''],
+    ['parts count each for itself', 'budget.unpacked(size);', ''],
+    ['a part is read as often as it is named', 'unread.delete(name);', ''],
+    ['parts may overlap', "return overlap ? 'overlaps' : entries;", 'return entries;'],
+    ['an archive has parts without end', 'count > mostEntries', 'false'],
+  ]),
+  ...changesOf('lib/files/document-budget.ts', 'lib/office-text.test.ts', [
+    ['a document has marks without end', 'return tokens >= 0;', 'return true;'],
+  ]),
+  ...changesOf('lib/files/sheets-text.ts', 'lib/office-text.test.ts', [
+    ['many cells share one long text', '.slice(0, longestCell)', ''],
+    ['a row has no end', ' && length < longestRow', ''],
+    ['column IW is column IV', 'const mostColumns = 256;', 'const mostColumns = 255;'],
+  ]),
+  ...changesOf('lib/processes/worker-task.ts', 'lib/worker-task.test.ts', [
+    ['a thread gets the environment', 'env: {},', ''],
   ]),
   ...changesOf('replies/artifacts.ts', 'end-to-end/files.test.ts', [
     ['an album holds one file', 'if (joins && last.length < mostInAlbum)', 'if (false)'],

@@ -1,14 +1,13 @@
-import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { webFetchSettings } from '../../config/tool-sections.ts';
 import { addressOf } from '../../core/message.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { escapeLabels, labelsEscaped, labelled } from '../../lib/text/escape-labels.ts';
-import { createMutex } from '../../lib/async/mutex.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import type { ConnectOptions } from '../../lib/net/connect-checked.ts';
+import { createWorkerTask } from '../../lib/processes/worker-task.ts';
 import { fetchPage, type FetchedPage } from '../../lib/net/fetch-page.ts';
 import { decodePage, looksBinary } from './decode-page.ts';
 import type { PageText } from './page-to-markdown.ts';
@@ -30,7 +29,9 @@ const errorTextLimit = 1_000;
 export function webFetchTool(
   options: Readonly<{ connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>; timeoutMs?: number }> = {},
 ): Tool {
-  const inTurn = createMutex();
+  const convert = createWorkerTask<HtmlPage, PageText>(new URL('./page-worker', import.meta.url), {
+    ms: convertMs,
+  });
   const limit = options.timeoutMs ?? timeoutMs;
   const tool = defineTool({
     name: 'web_fetch',
@@ -50,7 +51,13 @@ export function webFetchTool(
       });
       if (!page.ok)
         return refusal(codes[page.code], `${oneLine(url, 200)} can't be fetched: ${page.message}`);
-      const read = await textOf(page, (html) => inTurn(() => convert(html, signal)));
+      const read = await textOf(page, async (html) => {
+        const result = await convert(html, signal);
+        if (result.ok) return result.answer;
+        const problem =
+          result.why === 'time' ? 'the page takes too long to read' : 'the page could not be read';
+        throw new Error(problem, { cause: result.cause });
+      });
       if (read === undefined) return notText(page);
       const title = read.title.slice(0, labelLimits.title);
       const where = { url: page.url.href.slice(0, labelLimits.url), title: title === '' ? undefined : title };
@@ -88,28 +95,6 @@ async function textOf(
     return { text: page.markdown, title: page.title, cut: page.cut || cut };
   }
   return { text: decodePage(body, charset, false), title: '', cut };
-}
-
-/** Rejects after `convertMs` or with the signal's reason. */
-async function convert(page: HtmlPage, signal: AbortSignal): Promise<PageText> {
-  signal.throwIfAborted();
-  const name = import.meta.filename.endsWith('.ts') ? './page-worker.ts' : './page-worker.js';
-  const worker = new Worker(new URL(name, import.meta.url), { env: {}, workerData: page });
-  const timeout = AbortSignal.timeout(convertMs);
-  try {
-    return await new Promise<PageText>((resolve, reject) => {
-      worker.once('message', resolve).once('error', reject);
-      const end = (): void => reject(new Error('the page could not be read'));
-      worker.once('exit', end);
-      AbortSignal.any([signal, timeout]).addEventListener('abort', end);
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (timeout.aborted) throw new Error('the page takes too long to read', { cause: error });
-    throw error;
-  } finally {
-    await worker.terminate();
-  }
 }
 
 /** `message` may quote the page; `data` is labelled. */

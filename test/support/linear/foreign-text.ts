@@ -52,6 +52,7 @@ import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
 import { wordsIn } from '../../../src/memory/own-words.ts';
 import { noArtifact } from '../no-files.ts';
+import { documents } from './documents.ts';
 
 /** A function that meets text of others, and the longest text that can reach it: 1 MB where nothing cuts before. */
 export type Reads = Readonly<{ name: string; most: number; parses?: true; run(text: string): unknown }>;
@@ -102,6 +103,7 @@ const typed = (content: string) =>
   ({ kind: 'user', item: 'a', sender: 'telegram:42', content, at: 1 }) as const;
 
 export const foreignText: readonly Reads[] = [
+  ...documents,
   of('labelled', mega, (text) => labelled('output', text)),
   of('label attribute', mega, (text) => labelled('output', '', { from: text })),
   of('oneLine', mega, (text) => oneLine(text, 80)),

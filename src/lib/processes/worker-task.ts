@@ -1,0 +1,51 @@
+import { Worker } from 'node:worker_threads';
+import { createMutex } from '../async/mutex.ts';
+
+/** `time`: it was ended because it took too long. `failed`: it threw, or needed too much memory. */
+export type WorkerResult<Answer> = Readonly<
+  { ok: true; answer: Answer } | { ok: false; why: 'time' | 'failed'; cause: unknown }
+>;
+
+/** MB of the heap. Bytes of files lie beside it. */
+const memoryMb = 256;
+
+/**
+ * Work on what others sent, in a thread that can be ended, so that it delays nobody (S15). One piece of work at a time;
+ * waiting for its turn takes none of its time. `name`: a module without its ending, which answers its `workerData` once.
+ * Rejects only if `signal` is aborted.
+ */
+export function createWorkerTask<Input, Answer>(
+  name: URL,
+  options: Readonly<{ ms: number }>,
+): (input: Input, signal: AbortSignal) => Promise<WorkerResult<Answer>> {
+  const inTurn = createMutex();
+  return (input, signal) => inTurn(() => run<Answer>(name, { input, signal, ms: options.ms }));
+}
+
+async function run<Answer>(
+  name: URL,
+  { input, signal, ms }: Readonly<{ input: unknown; signal: AbortSignal; ms: number }>,
+): Promise<WorkerResult<Answer>> {
+  signal.throwIfAborted();
+  const file = new URL(`${name.href}${import.meta.filename.endsWith('.ts') ? '.ts' : '.js'}`);
+  const worker = new Worker(file, {
+    env: {},
+    workerData: input,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+  });
+  const timeout = AbortSignal.timeout(ms);
+  try {
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      worker.once('message', resolve).once('error', reject);
+      const end = (): void => reject(new Error('the work was ended'));
+      worker.once('exit', end);
+      AbortSignal.any([signal, timeout]).addEventListener('abort', end);
+    });
+    return { ok: true, answer };
+  } catch (cause) {
+    signal.throwIfAborted();
+    return { ok: false, why: timeout.aborted ? 'time' : 'failed', cause };
+  } finally {
+    await worker.terminate();
+  }
+}
