@@ -36,7 +36,7 @@ const first = [
 ];
 /** They start bots all the time, or try thousands of texts, or wait for limits: more than half of the suite's time. */
 const slow =
-  /^(?:crash|machines|property|rolling|scale)\/|^store\/postgres-|^sandbox\/(?:docker|off)|^cli\/(?:archive|chat-with-running)|^channels\/markdown-split|^folders\/copies-histories|^(?:linear-time|package)\./;
+  /^(?:crash|machines|property|rolling|scale)\/|^store\/postgres-|^sandbox\/(?:docker|off)|^cli\/(?:archive|chat-with-running|nothing-answers)|^channels\/markdown-split|^folders\/copies-histories|^(?:linear-time|package)\./;
 const alone = /^(?:crash|machines|rolling|scale)\/|^store\/postgres|^[^/]+$/;
 
 const isAll = process.argv.includes('--all');

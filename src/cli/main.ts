@@ -25,6 +25,8 @@ export async function main(args: readonly string[]): Promise<void> {
   // Nobody who reads errors is no reason to stop (S15); a reader of the output that has seen enough (`| head`) is no fault.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  // Timers and sockets of the bot don't keep the process alive. A command that waits for one must not end without a word.
+  const alive = setInterval(() => undefined, 2 ** 31 - 1);
   try {
     await parser().parseAsync([...args], { from: 'user' });
   } catch (error) {
@@ -33,6 +35,8 @@ export async function main(args: readonly string[]): Promise<void> {
       console.error(error instanceof OperatorError ? error.message : error);
       process.exitCode = 1;
     }
+  } finally {
+    clearInterval(alive);
   }
 }
 
