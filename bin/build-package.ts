@@ -3,7 +3,7 @@
  * JavaScript: `dist/` holds `src/` and `providers/` without types, and the types of `skillet/plugin`. The lock file comes
  * along as `npm-shrinkwrap.json`, for `npm ci` in the unpacked package (S5). With `--clean` both are removed.
  */
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
@@ -19,11 +19,11 @@ if (process.argv[2] !== '--clean') {
   cpSync(path.join(root, 'package-lock.json'), shrinkwrap);
 }
 
-/** Translations and plain JavaScript. */
+/** Translations, pages and plain JavaScript; what else lies about is none of the package's. */
 function copyOthers(folder: string): void {
   cpSync(path.join(root, folder), path.join(dist, folder), {
     recursive: true,
-    filter: (file) => !/\.(?:ts|md)$/.test(file),
+    filter: (file) => statSync(file).isDirectory() || /\.(?:js|json|css)$/.test(file),
   });
 }
 

@@ -59,10 +59,10 @@ test(
     services.bot.build.context = root;
     delete services.bot.image;
     await writeFile(path.join(home, 'compose.yaml'), JSON.stringify({ services, volumes }));
+    const tokens = `TELEGRAM_BOT_TOKEN=${telegram.token}\nANTHROPIC_API_KEY=key-0123456789\n`;
+    await writeFile(path.join(home, '.env'), tokens, { mode: 0o600 });
     const env = {
       ...process.env,
-      TELEGRAM_BOT_TOKEN: telegram.token,
-      ANTHROPIC_API_KEY: 'key-0123456789',
       POSTGRES_PASSWORD: 'secret',
       SKILLET_STORE_URL: 'postgres://skillet:secret@postgres/skillet',
     };

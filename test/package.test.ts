@@ -24,16 +24,19 @@ async function pack(t: TestContext): Promise<Packed & { folder: string; env: Nod
   t.after(() => rm(folder, { recursive: true, force: true }));
   const copy = path.join(folder, 'copy');
   const made = ['dist', 'npm-shrinkwrap.json'];
-  const sources = ['bin', 'src', 'package.json', 'package-lock.json', 'README.md', 'LICENSE'];
-  for (const name of [...sources, ...manifest.files.filter((file) => !made.includes(file))])
+  const sources = ['src', 'package.json', 'package-lock.json', 'README.md', 'LICENSE'];
+  const packed = manifest.files
+    .map((file) => file.split('/')[0] ?? '')
+    .filter((file) => !made.includes(file));
+  for (const name of new Set([...sources, ...packed]))
     await cp(path.join(root, name), path.join(copy, name), { recursive: true });
   await symlink(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   const { PATH } = process.env;
   const env = { HOME: folder, PATH: [path.dirname(process.execPath), PATH].join(path.delimiter) };
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy, env });
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [Packed];
+  const [result] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [Packed];
   assert.equal(existsSync(path.join(copy, 'npm-shrinkwrap.json')), false, 'what was made is removed');
-  return { ...packed, folder, env };
+  return { ...result, folder, env };
 }
 
 /** A model that rolls with the bundled skill. */
