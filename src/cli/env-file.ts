@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { envFileOf, findConfigPath } from '../config/load-config.ts';
 import { OperatorError } from '../core/errors.ts';
+import { operatorText } from '../core/operator-text.ts';
 
 /** Sets what `.env` beside the config file says and the environment of this process does not (G5). Throws OperatorError. */
 export async function loadEnvFile(flag: string | undefined): Promise<void> {
@@ -18,7 +19,7 @@ export function loadEnvBeside(config: string): void {
 /** Nothing if there is no such file. Throws OperatorError. */
 export function readEnvFile(file: string): Readonly<Record<string, string>> {
   try {
-    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
+    return parseEnv(operatorText(readFileSync(file), file)) as Record<string, string>;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === undefined) throw error;

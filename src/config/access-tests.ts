@@ -3,6 +3,7 @@ import path from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
+import { operatorText } from '../core/operator-text.ts';
 import { describeSyntaxError } from './config-problem.ts';
 import { chatType } from './section.ts';
 
@@ -55,7 +56,7 @@ export function readAccessTests(place: string): readonly AccessTest[] {
 
 function parsed(place: string): unknown {
   try {
-    return parse(readFileSync(place, 'utf8'));
+    return parse(operatorText(readFileSync(place), place));
   } catch (error) {
     if (error instanceof TomlError) {
       const { line, column, message } = describeSyntaxError(error);

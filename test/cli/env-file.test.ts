@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
@@ -54,4 +54,51 @@ test('S10 a .env that others could change is told by config check', async (t) =>
   await chmod(path.join(home.folder, '.env'), 0o622);
   const said = await home.run(['config', 'check']);
   assert.match(said.stdout, /warning CHANGEABLE_BY_OTHERS: others could change .*\.env/);
+});
+
+test('G5 a byte order mark or another encoding of .env and of files of tests is read, or said', async (t) => {
+  const home = await openCliHome(t);
+  const said = async (env: Buffer | string) => {
+    await home.write('config.toml', '[telegram]\ntoken = "$BOT_TOKEN"\n');
+    await writeFile(path.join(home.folder, '.env'), env, { mode: 0o600 });
+    const { code, stdout, stderr } = await home.run(['config', 'check']);
+    return `${code} ${stdout}${stderr}`;
+  };
+  const line = 'BOT_TOKEN=123456789:AAtesttesttesttesttesttesttesttesttest\n';
+  const utf16 = Buffer.from(line, 'utf16le');
+  for (const good of [
+    line,
+    `\uFEFF${line}`,
+    `\uFEFF${line}`.replaceAll('\n', '\r\n'),
+    `\uFEFFexport ${line}`,
+  ])
+    assert.match(await said(good), /^0 /, JSON.stringify(good));
+  const others = {
+    'with a mark': Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]),
+    'without a mark': utf16,
+    'big endian': Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(utf16).swap16()]),
+    'Latin-1': Buffer.from(`# für mich\n${line}`, 'latin1'),
+  };
+  for (const [name, bytes] of Object.entries(others))
+    assert.match(await said(bytes), /^1 .*\.env is not UTF-8: save it as UTF-8 text\.\n$/, name);
+  // The wizard keeps other lines, and leaves none of the same name beside the new one.
+  await home.write('.env', `\uFEFFTELEGRAM_BOT_TOKEN=old\nOTHER=1\n`);
+  const init = [
+    'init',
+    '--yes',
+    '--offline',
+    '--replace',
+    '--telegram-token',
+    '123456789:AAnewnewnewnewnewnewnewnewnewnewnew',
+  ];
+  assert.equal((await home.run(init)).code, 0);
+  const kept = await readFile(path.join(home.folder, '.env'), 'utf8');
+  assert.equal(kept, 'OTHER=1\nTELEGRAM_BOT_TOKEN=123456789:AAnewnewnewnewnewnewnewnewnewnewnew\n');
+  await home.write(
+    'access.tests.toml',
+    '\uFEFF[[test]]\nwho = "telegram:42"\ntalk = true\nexpect = "deny"\n',
+  );
+  assert.equal((await home.run(['access', 'test'])).code, 0);
+  await writeFile(path.join(home.folder, 'access.tests.toml'), utf16);
+  assert.match((await home.run(['access', 'test'])).stderr, /access\.tests\.toml is not UTF-8/);
 });

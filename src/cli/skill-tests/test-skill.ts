@@ -8,6 +8,7 @@ import type { ConfigProblem } from '../../config/config-problem.ts';
 import { parseSkillCases, type SkillCase } from '../../skills/skill-cases.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { operatorText } from '../../core/operator-text.ts';
 import type { Log } from '../../lib/log.ts';
 import { nearest } from '../../lib/text/text.ts';
 import type { Skill } from '../../core/skill.ts';
@@ -190,9 +191,10 @@ async function readCases(
       `${skill.name} has no tests: write ${path.join(realFolder(), 'tests', 'basic.toml')} (see docs/skill-authors.md).`,
     );
   const parsed = await Promise.all(
-    files.map(async (file) =>
-      parseSkillCases(await readFile(path.join(folder, file), 'utf8'), `${skill.name}/tests/${file}`),
-    ),
+    files.map(async (file) => {
+      const name = `${skill.name}/tests/${file}`;
+      return parseSkillCases(operatorText(await readFile(path.join(folder, file)), name), name);
+    }),
   );
   const problems = parsed.flatMap((one) => (one.ok ? [] : one.problems));
   const cases = parsed.flatMap((one) => (one.ok ? one.cases : []));
