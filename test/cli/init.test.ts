@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -199,4 +199,34 @@ test('H4 L1 the manifest of the Slack app, and the page that makes one of it', a
   const asked = new URL(link.trim()).searchParams.get('manifest_yaml') ?? '';
   assert.match(asked, /^ {6}- im:history$/m);
   assert.doesNotMatch(asked, /#/);
+});
+
+test('S2 L1 init writes no secret into a git work tree that would track it, and says what to do', async (t) => {
+  const home = await openCliHome(t);
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', args, { cwd: home.folder, env: { PATH: process.env['PATH'], HOME: home.folder } });
+  git('init', '--quiet');
+  const token = ['--telegram-token', '123456789:AAtesttesttesttesttesttesttesttesttest'];
+  const flags = ['init', '--yes', '--offline', ...token];
+  for (const config of ['config.toml', 'bots/one/config.toml']) {
+    const refused = await home.run([...flags, '--config', config]);
+    assert.equal(refused.code, 1, config);
+    assert.match(refused.stderr, /\.env would hold your tokens, .* git work tree .*Nothing was written/);
+    assert.match(refused.stderr, /Add a line `\.env` to .*\.gitignore/);
+    await assert.rejects(file(home, path.join(path.dirname(config), '.env')), /ENOENT/);
+    await assert.rejects(file(home, config), /ENOENT/);
+  }
+  // The variable is set already, so no secret is written.
+  const named = ['init', '--yes', '--offline', '--telegram-token', '$BOT_TOKEN', '--config', 'named.toml'];
+  const set = await home.run(named, { env: { BOT_TOKEN: token[1] ?? '' } });
+  assert.equal(set.code, 0, set.stderr);
+  // A file that is committed is tracked, whatever is ignored now.
+  await home.write('.env', 'A=1\n');
+  git('add', '.env');
+  await home.write('.gitignore', '.env\n');
+  assert.equal((await home.run(flags)).code, 1);
+  git('rm', '--quiet', '--cached', '.env');
+  const done = await home.run(flags);
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(await file(home, '.env'), /TELEGRAM_BOT_TOKEN=/);
 });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { envFileOf } from '../../config/load-config.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { print } from '../console.ts';
 import { loadEnvBeside } from '../env-file.ts';
@@ -8,6 +9,7 @@ import { askSlack, askTelegram } from './ask-channels.ts';
 import { askModel } from './ask-model.ts';
 import { atTerminal, flagsOnly, type Dialog } from './dialog.ts';
 import { findPeople } from './find-people.ts';
+import { refuseTracked } from './refuse-tracked.ts';
 import type { WizardFlags } from './wizard-flags.ts';
 import { writeFiles } from './write-files.ts';
 
@@ -17,6 +19,8 @@ export async function init(flags: WizardFlags): Promise<void> {
   loadEnvBeside(file);
   const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const dialog = flags.yes !== true && canAsk ? await atTerminal() : flagsOnly();
+  // Before anybody is asked for a token.
+  if (dialog.asks) refuseTracked(envFileOf(file));
   const replace = await mayWrite(file, flags, dialog);
   const answers = await gather(dialog, flags);
   const { written } = await writeFiles(file, answers, replace);

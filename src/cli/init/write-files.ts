@@ -3,8 +3,10 @@ import path from 'node:path';
 import { envFileOf, readConfigFile } from '../../config/load-config.ts';
 import { formatConfigProblem } from '../../config/config-problem.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { operatorText } from '../../core/operator-text.ts';
 import { secretsOf, type Answers, type Secret } from './answers.ts';
 import { configText } from './config-text.ts';
+import { refuseTracked } from './refuse-tracked.ts';
 
 /** Writes the config and, with secrets, `.env` beside it, both 0600. One that is there is kept as `.old` if `replace`. */
 export async function writeFiles(
@@ -14,6 +16,7 @@ export async function writeFiles(
 ): Promise<Readonly<{ written: readonly string[] }>> {
   const secrets = secretsOf(answers).filter(({ isSet }) => !isSet);
   const env = envFileOf(file);
+  if (secrets.length > 0) refuseTracked(env);
   mkdirSync(path.dirname(file), { recursive: true });
   if (secrets.length > 0) writeEnv(env, secrets);
   if (replace && existsSync(file)) renameSync(file, `${file}.old`);
@@ -29,7 +32,7 @@ export async function writeFiles(
 
 /** Other lines stay as they are. Written aside and moved, so that nobody reads half of it, or reads it before it is closed. */
 function writeEnv(file: string, secrets: readonly Secret[]): void {
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const before = existsSync(file) ? operatorText(readFileSync(file), file) : '';
   const names = secrets.map(({ variable }) => variable);
   const kept = before
     .split('\n')
