@@ -6,6 +6,7 @@ import type { Command, Parameter } from '../../src/cli/command.ts';
 import { builtInMenu } from '../../src/conversations/refresh-menus.ts';
 import { builtIns } from '../../src/core/built-in-commands.ts';
 import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
+import { knownKeys, knownMetadata, type KnownKey } from '../../src/skills/parse/known-keys.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
 
 /** The pages of docs/reference, by file name. */
@@ -15,6 +16,7 @@ export function referencePages(): Readonly<Record<string, string>> {
     'commands.md': page('Commands of the command line', commandsIntroduction, commands.flatMap(commandPart)),
     'chat-commands.md': page('Commands in a chat', chatIntroduction, [chatCommands()]),
     'tools.md': page('Built-in tools', toolsIntroduction, [tools()]),
+    'skill-keys.md': page('Keys of a SKILL.md', keysIntroduction, skillKeys()),
     'doctor.md': page('Findings of the doctor', doctorIntroduction, [doctorFindings()]),
     'audit-events.md': page('Events of the audit', auditIntroduction, [auditEvents()]),
   };
@@ -30,12 +32,41 @@ const toolsIntroduction = `What the model may call, before plugins and MCP serve
 for the main agent, \`allowed-tools\` of a skill for its runs. \`[policy]\` says what happens at each risk. The risk of commands depends on the
 sandbox and the network ([approvals](../how-to/approvals.md)).`;
 const doctorIntroduction = `\`skillet doctor\` prints these ids, which do not change: scripts can match on them. Codes of skills and plugins come with their own explanation.`;
+const keysIntroduction = `Keys of the front matter by the format that they come from. Snake case, kebab case and, for keys that restrict, any other
+spelling such as \`disallowedTools\` are one key. A key with a meaning here that grants or restricts keeps the skill from loading if its
+value is invalid. Any other key that looks as if it restricts (\`denied-tools\`, \`read-only\`, \`requires-approval\`) turns the skill off:
+\`skillet skill list\` names it, and \`[skills.NAME] enabled = true\` turns the skill on without it.`;
 const auditIntroduction = `What \`skillet audit tail\` shows, and \`--kind\` selects. Each line also has its time and its place in the chain. Ids are pseudonyms in the
 files; texts of messages are never recorded.`;
 
 function page(title: string, introduction: string, parts: readonly string[]): string {
   const origin = '<!-- Made from the code by `npm run docs:reference`. -->';
   return `${[`# ${title}`, origin, introduction, ...parts].filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function skillKeys(): readonly string[] {
+  const dialects = [...new Set([...knownKeys.values()].map(({ dialect }) => dialect))];
+  const means: Readonly<Record<KnownKey['does'], string>> = {
+    describes: '',
+    limits: 'limits',
+    grants: 'grants',
+    restricts: 'restricts',
+  };
+  const ofDialect = dialects.flatMap((dialect) => [
+    `## ${dialect}`,
+    table(
+      ['key', 'kind', 'here'],
+      [...knownKeys]
+        .filter(([, row]) => row.dialect === dialect)
+        .map(([key, row]) => [
+          code(key.replaceAll('_', '-')),
+          means[row.does],
+          row.means === '' ? 'no meaning: kept and shown' : row.means,
+        ]),
+    ),
+  ]);
+  const below = Object.entries(knownMetadata).map(([key, text]) => [code(key), text]);
+  return [...ofDialect, '## Below metadata.openclaw', table(['key', 'here'], below)];
 }
 
 function commandPart(command: Command, index: number): readonly string[] {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { slugOf } from '../core/skill.ts';
 import type { Log } from '../lib/log.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import { dropReplaced, removeWritten } from '../skills/prepare-draft.ts';
@@ -38,11 +39,13 @@ export function createSkillApprovals(options: {
   const hashOf = (name: string): string | undefined => hashSkill(path.join(root, name))?.hash;
 
   async function judge(
-    name: string,
+    asked: string,
     version: string | undefined,
     act: (record: WrittenSkill, hash: string) => Promise<ApprovalOutcome['outcome']>,
   ): Promise<ApprovalOutcome> {
-    if (name !== path.basename(name) || name.startsWith('.')) return { outcome: 'unknown', name };
+    if (asked !== path.basename(asked) || asked.startsWith('.')) return { outcome: 'unknown', name: asked };
+    const name = hashOf(asked) === undefined ? slugOf(asked) : asked;
+    if (name === '') return { outcome: 'unknown', name: asked };
     await written.bring(root);
     const record = (await written.get(name)) ?? withoutRecord(root, name);
     const hash = hashOf(name);

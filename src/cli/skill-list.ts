@@ -225,6 +225,8 @@ function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: strin
     ['capabilities', skill.capabilities.join(', ')],
     ['network', network],
     ['tools', skill.allowedTools?.join(', ')],
+    ['not tools', skill.disallowedTools?.join(', ')],
+    ['when to use', skill.whenToUse],
     ...Object.entries(skill.metadata).map(([key, text]) => [`metadata ${key}`, text] as const),
     ...Object.entries(skill.others).map(([key, text]) => [`${key} (no meaning here)`, text] as const),
   ];

@@ -2,6 +2,7 @@ import { checkSources, type SourceFinding } from '../skills/check-sources.ts';
 import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
+import { slugOf } from '../core/skill.ts';
 import { removeSkills } from '../skills/install/install-skills.ts';
 import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder } from '../skills/install/lock-file.ts';
@@ -74,7 +75,7 @@ export async function removeInstalled({
   const sources = skillSources(config).flatMap(({ locked }) => (locked === undefined ? [] : [locked]));
   const bySource = sources.some(({ source }) => source === what || isSameSource(source, what));
   const gone = removeSkills(dataDir, ({ source }, { name }) =>
-    bySource ? source === what || isSameSource(source, what) : name === what,
+    bySource ? source === what || isSameSource(source, what) : name === what || name === slugOf(what),
   );
   if (gone.length === 0)
     throw new OperatorError(`Nothing is installed under "${what}". "skillet skill sources" shows what is.`);

@@ -1,6 +1,7 @@
 import { skillSources, type SkillSource } from '../skills/skill-sources.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
+import { slugOf } from '../core/skill.ts';
 import { nearest } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
@@ -22,14 +23,16 @@ import { agree, isYes, print } from './console.ts';
 export async function updateSkills(
   options: Shared & Readonly<{ name?: string; yes?: boolean }>,
 ): Promise<void> {
-  const { name } = options;
   const config = await openOperatorConfig(options.config);
   const sources = skillSources(config).filter(({ locked }) => locked !== undefined);
   const names = sources.flatMap(({ locked }) => locked?.skills.map((skill) => skill.name) ?? []);
-  if (name !== undefined && !names.includes(name)) {
-    const near = nearest(name, names);
+  const written = options.name;
+  const name =
+    written === undefined || names.includes(written) ? written : names.find((one) => one === slugOf(written));
+  if (written !== undefined && name === undefined) {
+    const near = nearest(written, names);
     throw new OperatorError(
-      `No installed skill is called "${name}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
+      `No installed skill is called "${written}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
     );
   }
   if (names.length === 0) return print('No skill is installed.');

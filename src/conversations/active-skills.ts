@@ -1,7 +1,7 @@
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import type { Envelope } from '../core/envelope.ts';
-import type { Skill } from '../core/skill.ts';
+import { skillNamed, type Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
 import type { InlineSkill, SkillRequest } from '../runs/use-skill.ts';
@@ -66,11 +66,11 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
       const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
       return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
     },
-    allowedNow: (name) => library.current().get(name)?.allowedTools,
+    now: (name) => library.current().get(name),
     log,
   });
   const open = (): readonly Skill[] => openSkills(turn, restriction, deps);
-  const find = (name: string): Skill | undefined => open().find((skill) => skill.name === name);
+  const find = (name: string): Skill | undefined => skillNamed(open(), name);
   const isPrivate = (skill: Skill): boolean => isSensitive(skill, runtime().rules);
   return {
     tools: [

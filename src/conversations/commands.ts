@@ -1,11 +1,11 @@
 import type { Channel, WriteCommand, OpenForm } from '../core/channel.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
-import { nearest, oneLine, inlineCode } from '../lib/text/text.ts';
+import { typoOf, oneLine, inlineCode } from '../lib/text/text.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { BookDeps } from '../routines/define-routine.ts';
 import { answerRoutines } from '../routines/answer-routines.ts';
-import type { Skill } from '../core/skill.ts';
+import { skillNamed, type Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
 import type { AnsweredThreads } from './threads.ts';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -108,9 +108,7 @@ export function createCommands(deps: {
     start: async (message, args) => {
       const named = /^skill_(.+)$/.exec(args)?.[1];
       const write = writeIn(message);
-      const skill = (await usable(message)).find(
-        ({ name }) => name === named || name.replaceAll('-', '_') === named,
-      );
+      const skill = named === undefined ? undefined : skillNamed(await usable(message), named);
       if (skill !== undefined)
         return { text: describeSkill(skill, write), more: { buttons: startButtons([skill]) } };
       const { name } = runtime().config.bot;
@@ -256,13 +254,13 @@ export function createCommands(deps: {
       const write = writeIn(message);
       const skills = (await usable(message)).map((skill) => skill.name);
       const isAlone = message.command.args === '';
-      const [guess] = nearest(message.command.name, isAlone ? [...builtIns, ...skills] : skills);
-      // "/tmp is full" is no command.
-      if (guess === undefined && !isAlone) return undefined;
+      // "/tmp is full" is no command, nor is any other word that is not clearly mistyped (I3).
+      const guess = typoOf(message.command.name, isAlone ? [...builtIns, ...skills] : skills);
+      if (guess === undefined) return undefined;
       const say = sayTo(message);
       return [
         say`I don’t know the command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
-        ...(guess === undefined ? [] : [say`Did you mean ${write(guess)}?`]),
+        say`Did you mean ${write(guess)}?`,
         say`${write('help')} lists what I know. To send it as a message, leave out the ${inlineCode(mark)}.`,
       ].join(' ');
     },

@@ -129,19 +129,13 @@ export function resolveCommand(
   if (name === '') return { kind: 'built-in', name: 'skill', args: '' };
   const inner = builtIn === 'skill' ? builtIns.find((other) => other === name.toLowerCase()) : undefined;
   if (inner !== undefined) return { kind: 'built-in', name: inner, args };
-  const skill = skillNamed(registry, name);
+  const skill = registry.get(name);
   if (skill === undefined)
     return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;
   const decision = decideSkill(skill, rules, use);
   if (decision.allowed) return { kind: 'skill', skill, args };
   if (decision.hint !== undefined) return { kind: 'elsewhere', skill, hint: decision.hint };
   return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;
-}
-
-/** Some platforms show `-` as `_` (I1). */
-function skillNamed(registry: Registry, name: string): Skill | undefined {
-  const wanted = name.toLowerCase();
-  return registry.get(wanted) ?? registry.skills.find((skill) => skill.name.replaceAll('-', '_') === wanted);
 }
 
 function splitFirstWord(text: string): readonly [string, string] {

@@ -4,6 +4,7 @@ import type { Users } from '../access/users.ts';
 import { chatIdOf, type SeenChatType } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
+import { skillNamed } from '../core/skill.ts';
 import { inlineCode, nearest, oneLine } from '../lib/text/text.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
 import type { WriteHere } from './overview.ts';
@@ -117,7 +118,7 @@ function answerOf({ who, where, skill }: Asked, found: Explained, isHere: boolea
     ];
     return [talk.join('\n'), ...lists].join('\n\n');
   }
-  const of = skills.find(({ name }) => name === skill);
+  const of = skillNamed(skills, skill);
   if (of === undefined) {
     const names = skills.map(({ name }) => name);
     const near = nearest(skill, names).map(inlineCode);

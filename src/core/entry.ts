@@ -77,6 +77,7 @@ export type Entry =
 export type ActiveSkill = Readonly<{
   skill: string;
   allowedTools?: readonly string[];
+  disallowedTools?: readonly string[];
 }>;
 
 export function unparsedInput(written: string): Readonly<Record<string, string>> {

@@ -1,7 +1,7 @@
 import type { Skill } from './skill.ts';
 import { withoutEnd } from '../lib/text/text.ts';
 
-type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
+type Searched = Pick<Skill, 'name' | 'description' | 'whenToUse' | 'tags'>;
 
 /** In lower case, once for each snapshot. */
 export type SearchMemory = WeakMap<Searched, Lowered>;
@@ -23,9 +23,14 @@ export function searchSkills<Of extends Searched>(
   query: string,
   memory: SearchMemory = new WeakMap(),
 ): readonly Of[] {
-  const terms = [...new Set(query.toLowerCase().split(/\s+/).map(trimPunctuation))].filter(
-    (term) => [...term].length >= 2,
-  );
+  const terms = [
+    ...new Set(
+      query
+        .toLowerCase()
+        .split(/[\s_-]+/)
+        .map(trimPunctuation),
+    ),
+  ].filter((term) => [...term].length >= 2);
   const best: Hit<Of>[] = [];
   for (const skill of skills) {
     const points = score(lowered(skill, memory), terms);
@@ -49,9 +54,9 @@ function isBefore(a: Hit<Searched>, b: Hit<Searched>): boolean {
 function lowered(skill: Searched, memory: SearchMemory): Lowered {
   const known = memory.get(skill);
   if (known !== undefined) return known;
-  const name = skill.name.toLowerCase();
-  const description = skill.description.toLowerCase();
-  const tags = skill.tags.map((tag) => tag.toLowerCase());
+  const name = oneSpelling(skill.name);
+  const description = oneSpelling(`${skill.description} ${skill.whenToUse ?? ''}`);
+  const tags = skill.tags.map(oneSpelling);
   const made = { name, description, tags, all: [name, description, ...tags].join('\n') };
   memory.set(skill, made);
   return made;
@@ -66,6 +71,11 @@ function score({ name, description, tags, all }: Lowered, terms: readonly string
     for (const tag of tags) if (tag.includes(term)) total += 1;
   }
   return total;
+}
+
+/** Menus of platforms write `pdf_editing` for `pdf-editing`. */
+function oneSpelling(text: string): string {
+  return text.toLowerCase().replaceAll('_', '-');
 }
 
 function trimPunctuation(term: string): string {

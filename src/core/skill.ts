@@ -52,6 +52,10 @@ export type Skill = Readonly<{
   rationale?: string;
   /** Absent or empty: every tool (T5). */
   allowedTools?: readonly string[];
+  /** Never given to it or while it is followed, whatever the list above says (F11). */
+  disallowedTools?: readonly string[];
+  /** When to start it, for the model; follows the description (F11). */
+  whenToUse?: string;
   env: readonly string[];
   packages: readonly string[];
   /** `requires.bins` */
@@ -71,6 +75,24 @@ export type Skill = Readonly<{
   shadows: readonly Readonly<{ origin: Origin; path: string }>[];
   diagnostics: readonly Diagnostic[];
 }>;
+
+/** NFKC, lower-case letters and digits of any script, joined by single `-`. May be empty. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** The skill of that name in any spelling: menus of platforms write `pdf_editing` for `pdf-editing`. */
+export function skillNamed<Of extends Pick<Skill, 'name'>>(
+  skills: readonly Of[],
+  written: string,
+): Of | undefined {
+  const slug = slugOf(written);
+  return skills.find(({ name }) => name === written) ?? skills.find(({ name }) => name === slug);
+}
 
 type SkillStatus = 'ok' | 'partial' | 'error' | 'running' | 'needs_input';
 

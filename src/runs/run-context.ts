@@ -15,6 +15,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { makeRunFolders, namesOfRun, runFolders, type RunFolders } from '../tools/built-in/run-folders.ts';
 import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
+import { withoutDisallowed } from '../tools/disallowed-tools.ts';
 import { ownScript, type ScriptGround } from '../tools/own-script.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import type { Questions } from './questions.ts';
@@ -42,12 +43,13 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const working = { ...plan, working: skills.folders };
   const plain = plainRunTools({ ...working, writing: skills.authoring.writing, web: tools.web() });
   const others = await otherTools(input, plan, deps);
-  const ceiling = drawCeiling(
+  const drawn = drawCeiling(
     [...namesOfCommandTools(plan), ...[...plain, ...others].map(({ name }) => name)],
     { input, plan },
     deps,
   );
-  if (!ceiling.ok) return refused(ceiling.code, ceiling.message);
+  if (!drawn.ok) return refused(drawn.code, drawn.message);
+  const ceiling = withoutDisallowed(drawn, skill.disallowedTools);
   const commands = commandTools({
     ...working,
     sandbox: lockedSandbox(skills.sandbox, skill),

@@ -13,7 +13,7 @@ export type Catalogue = Readonly<{
   hidden: number;
 }>;
 
-type Listed = Pick<Skill, 'name' | 'description' | 'path'>;
+type Listed = Pick<Skill, 'name' | 'description' | 'whenToUse' | 'path'>;
 
 /** P1, in few words: every turn pays for them. */
 const heading = `## Skills
@@ -40,7 +40,7 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
   const all = sorted.length;
   const room = options.budgetChars - frame([], 0, options).length;
 
-  const full = linesWithin(sorted, room, (skill) => entry(skill, flatten(skill.description), options));
+  const full = linesWithin(sorted, room, (skill) => entry(skill, described(skill), options));
   if (full.length === all) return { text: frame(full, 0, options), shortened: 0, hidden: 0 };
   const bare = linesWithin(sorted, room, (skill) => entry(skill, '', options));
   if (bare.length < all) {
@@ -53,7 +53,7 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
       hidden: all - named.length,
     };
   }
-  const flat = sorted.map(({ description }) => flatten(description));
+  const flat = sorted.map(described);
   const cutTo = (cap: number): readonly string[] =>
     sorted.map((skill, index) => entry(skill, cut(flat[index] ?? '', cap), options));
   const result = (lines: readonly string[], shortened: number): Catalogue => {
@@ -139,6 +139,10 @@ function xmlEntry({ name, description, location }: Parts): string {
   const said = description === '' ? '' : `<description>${description}</description>`;
   const place = location === '' ? '' : `<location>${location}</location>`;
   return `<skill><name>${name}</name>${said}${place}</skill>`;
+}
+
+function described({ description, whenToUse }: Listed): string {
+  return flatten(whenToUse === undefined ? description : `${description} ${whenToUse}`);
 }
 
 /** Removes control and invisible characters, so no text can start an entry (P2). */

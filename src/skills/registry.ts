@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../core/codes.ts';
-import type { Skill } from '../core/skill.ts';
+import { slugOf, type Skill } from '../core/skill.ts';
 import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalogue.ts';
 import type { LastGood } from './last-good.ts';
 import { readBody, type Body } from './read-body.ts';
@@ -16,6 +16,7 @@ export type FilledBody =
 
 /** All skills of one reading: frozen, replaced as a whole (D10, D7). */
 export type Registry = Readonly<{
+  /** In any spelling: `pdf_editing` is `pdf-editing`. */
   get(name: string): Skill | undefined;
   has(name: string): boolean;
   names: readonly string[];
@@ -39,9 +40,10 @@ export function createRegistry(
 ): Registry {
   const sorted = Object.freeze([...skills].sort((a, b) => (a.name < b.name ? -1 : 1)));
   const byName = new Map(sorted.map((skill) => [skill.name, skill]));
+  const named = (name: string): Skill | undefined => byName.get(name) ?? byName.get(slugOf(name));
   const catalogueOf = rememberLast(renderCatalogue);
   return Object.freeze({
-    get: (name: string) => byName.get(name),
+    get: named,
     has: (name: string) => byName.has(name),
     names: Object.freeze(sorted.map(({ name }) => name)),
     skills: sorted,
@@ -53,7 +55,7 @@ export function createRegistry(
         options,
       ),
     async body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody> {
-      const skill = byName.get(name);
+      const skill = named(name);
       if (skill === undefined)
         return { ok: false, code: 'SKILL_NOT_FOUND', message: `there is no skill ${JSON.stringify(name)}` };
       const body = await readBody(skill, lastGood);

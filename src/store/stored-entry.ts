@@ -20,7 +20,11 @@ const tokens = z.object({
 /** What something stored gives away, as stores write it (S7). */
 export const storedMarks: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
 export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
-  .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<ActiveSkill>)
+  .object({
+    skill: text,
+    allowedTools: z.array(text).optional(),
+    disallowedTools: z.array(text).optional(),
+  } satisfies FieldsOf<ActiveSkill>)
   .optional();
 
 const storedFile = z.object({

@@ -244,6 +244,11 @@ export function notAllowed(
       'TOOL_NOT_ALLOWED',
       `${name} takes one simple command here, beginning with: ${allowed.commands.join(' | ')} (no operators, expansions or line ends)`,
     );
+  if (available.includes(name))
+    return fail(
+      'TOOL_NOT_ALLOWED',
+      `the skill disallows this call of ${name}. A command with $, backticks, wildcards, ~ or \\ can't be judged, so it is refused, too`,
+    );
   return fail(
     'TOOL_NOT_ALLOWED',
     `${JSON.stringify(oneLine(name, 100))} is no tool you may use. Available: ${available.join(', ') || 'none'}`,

@@ -10,6 +10,7 @@ import { oneLine } from '../lib/text/text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { unknownEntries } from './allowed-tools.ts';
+import { unknownDisallowed } from './disallowed-tools.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
 import { toolTitle } from './tool-title.ts';
@@ -98,17 +99,19 @@ function outsideTool(tool: Tool, say: Say): readonly Shown[] {
 
 /** Warns about unknown names in `allowed_tools` (T5). MCP names are trusted: they are known only while servers run. */
 export function listedToolDiagnostics(
-  skills: readonly Pick<Skill, 'path' | 'allowedTools'>[],
+  skills: readonly Pick<Skill, 'path' | 'allowedTools' | 'disallowedTools'>[],
   { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,
 ): readonly Diagnostic[] {
-  return skills.flatMap(({ path, allowedTools = [] }) => {
+  return skills.flatMap((skill) => {
+    const { path, allowedTools = [] } = skill;
     const judged = allowedTools.filter((entry) => !hasServers || !entry.startsWith(serverToolPrefix));
-    return unknownEntries(judged, plugins).map(({ code, message }) => ({
-      level: 'warning',
+    const ofList = unknownEntries(judged, plugins).map(({ code, message }) => ({
+      level: 'warning' as const,
       code,
       message,
       path,
       field: 'allowed_tools',
     }));
+    return [...ofList, ...unknownDisallowed(skill, plugins)];
   });
 }

@@ -13,6 +13,7 @@ import {
   type AllowedTools,
   type AllowedToolsResult,
 } from './allowed-tools.ts';
+import { readDisallowed, type Disallowed } from './disallowed-tools.ts';
 
 type Judged =
   | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
@@ -23,7 +24,7 @@ export type ToolRestriction = Readonly<
   Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
     followed(): readonly ActiveSkill[];
     /** Only `follow` binds the turn, once the entry is stored. */
-    judge(skill: Pick<Skill, 'name' | 'allowedTools'>): Judged;
+    judge(skill: Pick<Skill, 'name' | 'allowedTools' | 'disallowedTools'>): Judged;
     /** From the next call on. */
     follow(followed: ActiveSkill): void;
   }
@@ -34,10 +35,10 @@ export function createToolRestriction(options: {
   elsewhere(): readonly string[];
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
   /** Read again: an edit that tightens applies at once (D7). */
-  allowedNow(skill: string): readonly string[] | undefined;
+  now(skill: string): Pick<Skill, 'allowedTools' | 'disallowedTools'> | undefined;
   log: Log;
 }): ToolRestriction {
-  const { tools, elsewhere, settings, allowedNow, log } = options;
+  const { tools, elsewhere, settings, now, log } = options;
   const bound: ActiveSkill[] = [];
 
   const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): AllowedToolsResult =>
@@ -59,12 +60,18 @@ export function createToolRestriction(options: {
     return drawn.filter((ceiling) => ceiling.ok);
   };
   const edited = (skill: string, before: readonly string[] | undefined): readonly (readonly string[])[] => {
-    const now = allowedNow(skill);
-    return isList(now) && JSON.stringify(now) !== JSON.stringify(before) ? [now] : [];
+    const list = now(skill)?.allowedTools;
+    return isList(list) && JSON.stringify(list) !== JSON.stringify(before) ? [list] : [];
   };
-  const within = (drawn: readonly AllowedTools[]): readonly string[] =>
+  /** Of what is followed, and of its file now. Holds though lists are not enforced. */
+  const disallowed = (more: readonly string[] = []): Disallowed =>
+    readDisallowed([
+      ...more,
+      ...bound.flatMap((one) => [...(one.disallowedTools ?? []), ...(now(one.skill)?.disallowedTools ?? [])]),
+    ]);
+  const within = (drawn: readonly AllowedTools[], { tool } = disallowed()): readonly string[] =>
     tools()
-      .filter((name) => drawn.every(({ names }) => names.includes(name)))
+      .filter((name) => drawn.every(({ names }) => names.includes(name)) && !tool(name))
       .sort();
 
   return {
@@ -74,12 +81,16 @@ export function createToolRestriction(options: {
     get commands() {
       return ceilings().find(({ commands }) => commands !== undefined)?.commands;
     },
-    allows: (name, input) => tools().includes(name) && ceilings().every((each) => each.allows(name, input)),
+    allows: (name, input) =>
+      tools().includes(name) &&
+      ceilings().every((each) => each.allows(name, input)) &&
+      !disallowed().call(name, input),
     followed: () => [...bound],
-    judge({ name, allowedTools }) {
+    judge({ name, allowedTools, disallowedTools }) {
       const { enforcement, invalid } = settings();
-      if (!isList(allowedTools)) return { ok: true, follows: { skill: name }, warnings: [] };
-      const follows: ActiveSkill = { skill: name, allowedTools };
+      const bare: ActiveSkill = isList(disallowedTools) ? { skill: name, disallowedTools } : { skill: name };
+      if (!isList(allowedTools)) return { ok: true, follows: bare, warnings: [] };
+      const follows: ActiveSkill = { ...bare, allowedTools };
       if (enforcement === 'off') {
         report(name, { enforced: false, allowed: tools().length, ignoredReason: 'OFF' });
         return { ok: true, follows, warnings: [] };
@@ -89,9 +100,9 @@ export function createToolRestriction(options: {
         return { ok: false, envelope: fail(drawn.code, escapeLabels(`${name}: ${drawn.message}`)) };
       if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
         report(name, { enforced: false, allowed: within(ceilings()).length, ignoredReason: 'NO_MATCHES' });
-        return { ok: true, follows: { skill: name }, warnings: drawn.warnings };
+        return { ok: true, follows: bare, warnings: drawn.warnings };
       }
-      const allowed = within([...ceilings(), drawn]);
+      const allowed = within([...ceilings(), drawn], disallowed(disallowedTools));
       report(name, { enforced: true, allowed: allowed.length, ignoredReason: null });
       const message = `until the end of this turn you may call only: ${allowed.join(', ') || 'nothing'}`;
       return {

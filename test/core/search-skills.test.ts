@@ -19,6 +19,16 @@ test('R2 a term scores 3 in the name, 2 in the description and 1 for each tag, b
   assert.deepEqual(names('games'), ['notes', 'dice']);
 });
 
+test('R2 I1 the spelling of menus finds the skill, and _ and - are one everywhere', () => {
+  const skills = [
+    makeSkill('pdf-editing', { description: 'Edits documents.' }),
+    makeSkill('pictures', { description: 'Calls pdf_editing.', tags: ['image_tools'] }),
+  ];
+  assert.deepEqual(names('pdf_editing', skills), ['pdf-editing', 'pictures']);
+  assert.deepEqual(names('PDF-Editing', skills), ['pdf-editing', 'pictures']);
+  assert.deepEqual(names('image-tools', skills), ['pictures']);
+});
+
 test('R2 terms add up, equals go by name, terms under 2 characters and misses count nothing', () => {
   assert.deepEqual(names('dice web'), ['notes', 'dice', 'web-fetch', 'research']);
   assert.deepEqual(names('d'), []);

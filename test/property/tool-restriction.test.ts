@@ -39,7 +39,7 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
             tools: () => tools,
             elsewhere: () => [],
             settings: () => ({ enforcement: 'on', invalid }),
-            allowedNow,
+            now: (name) => ({ allowedTools: allowedNow(name) }),
             log: quietLog(),
           });
         const turn = open((name) => definitions.get(name));

@@ -275,7 +275,6 @@ test('F8 an invalid value of a key that grants or restricts is not loaded, of an
     'sensitive: maybe',
     'access: x',
     'allowed_tools: ["", " "]',
-    'allowed_tools:',
     'env: lower',
     'packages: "Bad Name!"',
   ];

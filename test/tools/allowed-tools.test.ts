@@ -61,7 +61,7 @@ test('T5 T6 X7 a list of tools that exist, though not for this person, is enforc
     tools: () => ['bash', 'skills_list'],
     elsewhere: () => elsewhere,
     settings: () => ({ enforcement: 'on', invalid: 'ignore' }),
-    allowedNow: () => undefined,
+    now: () => undefined,
     log: quietLog(),
   });
   const judged = turn.judge({ name: 'files', allowedTools: ['mcp_files_read'] });

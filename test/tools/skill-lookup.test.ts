@@ -84,7 +84,9 @@ test('R4 a name that is nearly right is told, and never that of a hidden skill',
   const { skill, hidden } = await onDisk(t);
   const tool = createSkillsReadFile()(visibleInGroup([skill, hidden, makeSkill('pdf-editing')]), () => false);
   const said = async (name: string) => renderEnvelope(await call(tool, { skill: name, path: 'a.md' }));
-  assert.match(await said('pdf_editing'), /there is no skill "pdf_editing" here\. Near: pdf-editing$/);
+  assert.match(await said('pdf_editin'), /there is no skill "pdf_editin" here\. Near: pdf-editing$/);
+  for (const name of ['pdf_editing', 'PDF-Editing', 'pdf.editing', ' pdf-editing'])
+    assert.match(await said(name), /FILE_NOT_FOUND|there is no file/, name);
   assert.doesNotMatch(await said('secret_notes'), /secret-notes/);
 });
 

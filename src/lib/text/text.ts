@@ -52,10 +52,10 @@ export function byteSize(bytes: number): string {
   return `${size < 10 ? size.toFixed(1).replace(/\.0$/, '') : Math.round(size)} ${unit}`;
 }
 
-/** At most three, nearest first. */
+/** At most three, nearest first: mistyped, or with the word in them. */
 export function nearest(word: string, candidates: readonly string[]): readonly string[] {
   const wanted = word.toLowerCase();
-  const limit = Math.max(2, Math.floor(wanted.length / 3));
+  const limit = mostEdits(wanted);
   return candidates
     .map((candidate) => ({ candidate, away: distance(wanted, candidate.toLowerCase()) }))
     .filter(
@@ -67,16 +67,34 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
     .map(({ candidate }) => candidate);
 }
 
-/** Edits, for words of at most 64 characters. */
+/** What `word` clearly is with a slip of the finger, or undefined. */
+export function typoOf(word: string, candidates: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase();
+  // Three letters are too few to tell a slip from another word.
+  if (wanted.length <= 3) return undefined;
+  return nearest(word, candidates).find(
+    (candidate) => distance(wanted, candidate.toLowerCase()) <= mostEdits(wanted),
+  );
+}
+
+function mostEdits(word: string): number {
+  return word.length <= 5 ? 1 : Math.max(2, Math.floor(word.length / 3));
+}
+
+/** Edits, of which an exchange of neighbours is one; for words of at most 64 characters. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
+  let before: readonly number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const next = [i];
     for (let j = 1; j <= right.length; j++) {
       const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isExchange = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
+      const exchange = isExchange ? (before[j - 2] ?? Infinity) + 1 : Infinity;
+      next.push(Math.min(change, exchange, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[right.length] ?? 0;

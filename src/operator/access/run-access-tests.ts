@@ -1,5 +1,6 @@
 import type { AccessTest } from '../../config/access-tests.ts';
 import type { Config } from '../../config/complete-config.ts';
+import { skillNamed } from '../../core/skill.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Registry } from '../../skills/registry.ts';
@@ -27,7 +28,7 @@ export async function runAccessTests(
       const { who, where, chat_type: chatType, external, skill } = test;
       if (test.paired === true) await gates.pair(who);
       const { message: talk, skills } = await gates.decide(toWriter({ who, where, chatType, external }));
-      const of = skills.find(({ name }) => name === skill);
+      const of = skill === undefined ? undefined : skillNamed(skills, skill);
       if (skill !== undefined && of === undefined)
         throw new OperatorError(`There is no skill ${skill}: see \`skillet skill list\`.`);
       // Who may not talk uses no skill.

@@ -153,6 +153,7 @@ export function requestedPermissions({ definition, scripts }: Pick<Offer, 'defin
   const { allowedTools = [], env, packages, programs, capabilities, network, model } = definition;
   const all: Asks = {
     tools: allowedTools.length === 0 ? ['every tool that a run may be given'] : allowedTools,
+    'not tools': definition.disallowedTools ?? [],
     env,
     packages,
     programs,
@@ -177,6 +178,9 @@ export function requestsMore(before: Definition, after: Definition): readonly st
   if (had.length > 0 && tools.length === 0) more.push('tools: every tool that a run may be given');
   const added = tools.filter((tool) => !had.includes(tool));
   if (had.length > 0 && added.length > 0) more.push(`tools: ${added.join(', ')}`);
+  const kept = after.disallowedTools ?? [];
+  const lifted = (before.disallowedTools ?? []).filter((tool) => !kept.includes(tool));
+  if (lifted.length > 0) more.push(`tools: no longer without ${lifted.join(', ')}`);
   const { access: was } = before;
   const { access: is } = after;
   if (was.sensitive && !is.sensitive) more.push('it is no longer sensitive');

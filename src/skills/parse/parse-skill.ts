@@ -1,12 +1,15 @@
 import { basename } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
 import { reservedSkillNames } from '../../config/skill-sections.ts';
+import { slugOf } from '../../core/skill.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 import { decodeText } from '../../lib/text/text.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { readFields } from './read-fields.ts';
-import { accessFields, bySnakeCase, readText, type FrontMap } from './read-values.ts';
-import { nameLimit, slugOf, type ParseResult, type SkillSource } from './skill-definition.ts';
+import { restrictionNotKept } from './read-restrictions.ts';
+import { accessFields } from './known-keys.ts';
+import { bySnakeCase, readText, type FrontMap } from './read-values.ts';
+import { nameLimit, type ParseResult, type SkillSource } from './skill-definition.ts';
 
 const notProse = /^(?:#{1,6}(?:\s|$)|<|\||!\[|(?:[-*_=]\s*){3,}$)/;
 
@@ -51,7 +54,7 @@ export function parseSkill(source: SkillSource): ParseResult {
   const rest = readFields(fields, (diagnostic) =>
     report({ ...diagnostic, line: diagnostic.line && diagnostic.line + yamlLine - 1 }),
   );
-  const broken = diagnostics.filter(({ level }) => level === 'error');
+  const broken = diagnostics.filter(({ level, code }) => level === 'error' && code !== restrictionNotKept);
   if (broken.length > 0) {
     const accessBroken = broken.some(({ field }) => field !== undefined && accessFields.has(field));
     return { ok: false, diagnostics, name, accessBroken };

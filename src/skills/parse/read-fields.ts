@@ -1,11 +1,9 @@
 import type { Diagnostic } from '../../core/codes.ts';
+import { accessFields, knownFields } from './known-keys.ts';
 import {
-  accessFields,
   metadataDialects,
-  knownFields,
   readChatTypes,
   readGrant,
-  readTools,
   readBoolean,
   readCount,
   readList,
@@ -16,6 +14,7 @@ import {
   type FrontValue,
   type Read,
 } from './read-values.ts';
+import { readRestrictions } from './read-restrictions.ts';
 import type { Definition } from './skill-definition.ts';
 
 const program = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
@@ -80,7 +79,7 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     const text = value === undefined ? undefined : readText(value);
     return text?.ok === true && text.value !== '' ? text.value : undefined;
   };
-  const allowedTools = read('allowed_tools', readTools);
+  const { restrictions, isOff } = readRestrictions(fields, metadata.written, { read, report });
   const requires = readRequires(metadata.written, (message, line) =>
     report({ level: 'warning', code: 'FIELD_INVALID', message, field: 'metadata', line }),
   );
@@ -94,7 +93,7 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     tags: listShown('tags'),
     authors: [...new Set([...listShown('author'), ...listShown('authors')])],
     ...optional('rationale', textShown('rationale')),
-    ...optional('allowedTools', allowedTools),
+    ...restrictions,
     env: [...new Set([...(read('env', readGrant.env) ?? []), ...requires.env])],
     programs: requires.programs,
     installs: requires.installs,
@@ -105,12 +104,12 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     access: {
       ...optional('chatTypes', chatTypes),
       sensitive: read('sensitive', readBoolean) ?? false,
-      optIn: read('opt_in', readBoolean) ?? false,
+      optIn: isOff || (read('opt_in', readBoolean) ?? false),
       disableModelInvocation: read('disable_model_invocation', readBoolean) ?? false,
       userInvocable: read('user_invocable', readBoolean) ?? true,
     },
     ...optional('model', read('model', readFilled)),
-    maxIterations: read('max_iterations', readCount) ?? 10,
+    maxIterations: read('max_iterations', readCount) ?? read('max_turns', readCount) ?? 10,
     timeoutSeconds: read('timeout_seconds', readCount) ?? 300,
     context: read('context', readContext) ?? 'fork',
     background: read('background', readBoolean) ?? false,

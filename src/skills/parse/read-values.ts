@@ -1,4 +1,5 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
+import { accessFields, keyName } from './known-keys.ts';
 
 export type Read<Value> = Readonly<{ ok: true; value: Value }> | Readonly<{ ok: false; message: string }>;
 
@@ -94,35 +95,13 @@ function shorten(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
-/** An invalid value in these keeps the skill from loading (F8). */
-export const accessFields: ReadonlySet<string> = new Set([
-  'sensitive',
-  'access',
-  'allowed_tools',
-  'env',
-  'packages',
-  'capabilities',
-  'network',
-  'opt_in',
-  'user_invocable',
-  'disable_model_invocation',
-]);
-
-/** F6, in snake case; others are kept as they are. */
-export const knownFields: ReadonlySet<string> = new Set([
-  ...['name', 'description', 'license', 'compatibility', 'metadata', 'version', 'tags', 'author', 'authors'],
-  ...['rationale', 'allowed_tools', 'env', 'packages', 'capabilities', 'sensitive', 'access', 'model'],
-  ...['max_iterations', 'timeout_seconds', 'network', 'context', 'background', 'agent'],
-  ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
-]);
-
 /** OpenClaw's keys in `metadata`; the last two are older names. */
 export const metadataDialects: readonly string[] = ['openclaw', 'clawdbot', 'moltbot'];
 
 /** Any line that starts with an access key (F8). */
 export function isAccessLine(line: string): boolean {
   const [, key = ''] = /^\s*(?:-\s+)?["']?([A-Za-z_-]+)["']?[ \t]*:/.exec(line) ?? [];
-  return accessFields.has(key.replaceAll('-', '_'));
+  return accessFields.has(keyName(key));
 }
 
 const chatTypeWords: ReadonlyMap<string, ChatType> = new Map([
@@ -157,10 +136,14 @@ export function readChatTypes(value: FrontValue): Read<readonly ChatType[] | und
   return { ok: false, message: `chat_types holds nothing; chat types are ${chatTypes.join(', ')}` };
 }
 
-/** A list or text. An empty list stays; only blanks are an error, as they would lift the restriction (F8, T5). */
+/**
+ * A list or text. Nothing, as in `allowed_tools:`, is an empty list; only blanks are an error, as they would lift the
+ * restriction (F8, T5).
+ */
 export function readTools(value: FrontValue): Read<readonly string[]> {
   const list: Read<readonly string[]> =
     value.kind === 'text' ? { ok: true, value: splitTools(value.text) } : readList(value);
+  if (value.kind === 'text' && /^(?:|~|null)$/.test(value.text.trim())) return { ok: true, value: [] };
   if (!list.ok || list.value.length > 0) return list;
   if (value.kind === 'list' && value.items.length === 0) return list;
   return { ok: false, message: 'holds only blanks; name tools, or leave the key out' };
@@ -178,12 +161,12 @@ export const readGrant = {
 const hostPattern =
   /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** One spelling for a key: snake case (F6). */
+/** One spelling for a key: snake case (F6, F11). */
 export function bySnakeCase(front: FrontMap): Readonly<{ fields: FrontMap; twice: readonly string[] }> {
   const fields = new Map<string, FrontValue>();
   const twice: string[] = [];
   for (const [key, value] of front) {
-    const snake = key.replaceAll('-', '_');
+    const snake = keyName(key);
     if (fields.has(snake)) twice.push(snake);
     fields.set(snake, value);
   }

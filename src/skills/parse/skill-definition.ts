@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/codes.ts';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
-import type { Origin, Skill, SkillAccess } from '../../core/skill.ts';
+import { slugOf, type Origin, type Skill, type SkillAccess } from '../../core/skill.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 
 /** Names are at most this many code points (F6). */
@@ -44,15 +44,6 @@ export type ParseResult =
       /** No older version may replace it (D7). */
       accessBroken: boolean;
     }>;
-
-/** NFKC, lower-case letters and digits of any script, joined by single `-`. May be empty. */
-export function slugOf(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '');
-}
 
 /** By the specification, one sentence each; `directory` must match after NFKC (F6). */
 export function nameProblems(written: string, directory: string | undefined): readonly string[] {

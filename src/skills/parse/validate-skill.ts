@@ -4,7 +4,8 @@ import type { Diagnostic } from '../../core/codes.ts';
 import { decodeText } from '../../lib/text/text.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { descriptionLimit, parseSkill } from './parse-skill.ts';
-import { bySnakeCase, knownFields, metadataDialects, readText, type FrontMap } from './read-values.ts';
+import { keyName, knownFields } from './known-keys.ts';
+import { bySnakeCase, metadataDialects, readText, type FrontMap } from './read-values.ts';
 import { nameProblems } from './skill-definition.ts';
 import { findStrictProblems } from './validate-skill-strict.ts';
 import { isSkillFileName } from '../scan-root.ts';
@@ -124,7 +125,7 @@ function checkFields(
   if (length < 1 || length > 500)
     add('error', 'FIELD_INVALID', 'compatibility', `${length} characters; write 1 to 500`);
   for (const [key, value] of front) {
-    if (!knownFields.has(key.replaceAll('-', '_')))
+    if (!knownFields.has(keyName(key)))
       add('warning', 'FIELD_UNKNOWN', key, `"${key}" is no known key; the specification has metadata for it`);
     if (value.kind !== 'text' && value.flow)
       add('warning', 'YAML_FLOW', key, `"${key}" uses [ ] or { }; the specification wants one item a line`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { searchSkills, type SearchMemory } from '../../core/search-skills.ts';
-import type { Skill } from '../../core/skill.ts';
+import { skillNamed, type Skill } from '../../core/skill.ts';
 import { prepareTool, readOnly, defineTool, type Tool } from '../../core/tool.ts';
 import { escapeLabels } from '../../lib/text/escape-labels.ts';
 import { nearest, oneLine } from '../../lib/text/text.ts';
@@ -29,7 +29,7 @@ function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
 function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   const written = JSON.stringify(oneLine(name, 100));
   const names = visible.map((skill) => skill.name);
-  const near = nearest(name.replaceAll('_', '-'), names);
+  const near = nearest(name, names);
   const advice = near.length > 0 ? `. Near: ${near.join(', ')}` : '; skills_list names those there are';
   return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
 }
@@ -133,7 +133,7 @@ export function createSkillsReadFile(): (
     traits: readOnly,
   });
   return (visible, isSensitive) => {
-    const find = (name: string): Skill | undefined => visible().find((each) => each.name === name);
+    const find = (name: string): Skill | undefined => skillNamed(visible(), name);
     return {
       ...make(async ({ skill: name, path, offset }) => {
         const skill = find(name);

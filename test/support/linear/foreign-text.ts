@@ -21,7 +21,7 @@ import { compareLines } from '../../../src/skills/install/install-compare.ts';
 import { defaultDescription, parseSkill } from '../../../src/skills/parse/parse-skill.ts';
 import { fillArguments, splitArguments } from '../../../src/skills/registry.ts';
 import { searchSkills } from '../../../src/core/search-skills.ts';
-import { slugOf } from '../../../src/skills/parse/skill-definition.ts';
+import { slugOf } from '../../../src/core/skill.ts';
 import { readFrontMatter } from '../../../src/skills/parse/front-matter.ts';
 import { isAccessLine, splitTools } from '../../../src/skills/parse/read-values.ts';
 import { validateSkill } from '../../../src/skills/parse/validate-skill.ts';

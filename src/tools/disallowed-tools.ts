@@ -1,0 +1,126 @@
+import { builtInNames } from '../core/built-in-tools.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import type { Skill } from '../core/skill.ts';
+import { readAllowedEntry } from './allowed-entry.ts';
+import type { AllowedTools } from './allowed-tools.ts';
+import { isGlob, matchesGlob } from './policy.ts';
+
+/** What a skill's `disallowed-tools` takes away (F11). */
+export type Disallowed = Readonly<{
+  tool(name: string): boolean;
+  call(name: string, input: unknown): boolean;
+}>;
+
+/** `allowed` without what a skill disallows; the same where it disallows nothing. */
+export function withoutDisallowed(allowed: AllowedTools, entries: readonly string[] = []): AllowedTools {
+  if (entries.length === 0) return allowed;
+  const disallowed = readDisallowed(entries);
+  return Object.freeze({
+    ...allowed,
+    names: allowed.names.filter((name) => !disallowed.tool(name)),
+    allows: (name: string, input: unknown) => allowed.allows(name, input) && !disallowed.call(name, input),
+  });
+}
+
+/**
+ * `Bash` takes the skill's scripts away, too. `Bash(git push:*)` takes away every command in which these words come in
+ * this order, wherever they stand, and every command whose words only a shell knows (`$X`, backticks, globs).
+ */
+export function readDisallowed(entries: readonly string[]): Disallowed {
+  const rules = entries.flatMap(rulesOf);
+  const tool = (name: string): boolean =>
+    rules.some(({ pattern, words }) => words === undefined && matches(pattern, name));
+  return {
+    tool,
+    call(name, input) {
+      if (tool(name)) return true;
+      const command = commandOf(input);
+      if (name !== 'bash' || command === undefined) return false;
+      const limits = rules.flatMap(({ words }) => words ?? []);
+      return limits.length > 0 && (isOpaque(command) || limits.some((words) => holds(command, words)));
+    },
+  };
+}
+
+/** Entries that no tool of this bot answers to. `others` exist beside the built-in ones. */
+export function unknownDisallowed(
+  { path, disallowedTools = [] }: Pick<Skill, 'path' | 'disallowedTools'>,
+  others: readonly string[],
+): readonly Diagnostic[] {
+  const known = [...builtInNames(), ...others];
+  return disallowedTools.flatMap((entry) => {
+    const rules = rulesOf(entry);
+    const isKnown = rules.some(({ pattern }) => known.some((name) => matches(pattern, name)));
+    if (isKnown || foreign.test(entry) || rules.some(({ pattern }) => pattern.startsWith('mcp_'))) return [];
+    const message = `disallowed_tools: ${entry} takes nothing away: no tool is called that`;
+    return [{ level: 'warning', code: 'DISALLOWED_TOOLS_UNKNOWN', message, path, field: 'disallowed_tools' }];
+  });
+}
+
+/** Tools of other programs that this bot has none of. */
+const foreign =
+  /^(?:Notebook|Todo|Task|Exit|Enter|Kill|Bash|Monitor|Cron|Skill|LSP|Tool|Team|Send|List|Plan)[A-Za-z]*$/;
+
+type Rule = Readonly<{ pattern: string; words?: readonly (readonly string[])[] }>;
+
+function rulesOf(entry: string): readonly Rule[] {
+  const [, name = '', inside] = /^([^()]*)(?:\(([^]*)\))?$/u.exec(entry.trim()) ?? [];
+  const more = alsoMeant[name] ?? [];
+  // `mcp__server__tool` of other programs; a server alone means all its tools.
+  const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
+  if (server !== undefined) return [{ pattern: `mcp_${server}_${tool ?? '*'}` }];
+  const read = readAllowedEntry(name);
+  const pattern = read.kind === 'name' ? read.pattern : name;
+  const rule = inside?.trim() ?? '';
+  // A limit on anything but commands can't be kept, so the tool goes as a whole.
+  if (pattern !== 'bash' || /^(?:|:?\*)$/.test(rule))
+    return [pattern, ...more].map((each) => ({ pattern: each }));
+  const words = tokensOf(rule.replace(/:\*$/, '').replaceAll('*', ' '));
+  return words.length === 0
+    ? [pattern, ...more].map((each) => ({ pattern: each }))
+    : [{ pattern, words: [words] }];
+}
+
+/** Who takes these away means the other ways to the same, too. */
+const alsoMeant: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ['Bash', 'Shell', 'bash', 'shell', 'exec', 'Execute'].map(
+      (name) => [name, ['skills_run_script']] as const,
+    ),
+  ),
+  MultiEdit: ['write_file'],
+  NotebookEdit: ['write_file'],
+  AskUserQuestion: ['ask_person'],
+  Agent: ['use_skill'],
+  Task: ['use_skill'],
+  Skill: ['use_skill'],
+};
+
+function matches(pattern: string, name: string): boolean {
+  return isGlob(pattern) ? matchesGlob(pattern, name) : pattern === name;
+}
+
+/** The words that a shell would see, whatever quotes, operators and folders are around them. */
+function tokensOf(command: string): readonly string[] {
+  return command
+    .replace(/["'\\]/g, '')
+    .split(/[\s;&|()<>{}=,!]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.slice(word.lastIndexOf('/') + 1));
+}
+
+function holds(command: string, words: readonly string[]): boolean {
+  let next = 0;
+  for (const word of tokensOf(command)) if (word === words[next]) next += 1;
+  return next === words.length;
+}
+
+/** Words come about only when it runs. */
+function isOpaque(command: string): boolean {
+  return /[$`*?[\]~\\]|\beval\b|\bbase64\b|\bxxd\b/.test(command);
+}
+
+function commandOf(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null || !('command' in input)) return undefined;
+  return typeof input.command === 'string' ? input.command : undefined;
+}
