@@ -4,6 +4,7 @@ import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
 import type { CallTool } from '../core/tool-call.ts';
+import { fitBlocks, stopReasonOf } from './fit-history.ts';
 import { compactEntries, type Compaction } from './compact-entries.ts';
 import { nextStep, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
@@ -126,9 +127,11 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
       if (error.tooLong && overlong === undefined) return ask(offer, error.sentence);
       return failed(error.sentence, error.passing);
     }
-    const content = uniqueCallIds(answer.content, entries);
-    await append({ kind: 'assistant', ...answer, content, at: clock.now() });
-    watcher?.onWritten?.(answer.stopReason !== 'tool_use');
+    const names = offer.tools.map(({ name }) => name);
+    const content = uniqueCallIds(fitBlocks(answer.content, names), entries);
+    const stopReason = stopReasonOf(content, answer.stopReason);
+    await append({ kind: 'assistant', ...answer, content, stopReason, at: clock.now() });
+    watcher?.onWritten?.(stopReason !== 'tool_use');
     return undefined;
   };
 

@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { fitBlocks, fitCallId, isServerTool } from './fit-history.ts';
 import { callsOf, type Answer } from './next-step.ts';
 import { showTo, activeUnseen, collapseActiveSkills, type Viewer } from './show-to.ts';
 import type { Entry } from '../core/entry.ts';
@@ -39,8 +40,9 @@ export function toMessages(
     if (entry.kind === 'summary')
       say('user', [summaryBlock(entry, kept[index + 1] ?? entry, unseen, viewer)]);
     if (entry.kind === 'assistant' && entry.stopReason !== 'model_context_window_exceeded') {
-      say('assistant', answerBlocks(entry));
-      say('user', resultBlocks(entry, kept.slice(index + 1)));
+      const later = kept.slice(index + 1);
+      say('assistant', answerBlocks(entry, later));
+      say('user', resultBlocks(entry, later));
     }
   }
   if (said[0]?.role === 'assistant') {
@@ -103,14 +105,18 @@ function userBlocks(entry: Extract<Entry, { kind: 'user' }>, withFiles: boolean)
   return [...questions, ...fileBlocks(entry, withFiles), ...blocks].filter((block) => !isBlank(block));
 }
 
-function answerBlocks(answer: Answer): readonly Block[] {
+function answerBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {
+  // What a server did itself stays while it is asked to go on: others refuse it (M18).
+  const isPaused = later.every(({ kind }) => kind === 'assistant');
   const whole = ['tool_use', 'pause_turn'].includes(answer.stopReason);
   const ended = ['end_turn', 'stop_sequence'].includes(answer.stopReason);
-  const blocks: readonly Block[] = answer.content.filter((block) => {
-    if (isBlank(block)) return false;
+  const calls = callsOf(answer).length > 0;
+  const blocks: readonly Block[] = fitBlocks(answer.content).filter((block) => {
+    if (isBlank(block) || (isServerTool(block) && !isPaused)) return false;
+    if (block.type === 'tool_use') return calls;
     if (whole || block.type === 'text') return true;
     // In a cut answer only text is whole.
-    return ended && block.type !== 'tool_use';
+    return ended;
   });
   const end = blocks.findLastIndex((block) => !isThinking(block));
   const { binding } = answer;
@@ -130,11 +136,12 @@ function resultBlocks(answer: Answer, later: readonly Entry[]): readonly Block[]
   const own = next < 0 ? later : later.slice(0, next);
   return callsOf(answer).map(({ id }): Block => {
     const result = own.find((entry) => entry.kind === 'tool_result' && entry.toolUseId === id);
+    const tool_use_id = fitCallId(id);
     if (result?.kind !== 'tool_result') {
-      return { type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true };
+      return { type: 'tool_result', tool_use_id, content: interrupted, is_error: true };
     }
     const content = result.content.trim() === '' ? '(no output)' : result.content;
-    return { type: 'tool_result', tool_use_id: id, content, is_error: result.isError ? true : undefined };
+    return { type: 'tool_result', tool_use_id, content, is_error: result.isError ? true : undefined };
   });
 }
 

@@ -253,10 +253,25 @@ test('M3 stop_sequence ends a turn as end_turn does', async () => {
   assert.deepEqual([result.status, result.text], ['ok', 'until here']);
 });
 
-test('M3 only tool_use runs tools, whatever an answer holds', async () => {
-  const { result, log } = await run([{ text: 'done', calls: [{ name: 'write' }], stopReason: 'end_turn' }]);
-  assert.equal(result.status, 'ok');
+for (const stopReason of ['end_turn', 'stop_sequence', 'pause_turn', 'tool_calls', ''] as const)
+  test(`M19 a whole call is made, though the answer says "${stopReason}"`, async () => {
+    const { result, log, stored } = await run([
+      { text: 'done', calls: [{ name: 'write' }], stopReason: stopReason as 'end_turn' },
+      { text: 'written', stopReason: 'end_turn' },
+    ]);
+    assert.deepEqual([result.status, result.text], ['ok', 'written']);
+    assert.ok(log.some((line) => line.startsWith('call ')));
+    assert.ok(stored[0]?.kind === 'assistant' && stored[0].stopReason === 'tool_use');
+  });
+
+test('M19 what is called tool_use and calls nothing is an answer; a cut or refused one calls nothing', async () => {
+  const { result } = await run([{ text: 'done', stopReason: 'tool_use' }]);
+  assert.deepEqual([result.status, result.text], ['ok', 'done']);
+  const cut = { text: 'half', calls: [{ name: 'write' }], stopReason: 'max_tokens' } as const;
+  const { log } = await run([cut, { ...cut, text: ' more' }]);
   assert.ok(!log.some((line) => line.startsWith('call ')));
+  const refused = await run([{ ...cut, stopReason: 'refusal' }]);
+  assert.ok(!refused.log.some((line) => line.startsWith('call ')));
 });
 
 test('U5 at max_iterations one more call without tools sums up: partial, text so far kept', async () => {

@@ -11,6 +11,16 @@ const longestWaitMs = 8_000;
 
 export type Sdk = typeof Anthropic;
 
+/** A server said something with status 200 that is no answer: it stays so until the operator acts (M19). */
+export class NoMessagesApi extends Error {
+  override readonly name = 'NoMessagesApi';
+
+  constructor(body: string) {
+    const what = /^\ufeff?\s*</.test(body) ? 'a web page' : 'something else';
+    super(`It answered with ${what}, not in the Messages API: ${oneLine(body, 100)}`);
+  }
+}
+
 const unreachable = fixed`I can't reach the language model right now. Please try again in a few minutes.`;
 const busy = fixed`The language model is overloaded right now. Please try again in a few minutes.`;
 const refused = fixed`The language model refused the request. My operator can find the reason in the log.`;
@@ -69,11 +79,11 @@ export function toModelError(
   const { sdk, alias, passing, redact } = options;
   const api = apiError(error, sdk);
   const type = typeOf(api);
-  const forOperator = api === undefined ? undefined : operatorWords(api, type, redact);
+  const forOperator = operatorWords(error instanceof NoMessagesApi ? error : api, type, redact);
   const cause = new Error(redact(chain(error)));
   cause.stack = error instanceof Error ? redact(error.stack ?? '') : cause.message;
   return new ModelError(`model "${alias}": ${cause.message}`, {
-    sentence: sentenceFor(api, type, passing),
+    sentence: error instanceof NoMessagesApi ? operatorOnly : sentenceFor(api, type, passing),
     passing,
     tooLong: api !== undefined && isTooLong(api),
     tooLarge: api?.status === 413,
@@ -92,10 +102,12 @@ function typeOf(api: ApiError | undefined): string | undefined {
 type ApiBody = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
 
 function operatorWords(
-  api: ApiError,
+  api: ApiError | NoMessagesApi | undefined,
   type: string | undefined,
   redact: (text: string) => string,
 ): ForOperator | undefined {
+  if (api === undefined) return undefined;
+  if (api instanceof NoMessagesApi) return { said: `${redact(api.message)}.`, look: 'endpoint' };
   const look = kinds.get(type ?? '')?.look;
   if (look === undefined || isTooLong(api)) return undefined;
   const { error }: ApiBody = api.error ?? {};

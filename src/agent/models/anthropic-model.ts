@@ -1,11 +1,12 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
-import type { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream.js';
 import { judgeFailure, toModelError, withRetries, type Sdk } from './anthropic-model-failure.ts';
 import { createSilenceWatch } from './silence-watch.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
 import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts';
 import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
-import { unparsedInput } from '../../core/entry.ts';
+import { stopReasonOf } from '../fit-history.ts';
+import { estimateTokens } from '../plan-compaction.ts';
+import { readAnswer, type AnswerLimits, type ReadAnswer } from './read-answer.ts';
 import { once } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -34,10 +35,14 @@ type Thinking = NonNullable<ModelSettings['thinking']>;
 
 type Endpoint = AnthropicModelSettings['endpoint'];
 
+/** An answer is cut above these characters a token: not each server obeys `max_tokens`. */
+const longestToken = 10;
+const leastCharacters = 40_000;
+
 type AnthropicModelDeps = Readonly<{ log: Log; clock: Clock; random?: () => number }>;
 
 /**
- * Streams, caches prompts (M5), retries (M4). `onText` gets text once, even if a stream is repeated. Loads the SDK
+ * Streams, caches prompts (M5), retries (M4), understands servers that speak the API imperfectly (M19). `onText` gets text once, even if a stream is repeated. Loads the SDK
  * lazily.
  */
 export function createAnthropicModel(settings: AnthropicModelSettings, deps: AnthropicModelDeps): Model {
@@ -45,6 +50,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
   const { log, clock, random = Math.random } = deps;
   const { bindsThinking = isClaude(model), tokenFactor = 1 } = claudeModel(model) ?? {};
   const redact = createRedactor(secretsOf(endpoint));
+  let thinksFirst = false;
   const load = once(async () => {
     // CommonJS loads 40 ms faster and saves 1 MB.
     const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
@@ -62,16 +68,27 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
       const { sdk, client } = await load();
       const bound = boundThinking(request, { ...endpoint, model, bindsThinking });
       const body = toBody(request, bound, settings);
+      const limits = (): AnswerLimits => ({
+        characters: Math.max(leastCharacters, body.max_tokens * longestToken),
+        tags: !isClaude(model),
+        inside: thinksFirst,
+      });
       let streamed = false;
       const attempt = async (): Promise<ModelAnswer> => {
         const silent = streamed;
-        const stream = client.messages.stream(body, { signal });
-        keepUnparsed(stream);
-        stream.on('text', (text) => {
-          streamed = true;
-          if (!silent) onText?.(text);
+        const response = await client.messages.create({ ...body, stream: true }, { signal }).asResponse();
+        const answer = await readAnswer(response, limits(), {
+          sdk,
+          clock,
+          signal,
+          onText(text) {
+            streamed = true;
+            if (!silent) onText?.(text);
+          },
         });
-        return toAnswer(await stream.finalMessage(), bound);
+        // From now on its words wait for the end of its thinking.
+        thinksFirst ||= answer.beganInside;
+        return toAnswer(answer, request, bound, settings);
       };
       try {
         return await withRetries(attempt, {
@@ -114,7 +131,7 @@ function toBody(
   { system: said, tools: given, toolChoice }: ModelRequest,
   bound: BoundRequest,
   { model, maxTokens, thinking, effort }: AnthropicModelSettings,
-): Anthropic.MessageStreamParams {
+): Anthropic.MessageCreateParamsNonStreaming {
   const { system, messages, tools } = withCachePoints(
     { messages: bound.messages, system: said, tools: given },
     bound.known,
@@ -136,21 +153,27 @@ function toThinking(thinking: Thinking): Anthropic.ThinkingConfigParam {
   return { type: thinking === 'off' ? 'disabled' : thinking };
 }
 
-/** Local servers omit fields. */
-function toAnswer(message: Anthropic.Message, { bindingOf }: BoundRequest): ModelAnswer {
-  const { content, stop_reason: stopReason, usage, model } = message;
-  const binding = bindingOf(content);
+/** Local servers omit fields; what they did not count is estimated. */
+function toAnswer(
+  { content, stopReason, cut, tokens, model }: ReadAnswer,
+  request: ModelRequest,
+  { bindingOf }: BoundRequest,
+  { model: asked }: AnthropicModelSettings,
+): ModelAnswer {
+  const { cacheRead = 0, cacheWrite = 0 } = tokens;
+  const counted = (tokens.input ?? 0) + cacheRead + cacheWrite > 0;
+  const { system, messages, tools } = request;
   return {
     content,
-    stopReason: stopReason ?? 'end_turn',
+    stopReason: cut ? 'max_tokens' : stopReasonOf(content, stopReason),
     tokens: {
-      input: usage.input_tokens ?? 0,
-      output: usage.output_tokens ?? 0,
-      cacheRead: usage.cache_read_input_tokens ?? 0,
-      cacheWrite: usage.cache_creation_input_tokens ?? 0,
+      input: counted ? (tokens.input ?? 0) : estimateTokens([system, messages, tools]),
+      output: tokens.output ?? estimateTokens(content),
+      cacheRead,
+      cacheWrite,
     },
-    model,
-    binding,
+    model: model ?? asked,
+    binding: bindingOf(content),
   };
 }
 
@@ -160,32 +183,4 @@ function secretsOf({ apiKey, baseUrl }: Endpoint): Parameters<typeof createRedac
     ...(apiKey === undefined ? [] : [{ name: 'api_key', value: apiKey }]),
     ...(password === '' ? [] : [{ name: 'base_url password', value: password }]),
   ];
-}
-
-/** Invalid JSON arguments would make the SDK drop the whole answer; later only that call is refused. */
-function keepUnparsed(stream: MessageStream): void {
-  const written = new Map<number, string>();
-  stream.on('streamEvent', (event, { content }) => {
-    if (event.type !== 'content_block_delta' || event.delta.type !== 'input_json_delta') return;
-    const { index } = event;
-    written.set(index, (written.get(index) ?? '') + event.delta.partial_json);
-    const block = content[index];
-    const parse = block && Object.getOwnPropertyDescriptor(block, 'input')?.get;
-    // The SDK parses lazily, at the end of the block.
-    if (parse !== undefined)
-      Object.defineProperty(block, 'input', {
-        enumerable: true,
-        configurable: true,
-        get: () => parsed(parse, written.get(index) ?? ''),
-      });
-  });
-}
-
-function parsed(parse: () => unknown, text: string): unknown {
-  try {
-    const input = parse();
-    return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : unparsedInput(text);
-  } catch {
-    return unparsedInput(text);
-  }
 }

@@ -1,5 +1,6 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import type Anthropic from '@anthropic-ai/sdk';
+import { fitCallId } from '../fit-history.ts';
 import { newestSummary } from '../to-messages.ts';
 import type { Entry } from '../../core/entry.ts';
 import type { BoundThinking, ModelRequest } from '../../core/model.ts';
@@ -190,8 +191,8 @@ export function uniqueCallIds(
   const since = newestSummary(entries).summary?.at.toString(36);
   return content.map((block) => {
     if (block.type !== 'tool_use') return block;
-    const given = block.id || 'call';
-    const wanted = given.startsWith(hostCallPrefix) ? `call_${given}` : given;
+    const given = fitCallId(block.id);
+    const wanted = fitCallId(given.startsWith(hostCallPrefix) ? `call_${given}` : given);
     const id = freeId(since === undefined ? wanted : `${wanted}_${since}`, used);
     used.add(id);
     return id === block.id ? block : { ...block, id };
@@ -199,11 +200,11 @@ export function uniqueCallIds(
 }
 
 function freeId(wanted: string, used: ReadonlySet<string>): string {
-  let id = wanted;
-  for (let count = 2; used.has(id); count++) id = `${wanted}_${count}`;
+  let id = fitCallId(wanted);
+  for (let count = 2; used.has(id); count++) id = fitCallId(`${wanted}_${count}`);
   return id;
 }
 
 function idsOf(content: readonly Anthropic.ContentBlock[]): readonly string[] {
-  return content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+  return content.flatMap((block) => (block.type === 'tool_use' ? [fitCallId(block.id)] : []));
 }

@@ -40,6 +40,10 @@ export type ServerStep =
   | Readonly<{ content: readonly AnswerBlock[]; stopReason?: StopReason; wire?: Wire }>
   /** An HTTP error with the API's error body. `type` defaults to the one that belongs to the status. */
   | Readonly<{ status: number; type?: string; message?: string; headers?: Readonly<Record<string, string>> }>
+  /** Bytes as another server wrote them, with status 200. `then`: how the connection ends; default: as it should. */
+  | Readonly<{ raw: string; type?: string; then?: 'reset' | 'stays open'; chunkBytes?: number }>
+  /** Event after event until the client closes the connection. */
+  | Readonly<{ endless: (count: number) => object; closed(): void }>
   /** The connection is reset without an answer. */
   | Readonly<{ reset: true }>;
 

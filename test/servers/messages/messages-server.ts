@@ -9,7 +9,7 @@ import { checkMessages } from './check-messages.ts';
 import { checkModelSettings } from './check-model-settings.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
 import { isVersion, parseRequest, type MessagesRequest } from './request-shape.ts';
-import { sendStream } from './send-stream.ts';
+import { sendEndless, sendRaw, sendStream } from './send-stream.ts';
 import { streamEvents, wholeMessage, type FullAnswer } from './stream-events.ts';
 import { createThinkingSignatures, type Dropped, type Mismatch } from './thinking-signatures.ts';
 
@@ -125,6 +125,8 @@ export async function startMessagesServer(options: {
     const { body, account, usage } = asked;
     if (typeof step === 'string') return answer({ content: [{ type: 'text', text: step }] }, asked, response);
     if ('reset' in step) return void response.socket?.resetAndDestroy();
+    if ('raw' in step) return sendRaw(response, step);
+    if ('endless' in step) return sendEndless(response, step);
     if ('status' in step) {
       for (const [name, value] of Object.entries(step.headers ?? {})) response.setHeader(name, value);
       return sendError(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const cacheControl = z
   .strictObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() })
   .nullish();
-const toolId = z.string().regex(/^[a-zA-Z0-9_-]+$/);
+const toolId = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
 
 const text = z.strictObject({
   type: z.literal('text'),
@@ -30,7 +30,7 @@ const document = z.strictObject({
 });
 const toolUse = {
   id: toolId,
-  name: z.string(),
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/),
   input: z.record(z.string(), z.unknown()),
   caller: z.looseObject({ type: z.string() }).optional(),
   cache_control: cacheControl,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Wire } from './answer.ts';
+import type { ServerStep, Wire } from './answer.ts';
 import type { StreamEvent } from './stream-events.ts';
 
 /** Writes events as server-sent events, in the way and with the faults that `wire` says. */
@@ -27,9 +27,34 @@ export async function sendStream(
   response.end();
 }
 
-async function write(response: ServerResponse, name: string, data: object, wire: Wire): Promise<void> {
+/** Writes what a server of somebody else wrote. */
+export async function sendRaw(
+  response: ServerResponse,
+  { raw, type = 'text/event-stream', then, chunkBytes }: Extract<ServerStep, { raw: string }>,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': type });
+  response.flushHeaders();
+  await writeBytes(response, Buffer.from(raw), chunkBytes);
+  if (then === 'reset') response.destroy();
+  else if (then === undefined) response.end();
+}
+
+export async function sendEndless(
+  response: ServerResponse,
+  { endless, closed }: Extract<ServerStep, { endless: unknown }>,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.once('close', closed);
+  for (let count = 0; !response.destroyed; count++)
+    await writeBytes(response, Buffer.from(`data: ${JSON.stringify(endless(count))}\n\n`));
+}
+
+function write(response: ServerResponse, name: string, data: object, wire: Wire): Promise<void> {
   const bytes = Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
-  const size = wire.chunkBytes ?? bytes.length;
+  return writeBytes(response, bytes, wire.chunkBytes);
+}
+
+async function writeBytes(response: ServerResponse, bytes: Buffer, size = bytes.length || 1): Promise<void> {
   for (let at = 0; at < bytes.length; at += size) {
     const { promise, resolve } = Promise.withResolvers<void>();
     // The callback comes when the chunk has left: so that chunks are separate packets, and a closed socket ends the wait.

@@ -1,0 +1,236 @@
+import type { Anthropic } from '@anthropic-ai/sdk/index.js';
+import { createThinkFilter, type ThinkFilter } from './think-tags.ts';
+import { fitInput } from '../fit-history.ts';
+import type { Tokens } from '../../core/model.ts';
+
+/** What a server said, as far as it said it. */
+export type Assembled = Readonly<{
+  content: readonly Anthropic.ContentBlock[];
+  stopReason: string | undefined;
+  /** Undefined members were not told, or told as 0. */
+  tokens: Partial<Tokens>;
+  model: string | undefined;
+}>;
+
+export type Assembly = Readonly<{
+  /** An event of a stream, or a whole message. Returns new words. */
+  take(event: unknown): string;
+  /** Nothing follows any more: returns the words that were held back. */
+  end(): string;
+  /** Characters so far. */
+  size(): number;
+  blocks(): number;
+  /** The server told the end of it. */
+  hasEnded(): boolean;
+  /** Or ended each block that it began, with at least one. */
+  isWhole(): boolean;
+  /** Nothing of it was of the Messages API. */
+  isForeign(): boolean;
+  /** This model's thinking begins in its template. */
+  beganInside(): boolean;
+  assembled(): Assembled;
+}>;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+type Draft = {
+  readonly start: Fields;
+  readonly type: string;
+  /** Text, thinking, or JSON of an input. */
+  written: string;
+  given?: unknown;
+  signature?: string;
+  citations?: unknown[];
+  filter?: ThinkFilter;
+  ended: boolean;
+};
+
+/**
+ * Puts an answer together from the events of a server that may leave out what it should send (M19). `tags`: thinking
+ * may come between tags; `inside`: it begins without one.
+ */
+export function createAssembly({ tags, inside }: Readonly<{ tags: boolean; inside: boolean }>): Assembly {
+  const drafts: Draft[] = [];
+  const byIndex = new Map<unknown, Draft>();
+  let stopReason: string | undefined;
+  let counts: Fields = {};
+  let model: string | undefined;
+  let size = 0;
+  let told = false;
+  let known = false;
+
+  function begin(start: Fields, index: unknown): Draft {
+    const type = typeof start['type'] === 'string' ? start['type'] : 'text';
+    const isFirst = !drafts.some((draft) => draft.type === 'text');
+    const draft: Draft = { start, type, written: '', ended: false };
+    if (type === 'text' && tags) draft.filter = createThinkFilter(inside && isFirst);
+    drafts.push(draft);
+    byIndex.set(index, draft);
+    size += 1;
+    return draft;
+  }
+
+  function write(draft: Draft, more: unknown): string {
+    if (typeof more !== 'string') {
+      if (more === undefined || more === null) return '';
+      draft.given = more;
+      size += JSON.stringify(more).length;
+      return '';
+    }
+    size += more.length;
+    draft.written += draft.filter === undefined ? more : '';
+    if (draft.type !== 'text') return '';
+    return draft.filter === undefined ? more : draft.filter.push(more);
+  }
+
+  function finish(draft: Draft): string {
+    if (draft.ended) return '';
+    draft.ended = true;
+    return draft.filter?.end() ?? '';
+  }
+
+  function block(start: Fields, index: unknown): string {
+    const draft = begin(start, index);
+    const field = fieldOf.get(draft.type);
+    if (field === undefined) size += JSON.stringify(start).length;
+    return field === undefined ? '' : write(draft, start[field]);
+  }
+
+  function delta(change: Fields, index: unknown): string {
+    const kind = kindOf(change);
+    if (kind === undefined) return '';
+    const last = byIndex.get(index) ?? (index === undefined ? drafts.at(-1) : undefined);
+    if (kind === 'signature' || kind === 'citation') {
+      if (last !== undefined && kind === 'citation') (last.citations ??= []).push(change['citation']);
+      else if (last !== undefined && typeof change['signature'] === 'string')
+        last.signature = (last.signature ?? '') + change['signature'];
+      return '';
+    }
+    const fits =
+      last !== undefined &&
+      !last.ended &&
+      (last.type === kind || (fieldOf.get(last.type) === 'input' && kind === 'tool_use'));
+    const draft = fits ? last : begin({ type: kind }, index);
+    return write(draft, change['text'] ?? change['thinking'] ?? change['partial_json']);
+  }
+
+  function message(said: Fields): string {
+    known = true;
+    if (typeof said['model'] === 'string' && said['model'] !== '') model ??= said['model'];
+    usage(said['usage']);
+    stop(said['stop_reason']);
+    const content = said['content'];
+    if (typeof content === 'string') return content === '' ? '' : block({ type: 'text', text: content }, 0);
+    if (!Array.isArray(content)) return '';
+    return content.map((each: unknown, index) => block(asFields(each), index)).join('');
+  }
+
+  function usage(more: unknown): void {
+    for (const [key, count] of Object.entries(asFields(more))) {
+      const number = Number(count);
+      if (Number.isFinite(number) && number > 0) counts = { ...counts, [key]: Math.round(number) };
+    }
+  }
+
+  function stop(reason: unknown): void {
+    if (typeof reason !== 'string' || reason === '') return;
+    stopReason = reason;
+    told = true;
+  }
+
+  return {
+    take(event) {
+      const said = asFields(event);
+      const { index } = said;
+      switch (said['type']) {
+        case 'message_start':
+          return drafts.length === 0 ? message(asFields(said['message'])) : '';
+        case 'message':
+          told = true;
+          return message(said);
+        case 'content_block_start':
+          known = true;
+          return block(asFields(said['content_block']), index);
+        case 'content_block_delta':
+          known = true;
+          return delta(asFields(said['delta']), index);
+        case 'content_block_stop': {
+          const draft = byIndex.get(index) ?? drafts.at(-1);
+          return draft === undefined ? '' : finish(draft);
+        }
+        case 'message_delta':
+          known = true;
+          usage(said['usage']);
+          stop(asFields(said['delta'])['stop_reason']);
+          return '';
+        case 'message_stop':
+          told = true;
+          return '';
+        default:
+          return '';
+      }
+    },
+    end: () => drafts.map(finish).join(''),
+    size: () => size,
+    blocks: () => drafts.length,
+    hasEnded: () => told,
+    isWhole: () => told || (drafts.length > 0 && drafts.every(({ ended }) => ended)),
+    isForeign: () => !known,
+    beganInside: () => drafts.some(({ filter }) => filter?.beganInside() === true),
+    assembled: () => ({ content: drafts.map(toBlock), stopReason, tokens: toTokens(counts), model }),
+  };
+}
+
+/** Where a block that starts may have all of it. */
+const fieldOf: ReadonlyMap<string, string> = new Map([
+  ['text', 'text'],
+  ['thinking', 'thinking'],
+  ['tool_use', 'input'],
+  ['server_tool_use', 'input'],
+]);
+
+function kindOf(change: Fields): 'text' | 'thinking' | 'tool_use' | 'signature' | 'citation' | undefined {
+  if ('text' in change) return 'text';
+  if ('thinking' in change) return 'thinking';
+  if ('partial_json' in change) return 'tool_use';
+  if ('signature' in change) return 'signature';
+  return 'citation' in change ? 'citation' : undefined;
+}
+
+function toBlock({
+  start,
+  type,
+  written,
+  given,
+  signature,
+  citations,
+  filter,
+}: Draft): Anthropic.ContentBlock {
+  const block = { ...start, type } as unknown as Anthropic.ContentBlock;
+  const field = fieldOf.get(type);
+  if (field === undefined) return block;
+  if (field === 'input')
+    return { ...block, input: fitInput(written.trim() === '' ? given : written) } as Anthropic.ToolUseBlock;
+  const made: Record<string, unknown> = { ...block, [field]: filter?.text() ?? written };
+  if (signature !== undefined) made['signature'] = signature;
+  if (citations !== undefined) made['citations'] = citations;
+  return made as unknown as Anthropic.ContentBlock;
+}
+
+function asObject(value: unknown): object | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function asFields(value: unknown): Fields {
+  return (asObject(value) ?? {}) as Fields;
+}
+
+function toTokens(counts: Fields): Partial<Tokens> {
+  const count = (key: string): number | undefined => counts[key] as number | undefined;
+  return {
+    input: count('input_tokens'),
+    output: count('output_tokens'),
+    cacheRead: count('cache_read_input_tokens'),
+    cacheWrite: count('cache_creation_input_tokens'),
+  };
+}

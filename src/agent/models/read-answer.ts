@@ -1,0 +1,198 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createAssembly, type Assembled, type Assembly } from './assemble-answer.ts';
+import { NoMessagesApi, type Sdk } from './anthropic-model-failure.ts';
+
+export type AnswerLimits = Readonly<{
+  /** Of all blocks together. */
+  characters: number;
+  /** `tags`: thinking may stand between tags; `inside`: without the first of them. */
+  tags: boolean;
+  inside: boolean;
+}>;
+
+export type ReadAnswer = Assembled & Readonly<{ cut: boolean; beganInside: boolean }>;
+
+const mostBlocks = 200;
+const mostBytes = 64_000_000;
+const longestEvent = 8_000_000;
+/** A slow model of one's own writes 16,000 tokens in this time. */
+const longestMs = 30 * 60_000;
+/** After the end, so that the connection can serve again. */
+const mostRest = 64_000;
+/** Characters of what was no answer. */
+const mostQuoted = 300;
+
+/**
+ * Reads a stream of events or a whole message, with or without what the Messages API promises around it (M19). What
+ * arrived whole is an answer, though its end is missing. Longer answers are cut. Throws NoMessagesApi, or an error of
+ * the SDK.
+ */
+export async function readAnswer(
+  response: Response,
+  limits: AnswerLimits,
+  {
+    sdk,
+    clock,
+    signal,
+    onText,
+  }: Readonly<{ sdk: Sdk; clock: Clock; signal: AbortSignal; onText(text: string): void }>,
+): Promise<ReadAnswer> {
+  const assembly = createAssembly(limits);
+  const began = clock.now();
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
+  const stop = (): void => void reader?.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  const body = createBody(assembly, (event) => {
+    if (isFault(event)) throw new sdk.APIError(undefined, event, undefined, response.headers);
+    const words = assembly.take(event);
+    if (words !== '') onText(words);
+  });
+  let cut = false;
+  let bytes = 0;
+  const decoder = new TextDecoder();
+  const isTooMuch = (): boolean =>
+    assembly.size() > limits.characters ||
+    assembly.blocks() > mostBlocks ||
+    bytes > mostBytes ||
+    body.waiting() > longestEvent ||
+    clock.now() - began > longestMs;
+  try {
+    for (let more = true; more && !body.hasEnded() && !cut;) {
+      const next = await reader?.read();
+      more = next?.done === false;
+      bytes += next?.value?.length ?? 0;
+      body.take(decoder.decode(next?.value, { stream: more }));
+      cut = isTooMuch();
+    }
+    signal.throwIfAborted();
+    if (!cut) body.end();
+  } catch (error) {
+    if (signal.aborted || !assembly.hasEnded() || error instanceof NoMessagesApi) {
+      stop();
+      throw error instanceof sdk.AnthropicError || error instanceof NoMessagesApi
+        ? error
+        : broken(error, sdk);
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  if (cut) stop();
+  else if (reader !== undefined) drain(reader).catch(() => undefined);
+  if (!cut && !assembly.isWhole()) throw broken(new Error('the answer ended before it was whole'), sdk);
+  const rest = assembly.end();
+  if (rest !== '') onText(rest);
+  return { ...assembly.assembled(), cut, beganInside: assembly.beganInside() };
+}
+
+function broken(error: unknown, sdk: Sdk): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return new sdk.AnthropicError(message, { cause: error });
+}
+
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  for (let left = mostRest; left > 0;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    left -= value.length;
+  }
+  await reader.cancel();
+}
+
+type Body = Readonly<{
+  take(text: string): void;
+  end(): void;
+  /** The server told its end. */
+  hasEnded(): boolean;
+  /** Characters that wait for more. */
+  waiting(): number;
+}>;
+
+/** Finds events in lines, as JSON alone, or says what came instead. */
+function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
+  let kind: 'events' | 'json' | 'page' | undefined;
+  let buffer = '';
+  let first = '';
+  let name = '';
+  let data = '';
+  let ended = false;
+
+  function line(text: string): void {
+    if (text === '') return dispatch();
+    const [, field = '', value = ''] = /^([a-z]+):? ?([^]*)$/.exec(text) ?? [];
+    if (field === 'event') {
+      dispatch();
+      name = value;
+    } else if (field === 'data') {
+      // Without the empty line between two events.
+      if (data !== '' && json(data) !== undefined) dispatch();
+      data = data === '' ? value : `${data}\n${value}`;
+    }
+  }
+
+  function dispatch(): void {
+    const [type, written] = [name, data];
+    name = '';
+    data = '';
+    const isDone = written.trim() === '[DONE]';
+    const said = isDone ? { type: 'message_stop' } : (json(written) ?? (written === '' ? undefined : {}));
+    if (said === undefined) return;
+    const event: Fields = typeof said['type'] === 'string' || type === '' ? said : { ...said, type };
+    take(
+      event['type'] === 'error' && !('error' in event) ? { ...event, error: { message: written } } : event,
+    );
+    ended = event['type'] === 'message_stop';
+  }
+
+  function lines(final: boolean): void {
+    // A lone return at the end may be half of a line end.
+    const parts = buffer.split(/\r\n|\n|\r(?!$)/);
+    buffer = final ? '' : (parts.pop() ?? '');
+    for (const part of parts) if (!ended) line(part);
+    if (final) dispatch();
+  }
+
+  return {
+    take(text) {
+      buffer += text;
+      if (first.length < mostQuoted) first += text.slice(0, mostQuoted);
+      kind ??= kindOf(buffer);
+      if (kind === 'page' && first.length >= mostQuoted) throw new NoMessagesApi(first);
+      if (kind === 'events' && /[\r\n]/.test(text)) lines(false);
+    },
+    end() {
+      if (kind === 'page') throw new NoMessagesApi(first);
+      if (kind === 'json') {
+        const said = json(buffer);
+        if (said !== undefined && isFault(said)) return take(said);
+        if (said === undefined || !('content' in said)) throw new NoMessagesApi(first);
+        return take({ ...said, type: 'message' });
+      }
+      lines(true);
+      if (assembly.isForeign() && first.trim() !== '') throw new NoMessagesApi(first);
+    },
+    hasEnded: () => ended,
+    waiting: () => buffer.length + data.length,
+  };
+}
+
+function kindOf(text: string): 'events' | 'json' | 'page' | undefined {
+  const start = text.replace(/^\ufeff?\s*/, '').at(0);
+  if (start === undefined) return undefined;
+  if (start === '<') return 'page';
+  return start === '{' ? 'json' : 'events';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function json(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFault({ type, error }: Fields): boolean {
+  return type === 'error' || (type === undefined && error !== undefined && error !== null);
+}
