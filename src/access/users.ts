@@ -19,6 +19,11 @@ export type Users = Readonly<{
   /** To write to owners in their language (H14). */
   heard(sender: Pick<Sender, 'id' | 'language'>): Promise<void>;
   languageOf(sender: string): Promise<string | undefined>;
+  /** What they chose, IANA (U20). */
+  timezoneOf(sender: string): Promise<string | undefined>;
+  setTimezone(sender: string, zone: string): Promise<void>;
+  /** True for the first `by` alone, also when it is repeated: nobody is asked for their time zone twice. */
+  asksTimezone(sender: string, by: string): Promise<boolean>;
   pair(person: Paired): Promise<void>;
   unpair(sender: string): Promise<boolean>;
   paired(): Promise<readonly Paired[]>;
@@ -105,6 +110,18 @@ export function createUsers(options: {
       const language: unknown = await stored.get(languageKey(sender));
       return typeof language === 'string' ? language : undefined;
     },
+    async timezoneOf(sender) {
+      const zone: unknown = await stored.get(zoneKey(sender));
+      return typeof zone === 'string' && !zone.startsWith(askedBy) ? zone : undefined;
+    },
+    async setTimezone(sender, zone) {
+      await stored.set(zoneKey(sender), zone);
+    },
+    async asksTimezone(sender, by) {
+      const known: unknown = await stored.get(zoneKey(sender));
+      if (known === undefined) await stored.set(zoneKey(sender), `${askedBy}${by}`);
+      return known === undefined || known === `${askedBy}${by}`;
+    },
     async pair(person) {
       await stored.set(pairedKey(person.sender), person);
     },
@@ -120,6 +137,7 @@ export function createUsers(options: {
     async forget(sender) {
       languages.delete(sender);
       await stored.delete(languageKey(sender));
+      await stored.delete(zoneKey(sender));
       const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
       return was.includes(true);
     },
@@ -152,6 +170,13 @@ function ownerKey(sender: string): string {
 
 function languageKey(sender: string): string {
   return `language:${sender}`;
+}
+
+/** Instead of a time zone: they were asked. */
+const askedBy = '?';
+
+function zoneKey(sender: string): string {
+  return `timezone:${sender}`;
 }
 
 function groupKey(id: string): string {

@@ -154,6 +154,15 @@ export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
 }
 
+/** The calls among `entries` that did what they should. */
+export function doneCalls(entries: readonly Entry[]): readonly Anthropic.ToolUseBlock[] {
+  const done = new Set(
+    entries.flatMap((entry) => (entry.kind === 'tool_result' && !entry.isError ? [entry.toolUseId] : [])),
+  );
+  const calls = entries.flatMap((entry) => (entry.kind === 'assistant' ? callsOf(entry) : []));
+  return calls.filter(({ id }) => done.has(id));
+}
+
 function hasExceeded({ stopReason }: Answer): boolean {
   return stopReason === 'model_context_window_exceeded';
 }

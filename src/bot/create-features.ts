@@ -83,7 +83,7 @@ export function createFeatures(base: Base, parts: BotParts): Features {
     budgets,
     tools,
     chatAgent: createChatAgent({ ...host, users, chats: chat.settings }),
-    routines: { ...host, library, accessOf: people.accessOf, isOwner: users.isOwner },
+    routines: { ...host, library, accessOf: people.accessOf, users },
     files: { ...kept, deliverArtifacts },
   };
 }

@@ -6,6 +6,7 @@ import { requesterOf, type Message } from '../core/message.ts';
 import type { BookDeps } from '../routines/define-routine.ts';
 import { answerRoutines } from '../routines/answer-routines.ts';
 import { skillNamed, type Skill } from '../core/skill.ts';
+import { answerZone } from '../routines/person-zone.ts';
 import type { Store } from '../store/store.ts';
 import type { AnsweredThreads } from './threads.ts';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -176,7 +177,10 @@ export function createCommands(deps: {
     why: (message, args) => why(message, args, writeIn(message)),
     tools: async (message) => ({ text: await listTools(message) }),
     async settings(message, args, openForm) {
-      const { text, buttons } = await settings.answer(message, args, openForm);
+      const zone = ofZone.exec(args)?.[1];
+      const { text, buttons } = await (zone === undefined
+        ? settings.answer(message, args, openForm)
+        : answerZone(zone, requesterOf(message), routines, writeIn(message)));
       return { text, more: { buttons } };
     },
     async memory(message) {
@@ -199,6 +203,8 @@ export function createCommands(deps: {
     }),
   };
 
+  const isSetting = (args: string): boolean => settings.isMeant(args) || ofZone.test(args);
+
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);
   }
@@ -218,7 +224,7 @@ export function createCommands(deps: {
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
     // It may hold a secret.
-    if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
+    if (command?.bare === true && command.name === 'settings' && isSetting(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await accessOf(message);
     const asked = resolveCommand(message, deps.skills.current(), runtime().rules, use);
@@ -273,6 +279,9 @@ export function createCommands(deps: {
     },
   };
 }
+
+/** Everybody's own (U20). */
+const ofZone = /^time[ _-]?zone(?:$|\s+)(.*)$/i;
 
 /** Words after a mention are rarely a name (I1). */
 function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {

@@ -165,14 +165,17 @@ async function answerByTurn(
     { ...host, channels: chat.channels, outbox: host.store.outbox },
   );
   try {
-    const { text, failed } = await think(work, judged, shown, deps);
+    const { text, failed, question } = await think(work, judged, shown, deps);
     if (failed) deps.onFailed(item.key);
     await shown.end();
     // A removed person gets no answer (A9).
     if (!(await isStillAdmitted(message, deps)))
       return await removePlaceholder(item, host.store, { done: item.key });
     const answer = await sendLargeTables(message, text, { ...chat, ...deps.tables });
-    await chat.replies.answer(message, answer, { done: item.key });
+    if (question === undefined) return await chat.replies.answer(message, answer, { done: item.key });
+    await chat.replies.answer(message, answer);
+    const { text: asked, buttons } = question;
+    await chat.replies.answer(message, asked, { key: `${item.key}!question`, buttons, done: item.key });
   } finally {
     await shown.end();
   }

@@ -1,8 +1,11 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { doneCalls } from '../agent/next-step.ts';
 import { auditOfCall } from '../audit/audit-event.ts';
 import type { WriteCommand } from '../core/channel.ts';
 import type { SeenChatType } from '../core/conversation.ts';
+import type { Entry } from '../core/entry.ts';
 import type { Skill } from '../core/skill.ts';
+import { sayIn } from '../core/texts/say.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import { once } from '../lib/async/mutex.ts';
@@ -14,6 +17,7 @@ import type { RunSkill } from '../runs/run-skill.ts';
 import { createUseSkill } from '../runs/use-skill.ts';
 import type { Gates, Host, SkillSupply, ToolSupply } from '../runs/work-deps.ts';
 import type { BookDeps } from '../routines/define-routine.ts';
+import { routineFooter } from '../routines/routine-footer.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
 import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
@@ -76,7 +80,23 @@ export async function createTurnContext(
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),
     maxTurns: deps.host.runtime().config.agent.maxTurns,
     memory,
+    async footer(all) {
+      const { message, requester } = turn;
+      const entries = ofTurn(all, turn.item.key);
+      const noted = memory?.footer(entries, sayIn(message.sender.language)) ?? '';
+      const { text, question } = await routineFooter(
+        doneCalls(entries),
+        { turn: turn.item.key, requester },
+        deps.routines,
+      );
+      return { text: `${noted}${text}`, question };
+    },
   };
+}
+
+function ofTurn(all: readonly Entry[], key: string): readonly Entry[] {
+  const start = all.findIndex((each) => each.kind === 'user' && each.item === key);
+  return start < 0 ? [] : all.slice(start);
 }
 
 function useSkillOf(turn: OpenTurn, { inline }: ActiveSkills, deps: TurnDeps): Tool {

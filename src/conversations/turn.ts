@@ -18,6 +18,7 @@ import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts'
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
+import type { RoutineFooter } from '../routines/routine-footer.ts';
 import type { TurnMemory } from '../memory/turn-memory.ts';
 import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
 import {
@@ -45,6 +46,8 @@ export type TurnContext = Readonly<{
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   /** Absent: off here (K3). */
   memory?: TurnMemory | undefined;
+  /** Below the answer: what the turn keeps for later (K3, S13). Undefined: it keeps nothing. */
+  footer?(all: readonly Entry[]): Promise<RoutineFooter>;
 }>;
 
 type TurnRequest = Readonly<{
@@ -64,7 +67,7 @@ export type Joining = Readonly<{
 }>;
 
 /** Markdown, never empty. `failed`: for good. */
-type TurnAnswer = Readonly<{ text: string; failed: boolean }>;
+type TurnAnswer = Readonly<{ text: string; failed: boolean; question?: RoutineFooter['question'] }>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
@@ -120,13 +123,10 @@ export async function takeTurn(
   }
   const ended = await think(request, { transcript, context, since: said?.at }, means);
   const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
-  const noted = context.memory?.footer(ofTurn(transcript.all, key), sayIn(message.sender.language)) ?? '';
-  return { ...answer, text: `${answer.text}${noted}` };
-}
-
-function ofTurn(all: readonly Entry[], key: string): readonly Entry[] {
-  const start = all.findIndex((each) => each.kind === 'user' && each.item === key);
-  return start < 0 ? [] : all.slice(start);
+  const { text, question }: RoutineFooter = (await context.footer?.(transcript.all)) ?? {
+    text: '',
+  };
+  return { ...answer, text: `${answer.text}${text}`, question };
 }
 
 type OpenTranscript = Readonly<{

@@ -1,4 +1,4 @@
-import { callsOf, finalText } from '../agent/next-step.ts';
+import { callsOf, doneCalls, finalText } from '../agent/next-step.ts';
 import { startedIn, taintOf } from '../access/taint-of.ts';
 import type { Channel } from '../core/channel.ts';
 import { taintIn, type Entry } from '../core/entry.ts';
@@ -111,12 +111,7 @@ async function saidIn(
 }
 
 function footerOf(turn: readonly Entry[], { chatType, ephemeral }: MemoryUse, say: Say): string {
-  const done = new Set(
-    turn.flatMap((entry) => (entry.kind === 'tool_result' && !entry.isError ? [entry.toolUseId] : [])),
-  );
-  const calls = turn.flatMap((entry) => (entry.kind === 'assistant' ? callsOf(entry) : []));
-  const lines = calls.flatMap(({ id, name, input }) => {
-    if (!done.has(id)) return [];
+  const lines = doneCalls(turn).flatMap(({ name, input }) => {
     if (name === 'forget_memory') return [say`Removed a note.`];
     if (name !== 'remember') return [];
     const { text, scope } = input as Readonly<{ text?: unknown; scope?: unknown }>;

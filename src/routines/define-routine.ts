@@ -2,12 +2,13 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
-import { isZone } from '../core/local-time.ts';
+import type { Users } from '../access/users.ts';
+import { isZone, systemZone } from '../core/local-time.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { oneLine } from '../lib/text/text.ts';
-import type { CatchUp, Routine, RoutineDefinition, RoutineTime } from '../store/routines.ts';
+import type { CatchUp, Routine, RoutineDefinition } from '../store/routines.ts';
 import type { Store } from '../store/store.ts';
 import { shortestGap } from './due-times.ts';
 import { readWhen } from './read-when.ts';
@@ -21,7 +22,7 @@ export type BookDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
   library: Readonly<{ current(): Readonly<{ get(name: string): Skill | undefined }> }>;
   accessOf: AccessContext;
-  isOwner(sender: string): Promise<boolean>;
+  users: Pick<Users, 'isOwner' | 'timezoneOf' | 'setTimezone' | 'asksTimezone'>;
 }>;
 
 /** More often needs an approver (N3). */
@@ -49,11 +50,11 @@ type Refused = Extract<Booked, { ok: false }>;
 
 /** Whether the times that are wished for need an approver. Wrong ones are refused later. */
 export async function isTooOften(wish: RoutineWish, requester: Requester, deps: BookDeps): Promise<boolean> {
-  const zone = await zoneFor(wish, requester, deps);
-  if (wish.when === undefined || zone === undefined || !isZone(zone)) return false;
+  const zone = (await zoneFor(wish, requester, deps)) ?? systemZone();
+  if (wish.when === undefined || !isZone(zone)) return false;
   const now = deps.clock.now();
   const read = readWhen(wish.when, { zone, now });
-  return read.ok && (shortestGap(read.when, zone, now) ?? Infinity) < shortestGapMs;
+  return read.ok && (shortestGap(read.when, read.zone ?? zone, now) ?? Infinity) < shortestGapMs;
 }
 
 export type Defined = Readonly<{ ok: true; definition: RoutineDefinition }> | Refused;
@@ -65,35 +66,31 @@ export async function defineRoutine(
   deps: BookDeps,
 ): Promise<Defined> {
   const now = deps.clock.now();
-  const zone = wish.timezone ?? before?.timezone ?? (await zoneFor(wish, requester, deps));
-  if (zone === undefined)
+  const known = await zoneFor(wish, requester, deps);
+  if (known !== undefined && !isZone(known))
     return refused(
       'ARGUMENTS_INVALID',
-      'I do not know this person’s time zone. Ask them for their city, then call again with timezone, such as "Europe/Zurich".',
+      `"${oneLine(known, 60)}" is no time zone. Write one such as "Europe/Zurich" or "America/New_York".`,
     );
-  if (!isZone(zone))
-    return refused(
-      'ARGUMENTS_INVALID',
-      `"${oneLine(zone, 60)}" is no time zone. Write one such as "Europe/Zurich" or "America/New_York".`,
-    );
-  const when = whenOf(wish, before, zone, now);
-  if (!when.ok) return refused('ARGUMENTS_INVALID', when.problem);
+  const kept = wish.timezone ?? (before?.creator.timezone === undefined ? undefined : before.timezone);
+  const time = timeOf(wish, before, { zone: kept ?? known, now });
+  if (!time.ok) return refused('ARGUMENTS_INVALID', time.problem);
   const skill = wish.skill ?? before?.skill;
   const problem = skill === undefined ? undefined : await skillProblem(skill, requester, deps);
   if (problem !== undefined) return problem;
   const task = wish.task ?? before?.task ?? '';
   const { sender: id, name = id, kind, language, conversation, chatType, external } = requester;
-  const fresh = { conversation, chatType, external, creator: { id, name, kind, language, timezone: zone } };
-  const { conversation: place, ...origin } = before ?? { ...fresh, createdAt: now };
+  const creator = { id, name, kind, language, timezone: known };
+  const origin = before ?? { conversation, chatType, external, creator, createdAt: now };
   return {
     ok: true,
     definition: {
       ...origin,
-      conversation: place,
-      creator: { ...origin.creator, timezone: zone },
+      creator: { ...origin.creator, timezone: origin.creator.timezone ?? known },
       name: plainName(wish.name ?? before?.name ?? task.split(/[.\n]/)[0] ?? task) || 'Routine',
-      when: when.when,
-      timezone: zone,
+      when: time.when,
+      timezone: time.zone,
+      assumed: time.assumed,
       task,
       reminder: flag(wish.reminder, before?.reminder),
       quiet: flag(wish.quiet, before?.quiet),
@@ -103,30 +100,46 @@ export async function defineRoutine(
   };
 }
 
-function whenOf(
-  wish: RoutineWish,
+type Time = Pick<RoutineDefinition, 'when' | 'assumed'> & Readonly<{ zone: string }>;
+
+/** Only times by the clock need a zone: without one the machine's is assumed, and the person is asked (U20). */
+function timeOf(
+  { when, timezone }: RoutineWish,
   before: RoutineDefinition | undefined,
-  zone: string,
-  now: number,
-): Readonly<{ ok: true; when: RoutineTime } | { ok: false; problem: string }> {
-  if (wish.when !== undefined || before === undefined) return readWhen(wish.when ?? '', { zone, now });
-  return { ok: true, when: before.when };
+  { zone: known, now }: Readonly<{ zone: string | undefined; now: number }>,
+): Readonly<{ ok: true } & Time> | Readonly<{ ok: false; problem: string }> {
+  if (when === undefined && before !== undefined) {
+    const { assumed } = before;
+    if (timezone === undefined || assumed === undefined)
+      return { ok: true, when: before.when, zone: timezone ?? before.timezone, assumed };
+    const read = readWhen(assumed.when, { zone: timezone, now: assumed.at });
+    return { ok: true, when: read.ok ? read.when : before.when, zone: timezone };
+  }
+  const zone = known ?? systemZone();
+  const read = readWhen(when ?? '', { zone, now });
+  if (!read.ok) return read;
+  const isGuess = known === undefined && read.byClock && read.zone === undefined;
+  const assumed = isGuess ? { when: when ?? '', at: now } : undefined;
+  return { ok: true, when: read.when, zone: read.zone ?? zone, assumed };
 }
 
 function flag(wished: boolean | undefined, before: true | undefined): true | undefined {
   return (wished ?? before) === true ? true : undefined;
 }
 
-/** Theirs by the platform, by what they said before, or the bot's (N2). */
-async function zoneFor(
-  wish: RoutineWish,
-  { sender, timezone }: Requester,
-  { store, runtime }: BookDeps,
+/** What they say now, chose, or have by the platform; what an earlier routine of theirs has; or the bot's (U20). */
+export async function zoneFor(
+  wish: Pick<RoutineWish, 'timezone'>,
+  { sender, timezone }: Pick<Requester, 'sender' | 'timezone'>,
+  { store, runtime, users }: Pick<BookDeps, 'store' | 'runtime' | 'users'>,
 ): Promise<string | undefined> {
-  const said = wish.timezone ?? timezone;
+  const said = wish.timezone ?? (await users.timezoneOf(sender)) ?? timezone;
   if (said !== undefined) return said;
-  const own = (await store.routines.of(sender)).findLast(({ definition }) => definition.fromConfig !== true);
-  return own?.definition.timezone ?? runtime().config.bot.timezone;
+  const own = await store.routines.of(sender);
+  const earlier = own.findLast(
+    ({ definition }) => definition.fromConfig !== true && definition.creator.timezone !== undefined,
+  );
+  return earlier?.definition.creator.timezone ?? runtime().config.bot.timezone;
 }
 
 /** It could not fire: better said now (N3). */

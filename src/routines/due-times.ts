@@ -20,6 +20,8 @@ export function nextTimes(when: RoutineTime, zone: string, after: number, count 
       const first = Math.max(1, Math.floor((after - when.from) / when.ms) + 1);
       return Array.from({ length: count }, (_, n) => when.from + (first + n) * when.ms);
     }
+    case 'steps':
+      return stepsAfter(when, zone, after, count);
     case 'cron':
       return cronOf(when.expression, zone)
         .nextRuns(count, new Date(after))
@@ -54,20 +56,72 @@ export function shortestGap(when: RoutineTime, zone: string, now: number): numbe
   return gaps.length === 0 ? undefined : Math.min(...gaps);
 }
 
+export type LocalDate = Readonly<Record<'year' | 'month' | 'day', number>>;
+
+/** By the calendar. A day that a month lacks is its last: 31 January plus a month is the end of February. */
+export function shiftDate(
+  { year, month, day }: LocalDate,
+  { days = 0, months = 0 }: Readonly<{ days?: number; months?: number }>,
+): LocalDate {
+  const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
+  const date = new Date(Date.UTC(year, month - 1 + months, Math.min(day, last) + days));
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}
+
+/** `clock`: seconds after midnight, by the clocks there. */
+export function localDate(at: number, timeZone: string): LocalDate & Readonly<{ clock: number }> {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+    hourCycle: 'h23',
+  });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  const clock = (part('hour') * 60 + part('minute')) * 60 + part('second');
+  return { year: part('year'), month: part('month'), day: part('day'), clock };
+}
+
 /** A time that the clocks skip is the first after it; one that comes twice is the first. Undefined: no such date. */
 export function timeInZone(
-  { year, month, day, hour, minute }: Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute', number>>,
+  { year, month, day, clock }: LocalDate & Readonly<{ clock: number }>,
   zone: string,
 ): number | undefined {
   const date = new Date(Date.UTC(year, month - 1, day));
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59)
-    return undefined;
+  const [hour, minute] = [Math.floor(clock / 3_600), Math.floor(clock / 60) % 60];
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23) return undefined;
   const dayBefore = date.getTime() - 36 * 3_600_000;
-  return nextTime({ kind: 'cron', expression: `${minute} ${hour} ${day} ${month} *` }, zone, dayBefore);
+  const at = nextTime({ kind: 'cron', expression: `${minute} ${hour} ${day} ${month} *` }, zone, dayBefore);
+  return at === undefined ? undefined : at + (clock % 60) * 1_000;
+}
+
+/** Counted from its first day each time, so a short month moves only its own. */
+function stepsAfter(
+  { unit, count, from, clock }: Extract<RoutineTime, { kind: 'steps' }>,
+  zone: string,
+  after: number,
+  most: number,
+): readonly number[] {
+  const first = localDate(from, zone);
+  const longestMs = (unit === 'month' ? 31 : 1) * count * 24 * 3_600_000;
+  const times: number[] = [];
+  // From one that is surely not later.
+  for (let n = Math.max(0, Math.floor((after - from) / longestMs) - 1); times.length < most; n++) {
+    const date = shiftDate(first, unit === 'month' ? { months: n * count } : { days: n * count });
+    const at = timeInZone({ ...date, clock }, zone);
+    if (at === undefined) break;
+    if (at > after && at >= from) times.push(at);
+  }
+  return times;
 }
 
 function cronOf(expression: string, timezone: string): Croner.Cron {
   const { Cron } = croner();
   // Lists of hours are fixed times, too: each fires once when the clocks change.
-  return new Cron(expression, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+  const mode = expression.split(/\s+/).length === 6 ? '6-part' : '5-part';
+  return new Cron(expression, { timezone, mode, fixedTimeRule: 'no-wildcard' });
 }

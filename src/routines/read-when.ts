@@ -1,166 +1,169 @@
+import { isZone } from '../core/local-time.ts';
 import type { RoutineTime } from '../store/routines.ts';
-import { nextTime, timeInZone } from './due-times.ts';
+import { localDate, nextTime, shiftDate, timeInZone } from './due-times.ts';
+import { cutTimeOfDay, readDay, readTimeOfDay, usualTime } from './read-day.ts';
+import { readEvery } from './read-every.ts';
+import { readSpan } from './read-span.ts';
 
+/** `zone`: named in the text itself. `byClock`: it means another time in another zone (U20). */
 export type ReadWhen = Readonly<
-  { ok: true; when: RoutineTime } | { ok: false; problem: string; isPast?: true }
+  | { ok: true; when: RoutineTime; zone?: string; byClock: boolean }
+  | { ok: false; problem: string; isPast?: true }
 >;
 
+type Place = Readonly<{ zone: string; now: number }>;
+
 const longest = 100;
-const minute = 60_000;
-const units: Readonly<Record<string, number>> = {
-  m: minute,
-  h: 60 * minute,
-  d: 24 * 60 * minute,
-  w: 7 * 24 * 60 * minute,
-};
-const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 /** Ten years: later is a slip. */
-const furthestMs = 3_653 * 24 * 60 * minute;
+const furthestMs = 3_653 * 24 * 3_600_000;
 
 const examples =
-  'Write a time ("2026-12-24T18:00"), a time from now ("in 20 minutes", "in 2 days"), an interval ("every 2 hours", ' +
-  '"every monday at 9:00", "every weekday at 8:30"), or a cron expression of five fields ("0 9 * * 1-5").';
+  'Write a time ("2026-12-24T18:00", "tomorrow at 9:00"), a time from now ("in 20 minutes", "in 2 days"), an interval ' +
+  '("every 2 hours", "every 2 weeks on monday at 9:00", "every weekday at 8:30"), or a cron expression of five fields ("0 9 * * 1-5").';
 
-/** `when` as people and models write it (N2). `problem` is for the model, with examples. */
-export function readWhen(text: string, { zone, now }: Readonly<{ zone: string; now: number }>): ReadWhen {
-  const words = text.trim();
-  if (words.length > longest) return problem(`"when" is longer than ${longest} characters. ${examples}`);
+/** `when` as people and models write it (N2, U20). `problem` is for the model, with examples. */
+export function readWhen(text: string, { zone: known, now }: Place): ReadWhen {
+  const written = text.trim().replace(/\s+/g, ' ');
+  if (written.length > longest) return problem(`"when" is longer than ${longest} characters. ${examples}`);
+  const { words, zone: named } = withoutZone(written);
+  if (named !== undefined && !isZone(named)) return problem(`"${named}" is no time zone. ${examples}`);
+  const zone = named ?? known;
+  const lower = words
+    .toLowerCase()
+    .replace(/[.!]$/, '')
+    .replace(/\s*,\s*/g, ', ');
+  const of = { zone, now };
   const read =
-    readIso(words, zone) ?? readIn(words, zone, now) ?? readEvery(words, now) ?? readCron(words, zone);
-  if (!read.ok || read.when.kind === 'every') return read;
-  const next = nextTime(read.when, zone, now);
-  if (read.when.kind === 'once') {
-    if (next === undefined)
-      return {
-        ok: false,
-        problem: `"${words}" is in the past: it is ${new Date(now).toISOString().slice(0, 16)}Z now. Write a later time.`,
-        isPast: true,
-      };
-    if (next > now + furthestMs)
-      return problem(`"${words}" is more than ten years away. Write an earlier time.`);
-  }
+    readCron(words, zone) ??
+    readIso(words, zone) ??
+    readIn(lower, of) ??
+    repeated(lower, words, of) ??
+    readOn(lower, of);
+  if (read === undefined) return problem(`"${written}" is no time. ${examples}`);
+  return read.ok ? judged({ ...read, zone: named }, written, of) : read;
+}
+
+function judged(read: Extract<ReadWhen, { ok: true }>, words: string, { zone, now }: Place): ReadWhen {
+  const { when } = read;
+  if (when.kind === 'every') return read;
+  const next = nextTime(when, zone, now);
+  if (when.kind === 'once' && next === undefined)
+    return {
+      ok: false,
+      problem: `"${words}" is in the past: it is ${new Date(now).toISOString().slice(0, 16)}Z now. Write a later time.`,
+      isPast: true,
+    };
+  if (when.kind === 'once' && next !== undefined && next > now + furthestMs)
+    return problem(`"${words}" is more than ten years away. Write an earlier time.`);
   return next === undefined ? problem(`"${words}" never comes: there is no such day. ${examples}`) : read;
+}
+
+/** "tomorrow at 9:00 Europe/Zurich", "CRON_TZ=Europe/Zurich 0 9 * * *", "9am UTC" */
+function withoutZone(words: string): Readonly<{ words: string; zone?: string }> {
+  const [, before, cron = ''] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/i.exec(words) ?? [];
+  if (before !== undefined) return { words: cron, zone: before };
+  const behind =
+    /^(.*?),?\s*[([]?\b(UTC|GMT|[A-Z][A-Za-z]+(?:\/[A-Z][A-Za-z_+-]+[0-9]*)+)(?:\s+time)?[)\]]?$/.exec(words);
+  const [, rest = '', zone] = behind ?? [];
+  if (zone === undefined || rest === '') return { words };
+  return { words: rest.replace(/\s+in$/, ''), zone: zone === 'GMT' ? 'UTC' : zone };
 }
 
 function problem(words: string): ReadWhen {
   return { ok: false, problem: words };
 }
 
-function once(at: number): ReadWhen {
-  return { ok: true, when: { kind: 'once', at } };
+function once(at: number, byClock: boolean): ReadWhen {
+  return { ok: true, when: { kind: 'once', at }, byClock };
 }
 
-const iso = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
+const iso =
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
+/** Parts of a second round up: nothing comes too early. */
 function readIso(words: string, zone: string): ReadWhen | undefined {
   const found = iso.exec(words);
-  if (found === null) {
-    if (/^\d{4}-\d\d-\d\d$/.test(words))
-      return problem(`"${words}" has no time of day. Write "${words}T09:00".`);
-    return undefined;
-  }
-  const [year = 0, month = 0, day = 0, hour = 0, min = 0] = found.slice(1, 6).map(Number);
-  const [, , , , , , offset] = found;
-  const noDate = `"${words}" is no time that exists. ${examples}`;
-  const inZone = timeInZone({ year, month, day, hour, minute: min }, offset === undefined ? zone : 'UTC');
-  if (inZone === undefined) return problem(noDate);
-  if (offset === undefined || /z/i.test(offset)) return once(inZone);
-  const [, sign, hours, minutes] = /([+-])(\d\d):?(\d\d)/.exec(offset) ?? [];
-  const shift = (Number(hours) * 60 + Number(minutes)) * minute;
+  if (found === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, min = 0, sec = 0] = found
+    .slice(1, 7)
+    .map((each) => Number(each ?? 0));
+  const [fraction = '', offset] = found.slice(7, 9);
+  const noDate = problem(`"${words}" is no time that exists. ${examples}`);
+  if (min > 59 || sec > 59) return noDate;
+  const clock = (hour * 60 + min) * 60 + sec;
+  const inZone = timeInZone({ year, month, day, clock }, offset === undefined ? zone : 'UTC');
+  if (inZone === undefined) return noDate;
+  const at = inZone + Math.ceil(Number(`0.${fraction || '0'}`) * 1_000);
+  if (offset === undefined) return once(at, true);
+  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d\d):?(\d\d)?/.exec(offset) ?? [];
+  const shift = (Number(hours) * 60 + Number(minutes)) * 60_000;
   return Number(hours) > 14 || Number(minutes) > 59
-    ? problem(noDate)
-    : once(inZone - (sign === '-' ? -shift : shift));
+    ? noDate
+    : once(at - (sign === '-' ? -shift : shift), false);
 }
 
-const span =
-  /^(\d{1,4}|an?|one)\s*(m|min|mins|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\b\s*(?:and\s+|,\s*)?/i;
-
-function spanOf(text: string): Readonly<{ ms: number; days: number }> | undefined {
-  let [rest, ms, days] = [text.trim(), 0, 0];
-  if (/^half an hour$/i.test(rest)) return { ms: 30 * minute, days: 0 };
-  while (rest !== '') {
-    const [all = '', number = '', unit = ''] = span.exec(rest) ?? [];
-    if (all === '') return undefined;
-    const count = /^\d/.test(number) ? Number(number) : 1;
-    const size = units[unit.charAt(0).toLowerCase()] ?? 0;
-    if (size >= 24 * 60 * minute) days += (count * size) / (24 * 60 * minute);
-    else ms += count * size;
-    rest = rest.slice(all.length);
+/** Days and months keep the time of day when the clocks change. */
+function readIn(words: string, { zone, now }: Place): ReadWhen | undefined {
+  const [, said] = /^(?:in|after|\+)\s*(.+)$/.exec(words) ?? /^(.+?)\s+(?:from now|later)$/.exec(words) ?? [];
+  const span = readSpan(said ?? words);
+  if (span === undefined) {
+    const isOther = said === undefined || readOn(words, { zone, now }) !== undefined;
+    return isOther ? undefined : problem(`"${words}" is no time from now. ${examples}`);
   }
-  return ms === 0 && days === 0 ? undefined : { ms, days };
+  if (span.days === 0 && span.months === 0) return once(now + span.ms, false);
+  const { clock, ...today } = localDate(now, zone);
+  const at = timeInZone({ ...shiftDate(today, span), clock }, zone);
+  // The clock has no parts of a second.
+  return at === undefined ? undefined : once(at + span.ms + (now % 1_000), false);
 }
 
-/** Days keep the time of day when the clocks change. */
-function readIn(words: string, zone: string, now: number): ReadWhen | undefined {
-  const [, rest] = /^in\s+(.+)$/i.exec(words) ?? [];
-  if (rest === undefined) return undefined;
-  const found = spanOf(rest);
-  if (found === undefined) return problem(`"${words}" is no time from now. ${examples}`);
-  if (found.days === 0) return once(now + found.ms);
-  const today = localParts(now, zone);
-  const day = new Date(Date.UTC(today.year, today.month - 1, today.day + found.days));
-  const date = { year: day.getUTCFullYear(), month: day.getUTCMonth() + 1, day: day.getUTCDate() };
-  const at = timeInZone({ ...today, ...date }, zone);
-  return at === undefined ? problem(`"${words}" is no time from now. ${examples}`) : once(at + found.ms);
+function repeated(lower: string, words: string, of: Place): ReadWhen | undefined {
+  const read = readEvery(lower, of);
+  return read === undefined || read.ok ? read : problem(`"${words}" ${read.problem}. ${examples}`);
 }
 
-function readEvery(words: string, now: number): ReadWhen | undefined {
-  const [, rest] = /^every\s+(.+)$/i.exec(words) ?? [];
-  if (rest === undefined) return undefined;
-  const [, what = '', hour, min] = /^([a-z]+?)s?(?:\s+at\s+(\d{1,2})(?::(\d\d))?)?$/i.exec(rest.trim()) ?? [];
-  const day = { day: '*', weekday: '1-5' }[what.toLowerCase()] ?? weekdayOf(what);
-  if (day !== undefined) {
-    if (hour === undefined || Number(hour) > 23 || Number(min ?? 0) > 59)
-      return problem(`"${words}" has no time of day that exists. Write "every ${what} at 9:00".`);
-    return { ok: true, when: { kind: 'cron', expression: `${Number(min ?? 0)} ${Number(hour)} * * ${day}` } };
+/** "9am", "next monday", "24 december at 18:00": the first such time that is still to come. */
+function readOn(words: string, { zone, now }: Place): ReadWhen | undefined {
+  const today = localDate(now, zone);
+  for (const { day, time } of cutTimeOfDay(words)) {
+    const read = day === '' && time === undefined ? undefined : readDay(day, today);
+    if (read === undefined) continue;
+    const clock =
+      time === undefined ? (read.time ?? usualTime) : isLate(day, time) ? time + 12 * 3_600 : time;
+    const times = read.days.flatMap((date) => timeInZone({ ...date, clock }, zone) ?? []);
+    const [first] = times;
+    if (first === undefined) return problem(`"${words}" is no time that exists. ${examples}`);
+    return once(times.find((at) => at > now) ?? first, true);
   }
-  const found = spanOf(/^(minute|hour|day|week)s?$/i.test(rest.trim()) ? `1 ${rest}` : rest);
-  if (found === undefined) return problem(`"${words}" is no interval. ${examples}`);
-  if (found.days > 0)
+  return undefined;
+}
+
+/** "tonight at 8" */
+function isLate(day: string, time: number): boolean {
+  return day === 'tonight' && time < 12 * 3_600 && time !== readTimeOfDay('midnight');
+}
+
+const field = /^[\d*?/,LW#-]+$/i;
+
+/** Five fields, or six that begin with one number of seconds. "?" is "any", as Quartz writes it. */
+function readCron(words: string, zone: string): ReadWhen | undefined {
+  const fields = words.split(' ');
+  const [first = '', second = ''] = fields;
+  const isCron = words.startsWith('@') || (fields.length > 4 && field.test(first) && field.test(second));
+  if (!isCron) return undefined;
+  if (fields.length > 6) return problem(`"${words}" has ${fields.length} fields. ${examples}`);
+  if (fields.length === 6 && !/^\d{1,2}$/.test(first))
     return problem(
-      `"${words}" has no time of day. Write a cron expression, such as "0 9 */2 * *" or "0 9 * * 1".`,
+      `"${words}" begins with the seconds, so its first field has to be one number. ${examples}`,
     );
-  return { ok: true, when: { kind: 'every', ms: found.ms, from: now } };
-}
-
-function weekdayOf(word: string): string | undefined {
-  const at = weekdays.indexOf(word.toLowerCase());
-  return at < 0 ? undefined : String(at);
-}
-
-function readCron(words: string, zone: string): ReadWhen {
-  const fields = words.split(/\s+/).length;
-  if (fields !== 5 && !words.startsWith('@')) return problem(`"${words}" is no time. ${examples}`);
-  const when = { kind: 'cron', expression: words } as const;
+  const given = fields.length === 6 && Number(first) === 0 ? fields.slice(1) : fields;
+  const expression = given.join(' ').replaceAll('?', '*');
+  const when = { kind: 'cron', expression } as const;
   try {
     nextTime(when, zone, 0);
-    return { ok: true, when };
+    return { ok: true, when, byClock: true };
   } catch (error) {
     const said = error instanceof Error ? error.message.replace(/^Cron\w*:\s*/, '') : String(error);
     return problem(`"${words}" is no cron expression: ${said}. ${examples}`);
   }
-}
-
-function localParts(
-  at: number,
-  timeZone: string,
-): Record<'year' | 'month' | 'day' | 'hour' | 'minute', number> {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    hourCycle: 'h23',
-  });
-  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-  return {
-    year: part('year'),
-    month: part('month'),
-    day: part('day'),
-    hour: part('hour'),
-    minute: part('minute'),
-  };
 }

@@ -139,9 +139,9 @@ export async function findHere(
 export async function mayManage(
   { definition }: Routine,
   sender: string,
-  { isOwner }: Pick<BookDeps, 'isOwner'>,
+  { users }: Pick<BookDeps, 'users'>,
 ): Promise<boolean> {
-  return definition.creator.id === sender || (await isOwner(sender));
+  return definition.creator.id === sender || (await users.isOwner(sender));
 }
 
 async function write(

@@ -28,7 +28,7 @@ const when = z.string();
 const task = z.string().min(1).max(2_000);
 const said = {
   when: when.describe(
-    '"2026-12-24T18:00", "in 20 minutes", "every 2 hours", "every monday at 9:00" or cron "0 9 * * 1-5"',
+    '"2026-12-24T18:00", "tomorrow at 9:00", "in 20 minutes", "every 2 weeks", "every monday at 9:00" or cron "0 9 * * 1-5"',
   ),
   task: task.describe('In the person’s words, complete by itself'),
   timezone: wishes.timezone.describe('IANA, if the person named a place'),
@@ -150,10 +150,14 @@ async function managed(named: string, requester: Requester, deps: BookDeps) {
 function outcome(booked: Booked, did: string, requester: Requester): Envelope {
   if (!booked.ok) return fail(booked.code, booked.problem);
   const { routine } = booked;
-  const { name, timezone } = routine.definition;
+  const { name, timezone, assumed } = routine.definition;
+  const guess =
+    assumed === undefined
+      ? ''
+      : ' Their time zone is not known, so this one is assumed: after your answer I ask them for theirs, and what they choose moves this routine.';
   const next = nextWords(routine, readerOf(requester));
   const times = next.length === 0 ? `It is ${routine.state}.` : `Next: ${next.join('; ')}.`;
   return succeed(
-    `${did} the routine ${routine.id} "${name}" (time zone ${timezone}). ${times}${next.length === 0 ? '' : ' Tell the person these times.'}`,
+    `${did} the routine ${routine.id} "${name}" (time zone ${timezone}). ${times}${next.length === 0 ? '' : ' Tell the person these times.'}${guess}`,
   );
 }

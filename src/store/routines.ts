@@ -6,11 +6,15 @@ import { hasChanged, type Sql, type Steps } from './sql.ts';
 import { readStored, type FieldsOf } from './stored-json.ts';
 import { storedConversation, storedSender } from './stored-message.ts';
 
-/** `every`: counted from `from`. Times are milliseconds since 1970. */
+/**
+ * `every`: counted from `from`. `steps`: every `count` days or months of the calendar from the day of `from`, at `clock`,
+ * seconds after midnight there (U20). Other times are milliseconds since 1970.
+ */
 export type RoutineTime = Readonly<
   | { kind: 'once'; at: number }
   | { kind: 'cron'; expression: string }
   | { kind: 'every'; ms: number; from: number }
+  | { kind: 'steps'; unit: 'day' | 'month'; count: number; from: number; clock: number }
 >;
 
 /** `one`: a single firing for all that was missed; `all`: each; `none`: none (N5). */
@@ -22,6 +26,8 @@ export type RoutineDefinition = Readonly<{
   when: RoutineTime;
   /** IANA. */
   timezone: string;
+  /** Nobody knew the creator's time zone: `when` as it was written at `at`, to be read again in theirs (U20). */
+  assumed?: Readonly<{ when: string; at: number }>;
   /** The creator's own words. */
   task: string;
   /** Sent as it is, without a model. */
@@ -102,12 +108,20 @@ const time = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('once'), at: z.number() }),
   z.object({ kind: z.literal('cron'), expression: z.string() }),
   z.object({ kind: z.literal('every'), ms: z.number(), from: z.number() }),
+  z.object({
+    kind: z.literal('steps'),
+    unit: z.enum(['day', 'month']),
+    count: z.number().int().min(1),
+    from: z.number(),
+    clock: z.number(),
+  }),
 ]);
 
 const storedDefinition: z.ZodType<RoutineDefinition> = z.object({
   name: z.string(),
   when: time,
   timezone: z.string(),
+  assumed: z.object({ when: z.string(), at: z.number() }).optional(),
   task: z.string(),
   reminder: z.literal(true).optional(),
   quiet: z.literal(true).optional(),

@@ -111,7 +111,12 @@ function grantBy(settings: Config, log = quietLog()) {
       clock: systemClock,
       library: { current: () => registry },
       accessOf: async () => use,
-      isOwner: async () => false,
+      users: {
+        isOwner: async () => false,
+        timezoneOf: async () => undefined,
+        setTimezone: async () => undefined,
+        asksTimezone: async () => false,
+      },
     },
     runs: {
       runSkill: unused('run'),

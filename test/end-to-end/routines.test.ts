@@ -74,12 +74,10 @@ test('N2 a routine is set up in words, its next three times are told, /routines 
   assert.deepEqual(verdicts, ['added', 'fired', 'paused', 'resumed', 'changed', 'removed'], 'L6');
 });
 
-test('N2 what can’t be set up says why: no time zone, a time that is past, too many', async (t) => {
+test('N2 what can’t be set up says why: no such time zone, a time that is past, too many', async (t) => {
   const { person } = await start(t, {
     toml: `${toml.replace('timezone = "Europe/Berlin"\n', '')}[limits]\nroutines = 1\n`,
   });
-  person.says('routine_add {"when": "0 9 * * 1", "task": "x"}');
-  await person.dm.nextMessage(/do not know this person’s time zone. Ask them/);
   person.says('routine_add {"when": "0 9 * * 1", "task": "x", "timezone": "Mars/Base"}');
   await person.dm.nextMessage(/"Mars\/Base" is no time zone/);
   person.says('routine_add {"when": "2020-01-01T09:00", "task": "x", "timezone": "Asia/Tokyo"}');
@@ -220,4 +218,78 @@ test('N2 G3 a reload with [[routines]] that could never run is refused whole, an
   person.says('/routines');
   await person.dm.nextMessage(/greeting config-greeting: next: [^]*Good morning\./);
   assert.ok(!set.log.lines.some((line) => line.message === 'the config was changed'));
+});
+
+const unzoned = { toml: toml.replace('timezone = "Europe/Berlin"\n', '') };
+
+test('U20 what needs no time zone is set up at once; for a time by the clock the person is asked once, with buttons', async (t) => {
+  const { person, set } = await start(t, unzoned);
+  for (const when of [
+    'in 20 minutes',
+    'every 2 hours',
+    'every 2 weeks',
+    '2050-01-01T00:00:00Z',
+    '2030-12-24T18:00+01:00',
+  ])
+    person.says(`routine_add {"when": "${when}", "task": "Stand up."}`);
+  for (let n = 0; n < 3; n++) await person.dm.nextMessage(/Done: Added the routine/);
+  const asked = () =>
+    person.dm.everSent().filter(({ text }) => /don’t know your time zone/.test(text)).length;
+  assert.equal(asked(), 0);
+
+  person.says('routine_add {"when": "2030-12-24T18:00", "task": "Light the tree.", "name": "Tree"}');
+  assert.match(
+    (await person.dm.nextMessage(/Added the routine .*"Tree"/)).text,
+    /⏰ Set up: Tree, 24 Dec 2030/,
+  );
+  const question = await person.dm.nextMessage(
+    /^I don’t know your time zone, so I took \S+\. Which is yours\?$/,
+  );
+  assert.equal(question.buttons.length, 6);
+  const tokyo =
+    question.buttons.find((label) => label.startsWith('Tokyo, ')) ?? assert.fail(question.buttons.join());
+  person.presses(question.id, tokyo);
+  const chosen = await set.telegram.until('the question shows what was chosen', () =>
+    person.dm
+      .sent()
+      .find(({ id, text }) => id === question.id && text.startsWith('Your time zone is now Asia/Tokyo')),
+  );
+  assert.match(chosen.text, /⏰ Tree: 24 Dec 2030, 18:00 GMT\+9/);
+  assert.deepEqual(chosen.buttons, []);
+
+  person.says('routine_add {"when": "2030-12-25T10:00", "task": "Rest.", "name": "Rest"}');
+  await person.dm.nextMessage(/time zone Asia\/Tokyo[^]*⏰ Set up: Rest, 25 Dec 2030, 10:00 GMT\+9$/);
+  const [tree] = (await readRoutines(set)).filter(({ definition }) => definition.name === 'Tree');
+  assert.equal(new Date(tree?.dueAt ?? 0).toISOString(), '2030-12-24T09:00:00.000Z');
+  assert.equal(asked(), 0, 'the question was asked once and is answered');
+});
+
+test('U20 everybody sets their own time zone by name or city, it outlives a restart, and the question comes once', async (t) => {
+  const { person, owner, set } = await start(t, unzoned);
+  person.says('routine_add {"when": "tomorrow at 9", "task": "x"}');
+  await person.dm.nextMessage(/don’t know your time zone/);
+  person.says('routine_add {"when": "tomorrow at 10", "task": "y"}');
+  await person.dm.nextMessage(/Set up: y/);
+  person.says('/settings timezone Nowhere');
+  assert.match(
+    (await person.dm.nextMessage(/know no time zone Nowhere/)).text,
+    /or write \/settings timezone Europe\/Zurich/,
+  );
+  person.says('/settings timezone new york');
+  assert.match(
+    (await person.dm.nextMessage(/Your time zone is now America\/New_York/)).text,
+    /⏰ x: .* 09:00 [^]*⏰ y: .* 10:00 /,
+  );
+  const again = await set.restart();
+  person.says('/settings timezone');
+  await person.dm.nextMessage(/Your time zone is America\/New_York\. Choose another/);
+  owner.says('/settings timezone');
+  await owner.dm.nextMessage(/don’t know your time zone yet/);
+  person.says('What day is it?');
+  await person.dm.nextMessage(/The week was quiet/);
+  assert.match(
+    lastOf(again.messages.requests.at(-1)?.body ?? assert.fail()),
+    /Today is [^"]* America\/New_York/,
+  );
+  assert.equal(person.dm.everSent().filter(({ text }) => /so I took/.test(text)).length, 1);
 });

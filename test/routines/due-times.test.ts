@@ -52,7 +52,7 @@ test('N1 a time that the clocks skip fires at the next that exists, one that com
   assert.deepEqual(after('30 2 * * *', '2026-10-24T12:00Z', 2), ['2026-10-25T00:30', '2026-10-26T01:30']);
   assert.deepEqual(after('30 2,14 * * *', '2026-10-24T23:00Z', 2), ['2026-10-25T00:30', '2026-10-25T13:30']);
   const at = (day: number, month: number) =>
-    iso(timeInZone({ year: 2026, month, day, hour: 2, minute: 30 }, 'Europe/Berlin'));
+    iso(timeInZone({ year: 2026, month, day, clock: 2.5 * 3_600 }, 'Europe/Berlin'));
   assert.equal(at(29, 3), '2026-03-29T01:00');
   assert.equal(at(25, 10), '2026-10-25T00:30');
   assert.equal(at(30, 2), 'never');
@@ -81,4 +81,50 @@ test('N1 an interval keeps its beat, whenever it is looked at', () => {
   assert.deepEqual(nextTimes(every, 'UTC', 1_000, 2), [1_000 + 2 * hour, 1_000 + 4 * hour]);
   assert.equal(nextTime(every, 'UTC', 1_000 + 2 * hour), 1_000 + 4 * hour);
   assert.equal(nextTime(every, 'UTC', 0), 1_000 + 2 * hour);
+});
+
+test('U20 steps of days and months go by the calendar, at their time of day, also when the clocks change', () => {
+  const from = Date.parse('2026-10-13T07:00Z');
+  const fortnight = { kind: 'steps', unit: 'day', count: 14, from, clock: 9 * 3_600 } as const;
+  const next = (at: string, count = 1) =>
+    nextTimes(fortnight, 'Europe/Berlin', Date.parse(at), count).map(iso);
+  assert.deepEqual(next('2026-10-01T00:00Z', 3), [
+    '2026-10-13T07:00',
+    '2026-10-27T08:00',
+    '2026-11-10T08:00',
+  ]);
+  assert.deepEqual(next('2026-10-13T07:00Z'), ['2026-10-27T08:00'], 'a due time itself is over');
+  assert.deepEqual(next('2031-01-01T00:00Z'), ['2031-01-14T08:00']);
+  const day31 = Date.parse('2026-01-31T08:00Z');
+  const monthly = { kind: 'steps', unit: 'month', count: 1, from: day31, clock: 9 * 3_600 } as const;
+  assert.deepEqual(nextTimes(monthly, 'Europe/Berlin', day31, 3).map(iso), [
+    '2026-02-28T08:00',
+    '2026-03-31T07:00',
+    '2026-04-30T07:00',
+  ]);
+  const skipped = {
+    kind: 'steps',
+    unit: 'day',
+    count: 7,
+    from: Date.parse('2026-03-22T01:30Z'),
+    clock: 9_000,
+  } as const;
+  assert.deepEqual(nextTimes(skipped, 'Europe/Berlin', skipped.from, 2).map(iso), [
+    '2026-03-29T01:00',
+    '2026-04-05T00:30',
+  ]);
+  for (const zone of zones) {
+    const days = nextTimes({ ...fortnight, count: 2 }, zone, from, 400).map((at) =>
+      new Date(at).toLocaleDateString('sv', { timeZone: zone }),
+    );
+    assert.equal(new Set(days).size, 400, zone);
+  }
+});
+
+test('N1 a time that is due in this very millisecond is over', () => {
+  const at = Date.UTC(2026, 5, 1, 9);
+  assert.equal(nextTime({ kind: 'once', at }, 'UTC', at), undefined);
+  assert.equal(nextTime({ kind: 'once', at }, 'UTC', at - 1), at);
+  assert.equal(nextTime(cron('0 9 * * *'), 'UTC', at), at + 24 * hour);
+  assert.equal(nextTime({ kind: 'every', ms: hour, from: at }, 'UTC', at + hour), at + 2 * hour);
 });

@@ -1,5 +1,6 @@
 import type { ChannelEvent, Press } from '../../core/channel.ts';
 import { parseCommand, type Message } from '../../core/message.ts';
+import type { Requester } from '../../core/tool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,6 +14,7 @@ import type { Users } from '../../access/users.ts';
 import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
 import { memoryPrefix, type ShowMemory } from '../../memory/show-memory.ts';
 import type { BookDeps } from '../../routines/define-routine.ts';
+import { chooseZone, zonePrefix } from '../../routines/person-zone.ts';
 import { routinePrefix } from '../../routines/routine-buttons.ts';
 import { pressRoutine } from '../../routines/press-routine.ts';
 import { settingPrefix } from '../../settings/setting-views.ts';
@@ -100,6 +102,8 @@ async function act(
       return removeMemory(pressed, first, deps);
     case routinePrefix:
       return changeRoutine(pressed, first, second, deps);
+    case zonePrefix:
+      return takeZone(pressed, [first, [second, ...more].join(':')], deps);
     case 'ask':
       return answerAsk(pressed, first, second, deps);
     case 'stop':
@@ -193,16 +197,29 @@ async function removeMemory(pressed: Press, id: string, deps: PressDeps): Promis
   return show(pressed, view.text, deps, { buttons: view.buttons });
 }
 
+async function takeZone(
+  pressed: Press,
+  [zone, asked]: readonly [string, string],
+  deps: PressDeps,
+): Promise<string | undefined> {
+  const words = await chooseZone(zone, requesterOfPress(pressed), deps.routines);
+  // Others in a group choose theirs, and the question stays for who was asked.
+  return asked === '' || asked === pressed.sender.id ? show(pressed, words, deps) : words.replaceAll('`', '');
+}
+
+function requesterOfPress({ sender, conversation, chatType, external }: Press): Requester {
+  const { id, kind, name, language, timezone } = sender;
+  return { conversation, chatType, external, sender: id, kind, name, language, timezone };
+}
+
 async function changeRoutine(
   pressed: Press,
   action: string,
   routine: string,
   deps: PressDeps,
 ): Promise<string | undefined> {
-  const { id, sender, conversation, chatType, external } = pressed;
-  const { kind, name, language, timezone } = sender;
-  const requester = { conversation, chatType, external, sender: sender.id, kind, name, language, timezone };
-  const done = await pressRoutine(action, routine, { press: id, requester }, deps.routines);
+  const requester = requesterOfPress(pressed);
+  const done = await pressRoutine(action, routine, { press: pressed.id, requester }, deps.routines);
   if ('refused' in done) return done.refused;
   // The Home tab has no message to change: it lists the routines itself.
   if (pressed.receipt === undefined && pressed.ephemeral !== true) return done.said;

@@ -180,15 +180,42 @@ export function createReceiveEvent(deps: {
       full: createThrottle(fullEveryMs, clock),
     },
   };
-  return (event) => receiveEvent(inLanguage(event, runtime().config.bot.language), receive);
+  return async (event) => {
+    const heard = inLanguage(event, runtime().config.bot.language);
+    return receiveEvent(await inTheirZone(heard, users), receive);
+  };
 }
 
 /** Overrides what clients say. */
 function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
-  if (language === 'auto') return event;
+  return language === 'auto' ? event : withSender(event, (sender) => ({ ...sender, language }));
+}
+
+/** The time zone that a person chose, before the platform's (U20). */
+async function inTheirZone(event: ChannelEvent, users: Pick<Users, 'timezoneOf'>): Promise<ChannelEvent> {
+  const sender = senderOf(event);
+  const timezone = sender?.kind === 'person' ? await users.timezoneOf(sender.id) : undefined;
+  return timezone === undefined ? event : withSender(event, (one) => ({ ...one, timezone }));
+}
+
+function senderOf(event: ChannelEvent): Sender | undefined {
+  switch (event.type) {
+    case 'message':
+    case 'edited':
+      return event.message.sender;
+    case 'press':
+      return event.press.sender;
+    case 'home':
+      return event.visit.sender;
+    default:
+      return undefined;
+  }
+}
+
+function withSender(event: ChannelEvent, change: (sender: Sender) => Sender): ChannelEvent {
   const heard = <Said extends Readonly<{ sender: Sender }>>(said: Said): Said => ({
     ...said,
-    sender: { ...said.sender, language },
+    sender: change(said.sender),
   });
   switch (event.type) {
     case 'message':

@@ -1,0 +1,92 @@
+/** A length of time. Days and months go by the calendar: they keep the time of day when the clocks change. */
+export type Span = Readonly<{ ms: number; days: number; months: number }>;
+
+const second = 1_000;
+const day = 24 * 3_600 * second;
+
+type Unit = Readonly<{ ms?: number; days?: number; months?: number }>;
+
+const units: readonly (readonly [RegExp, Unit])[] = [
+  [/^(?:s|secs?|seconds?)$/, { ms: second }],
+  [/^(?:m|mins?|minutes?)$/, { ms: 60 * second }],
+  [/^(?:h|hrs?|hours?)$/, { ms: 3_600 * second }],
+  [/^(?:d|days?)$/, { days: 1 }],
+  [/^(?:w|wks?|weeks?)$/, { days: 7 }],
+  [/^fortnights?$/, { days: 14 }],
+  [/^(?:mo|mos|mths?|months?)$/, { months: 1 }],
+  [/^quarters?$/, { months: 3 }],
+  [/^(?:y|yrs?|years?)$/, { months: 12 }],
+];
+
+const ones = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+const numbers: ReadonlyMap<string, number> = new Map([
+  ...ones.map((word, n) => [word, n] as const),
+  ...Object.entries({
+    a: 1,
+    an: 1,
+    the: 1,
+    fifteen: 15,
+    twenty: 20,
+    thirty: 30,
+    forty: 40,
+    fifty: 50,
+    sixty: 60,
+  }),
+  ...Object.entries({
+    'forty-five': 45,
+    ninety: 90,
+    'half a': 0.5,
+    'half an': 0.5,
+    half: 0.5,
+    couple: 2,
+    pair: 2,
+  }),
+  ...Object.entries({ 'a couple of': 2, 'a pair of': 2, 'a few': 3, 'a dozen': 12 }),
+]);
+const word = [...numbers.keys()].sort((a, b) => b.length - a.length).join('|');
+const piece = new RegExp(
+  `^(\\d{1,6}(?:[.,]\\d{1,3})?|(?:${word})\\b)(\\s+and\\s+a\\s+half)?\\s*([a-z]+)(\\s+and\\s+a\\s+half)?`,
+);
+
+/** "2h30m", "an hour and a half", "1.5 hours", "PT20M"; lower case. Undefined: no length of time, or none at all. */
+export function readSpan(text: string): Span | undefined {
+  let rest = text.trim();
+  const iso = isoSpan(rest);
+  if (iso !== undefined) return iso;
+  let whole: Span = { ms: 0, days: 0, months: 0 };
+  while (rest !== '') {
+    const [all = '', number = '', half, name = '', halfMore] = piece.exec(rest) ?? [];
+    const unit = units.find(([pattern]) => pattern.test(name))?.[1];
+    if (all === '' || unit === undefined) return undefined;
+    const count = numbers.get(number) ?? Number(number.replace(',', '.'));
+    const added = times(unit, count + (half === undefined && halfMore === undefined ? 0 : 0.5));
+    if (added === undefined) return undefined;
+    whole = { ms: whole.ms + added.ms, days: whole.days + added.days, months: whole.months + added.months };
+    rest = rest.slice(all.length).replace(/^\s*(?:,|and\b)?\s*/, '');
+  }
+  return whole.ms + whole.days + whole.months > 0 ? whole : undefined;
+}
+
+/** Half a day is twelve hours; half a month has no length. */
+function times({ ms = 0, days = 0, months = 0 }: Unit, count: number): Span | undefined {
+  const whole = { ms: Math.ceil(ms * count), days: days * count, months: months * count };
+  if (!Number.isInteger(whole.months)) return undefined;
+  if (Number.isInteger(whole.days)) return whole;
+  return { ...whole, ms: Math.ceil(whole.days * day), days: 0 };
+}
+
+function isoSpan(text: string): Span | undefined {
+  const found = /^p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?$/.exec(
+    text,
+  );
+  if (found === null) return undefined;
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = found
+    .slice(1)
+    .map((each) => Number(each ?? 0));
+  const span = {
+    ms: ((hours * 60 + minutes) * 60 + seconds) * second,
+    days: 7 * weeks + days,
+    months: 12 * years + months,
+  };
+  return span.ms + span.days + span.months > 0 ? span : undefined;
+}
