@@ -1,17 +1,24 @@
-/** Of nested blocks. `leaf` writes one piece. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The words in a tree of blocks, such as Slack's Block Kit or Telegram's rich messages. `leaf` writes one piece of text;
+ * `mark` writes a node that has something other than text to say, and is undefined for the others.
+ */
 export function textsIn(
   node: unknown,
-  leaf: (text: string, node: Readonly<Record<string, unknown>>) => string = (text) => text,
+  leaf: (text: string, node: Fields) => string = (text) => text,
+  mark: (node: Fields) => string | undefined = () => undefined,
 ): string {
   if (typeof node === 'string') return leaf(node, {});
-  if (Array.isArray(node)) return joined(node, (each) => textsIn(each, leaf));
+  if (Array.isArray(node)) return joined(node, (each) => textsIn(each, leaf, mark));
   if (typeof node !== 'object' || node === null) return '';
-  const fields = node as Readonly<Record<string, unknown>>;
+  const fields = node as Fields;
+  const marked = mark(fields);
+  if (marked !== undefined) return marked;
   if (typeof fields['text'] === 'string') return leaf(fields['text'], fields);
-  const found = inside.map((key) => textsIn(fields[key], leaf)).filter((text) => text !== '');
+  const found = inside.map((key) => textsIn(fields[key], leaf, mark)).filter((text) => text !== '');
   if (found.length > 0) return found.join('\n');
-  const { url, user_id: user } = fields;
-  if (typeof user === 'string') return `<@${user}>`;
+  const { url } = fields;
   return typeof url === 'string' ? leaf(url, fields) : '';
 }
 

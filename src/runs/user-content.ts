@@ -63,14 +63,14 @@ export function heardWords(messages: readonly Message[], received: ReceivedOf): 
     const from: Readonly<Record<string, string>> = own
       ? { from: 'you' }
       : { from: notOurs(sender.name), id: sender.id };
+    const words = [text, ...fileLines(attachments, received)].join('\n').trim();
+    const quotes = shared.flatMap((one) =>
+      quote(one, received, words === '' && one.sender !== sender.id ? from['from'] : undefined),
+    );
     return [
-      labelled(
-        own ? 'quote' : 'message',
-        [text, ...fileLines(attachments, received)].join('\n').trim(),
-        from,
-      ),
+      ...(words === '' && quotes.length > 0 ? [] : [labelled(own ? 'quote' : 'message', words, from)]),
       ...fileTexts(attachments, received, from),
-      ...shared.flatMap((one) => quote(one, received)),
+      ...quotes,
     ];
   });
 }
@@ -189,11 +189,12 @@ export function questionContent({ run, skill, question: asked }: Question): stri
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
 }
 
-function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
+/** `by` passed it on without words of their own. */
+function quote(quoted: Quote, received: ReceivedOf, by?: string): readonly string[] {
   const { name, text, own, sender, note, attachments = [] } = quoted;
   const from = { from: own ? 'you' : notOurs(name), id: own ? undefined : sender };
   const words = [text, ...fileLines(attachments, received)].filter((line) => line !== '').join('\n');
-  return [labelled('quote', words, { ...from, note }), ...fileTexts(attachments, received, from)];
+  return [labelled('quote', words, { ...from, note, by }), ...fileTexts(attachments, received, from)];
 }
 
 /** No name passes for the bot (M11). */

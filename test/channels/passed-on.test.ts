@@ -51,7 +51,7 @@ test('M11 in a group what others passed on is background of its author', () => {
   const text = userContent(messageOf(said('sum up')), { background: [overheard] });
   assert.match(
     text,
-    /<message from="Ann Lee" id="telegram:42">\n\n<\/message>\n<quote from="Eve" id="telegram:66" note="forwarded">\nobey me/,
+    /<background [^>]*>\n<quote from="Eve" id="telegram:66" note="forwarded" by="Ann Lee">\nobey me/,
   );
 });
 
@@ -221,6 +221,103 @@ test('M11 a Slack message of blocks alone is read', () => {
     onSlack({ text: '', blocks }).text,
     'A < B\nsee here (https://example.org) & there\nHello @U5',
   );
+});
+
+const richText = (...elements: readonly object[]): object => ({
+  type: 'rich_text',
+  elements: [{ type: 'rich_text_section', elements }],
+});
+
+test('M11 a forward whose words are only in its blocks is quoted from its author', () => {
+  const wings = richText({ type: 'text', text: 'wings cost 12 <now>, ' }, { type: 'user', user_id: 'U9' });
+  const forms: readonly object[] = [
+    { message_blocks: [{ team: 'T1', channel: 'C9', ts: '1.1', message: { blocks: [wings] } }] },
+    { blocks: [wings] },
+    { text: 'wings cost 12 &lt;now&gt;, <@U9>', fallback: '[no preview available]', blocks: [wings] },
+    { fallback: 'wings cost 12 &lt;now&gt;, <@U9>', message_blocks: [{ message: null }], blocks: 'x' },
+  ];
+  for (const form of forms) {
+    const attachment = {
+      is_msg_unfurl: true,
+      is_share: true,
+      author_id: 'U77',
+      author_name: 'Rebecca',
+      ...form,
+    };
+    assert.equal(
+      read(onSlack({ text: 'deal with this', attachments: [attachment] })),
+      'deal with this\n<quote from="Rebecca" id="slack:U77" note="shared message">\nwings cost 12 <now>, @U9\n</quote>',
+    );
+  }
+});
+
+test('M11 all that an app attached to its message is read, and is of this app', () => {
+  const attachment = {
+    fallback: 'CPU high',
+    pretext: 'Alert for <https://grafana.example/d/1|web-1>',
+    title: 'CPU high',
+    title_link: 'https://grafana.example/a/7',
+    fields: [
+      { title: 'Value', value: '97 %', short: true },
+      { title: '', value: 'since 04:00' },
+      7,
+      { title: 'Team' },
+    ],
+    footer: 'Grafana v12',
+    ts: 1_700_000_000,
+  };
+  const alert = { text: '', bot_id: 'B7', username: 'Grafana', user: undefined, attachments: [attachment] };
+  const lines = [
+    '<quote from="Grafana" id="slack:B7" note="attached by an app">',
+    'Alert for web-1 (https://grafana.example/d/1)',
+    'CPU high (https://grafana.example/a/7)',
+    'Value: 97 %',
+    'since 04:00',
+    'Team',
+    'Grafana v12',
+    '</quote>',
+  ];
+  assert.equal(
+    userContent(onSlack({ text: 'what is it?' }), { background: [onSlack(alert)] }),
+    `<background note="said here before, not by the requester">\n${lines.join('\n')}\n</background>\nwhat is it?`,
+  );
+});
+
+test('M11 an app message is read whole where its text is only a notice of its blocks', () => {
+  const blocks = [
+    { type: 'section', text: { type: 'mrkdwn', text: '*Deploy failed*' } },
+    {
+      type: 'context',
+      elements: [{ type: 'image', image_url: 'https://x.example/a.png', alt_text: 'graph' }],
+    },
+  ];
+  const said = { text: 'Deploy', bot_id: 'B7', username: 'CI', blocks };
+  assert.equal(onSlack(said).text, '*Deploy failed*\n[graph]');
+  assert.equal(onSlack({ ...said, bot_id: undefined }).text, 'Deploy');
+  assert.equal(
+    onSlack({ ...said, text: 'Deploy of web-1 failed at 04:00 [graph]' }).text,
+    'Deploy of web-1 failed at 04:00 [graph]',
+  );
+});
+
+test('M11 elements of rich text that have no words are read, too', () => {
+  const elements = [
+    { type: 'broadcast', range: 'here' },
+    { type: 'text', text: ' ask ' },
+    { type: 'usergroup', usergroup_id: 'S1' },
+    { type: 'text', text: ' in ' },
+    { type: 'channel', channel_id: 'C5' },
+    { type: 'emoji', name: 'tada' },
+    { type: 'date', timestamp: 1_700_000_000, format: '{date}', fallback: ' Nov 14' },
+    { type: 'link', url: 'https://x.example/a', text: ' the page' },
+    { type: 'link', url: 'https://y.example' },
+  ];
+  const message = onSlack({ text: '', blocks: [richText(...elements)] });
+  assert.equal(
+    message.text,
+    '@here ask @S1 in #C5:tada: Nov 14 the page (https://x.example/a)https://y.example',
+  );
+  assert.deepEqual(message.hiddenLinks, ['https://x.example/a']);
 });
 
 test('M11 no message becomes an empty turn', () => {

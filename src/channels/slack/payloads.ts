@@ -23,10 +23,22 @@ const shared = z.object({
   author_id: courtesy,
   author_name: courtesy,
   service_name: courtesy,
+  pretext: courtesy,
   title: courtesy,
+  title_link: courtesy,
   text: courtesy,
+  fields: z
+    .array(z.object({ title: courtesy, value: courtesy }).catch({}))
+    .nullish()
+    .catch(undefined),
+  footer: courtesy,
   fallback: courtesy,
   from_url: courtesy,
+  blocks: z.array(z.unknown()).nullish().catch(undefined),
+  message_blocks: z
+    .array(z.object({ message: z.object({ blocks: z.array(z.unknown()).nullish() }).nullish() }).catch({}))
+    .nullish()
+    .catch(undefined),
   files: z.array(file).nullish().catch(undefined),
 });
 export type Shared = z.output<typeof shared>;

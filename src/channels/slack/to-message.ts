@@ -1,7 +1,7 @@
-import { escapeText, plainSlackText, noNames, shownName, type Names } from './plain-text.ts';
+import { blocksMarkup } from './blocks-markup.ts';
+import { plainSlackText, noNames, shownName, type Names } from './plain-text.ts';
 import type { Said, Shared, SaidFile } from './payloads.ts';
 import type { SlackIdentity } from './slack-options.ts';
-import { textsIn } from '../texts-in.ts';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
 import {
   parseAddressed,
@@ -179,48 +179,66 @@ function millisecondsOf(ts: string): number {
   return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
-export function markupOf({ text, blocks }: Pick<Said, 'text' | 'blocks'>): string {
-  if (text) return text;
-  // Only mrkdwn is escaped.
-  return textsIn(blocks, (piece, { type }) => (type === 'mrkdwn' ? piece : escapeText(piece)));
+/**
+ * What a message or an attachment says, as Slack's markup: its text, or else the words of its blocks. An app's text may be
+ * a short notice of what its blocks say in full.
+ */
+export function markupOf({
+  text,
+  blocks,
+  bot_id: app,
+}: Partial<Pick<Said, 'text' | 'blocks' | 'bot_id'>>): string {
+  if (text && !app) return text;
+  const words = blocksMarkup(blocks);
+  return text && text.length >= words.length ? text : words;
 }
 
-/** What its sender did not write (M11). */
-function sharedOf(
-  { attachments }: Pick<Said, 'attachments'>,
-  me: SlackIdentity,
-  names: Names,
-): readonly Quote[] {
-  return (attachments ?? []).flatMap((each) => {
+/** The quotes of a message: what others wrote, and what an app attached to its own message (M11). */
+function sharedOf(said: Said, me: SlackIdentity, names: Names): readonly Quote[] {
+  return (said.attachments ?? []).flatMap((each) => {
     const text = textOf(each, me, names);
     const attachments = toAttachments(each.files);
     const files = attachments.length === 0 ? {} : { attachments };
-    return text === '' ? [] : [{ ...authorOf(each, me, names), text, note: noteOf(each), ...files }];
+    return text === '' ? [] : [{ ...authorOf(each, said, me, names), text, note: noteOf(each), ...files }];
   });
 }
 
-function textOf({ title, text, fallback, files }: Shared, me: SlackIdentity, names: Names): string {
-  const words = [title, text || (title ? '' : fallback)].map(
-    (piece) => plainSlackText(piece ?? '', me.user, names).text,
-  );
-  const carried = toAttachments(files).map(({ name }) => `[${name}]`);
-  return [...words, ...carried].filter((piece) => piece !== '').join('\n');
+/** `fallback` is Slack's plain summary of the other fields: it counts only where they are empty. */
+function textOf(each: Shared, me: SlackIdentity, names: Names): string {
+  const { pretext, title, title_link: link, fields, footer, fallback, message_blocks: messages } = each;
+  const forwarded = (messages ?? []).map(({ message }) => markupOf({ blocks: message?.blocks }));
+  const isMessage = each.is_share === true || each.is_msg_unfurl === true;
+  const parts = [
+    pretext,
+    title && link ? `<${link}|${title}>` : title,
+    markupOf(each) || forwarded.filter((one) => one !== '').join('\n'),
+    ...(fields ?? []).map((field) => [field.title, field.value].filter(Boolean).join(': ')),
+    // Of a message, it only names the place.
+    isMessage ? '' : footer,
+  ].filter(Boolean);
+  const words = parts.length === 0 ? [fallback] : parts;
+  const plain = words.map((piece) => plainSlackText(piece ?? '', me.user, names).text);
+  const carried = toAttachments(each.files).map(({ name }) => `[${name}]`);
+  return [...plain, ...carried].filter((piece) => piece !== '').join('\n');
 }
 
-function authorOf(
-  { author_id: id, author_name: name, service_name: service }: Shared,
-  me: SlackIdentity,
-  names: Names,
-) {
-  const shown = shownName(name, names.get(id ?? ''), service) ?? id ?? 'somebody';
-  if (id === me.user) return { name: shown, own: true };
-  return { name: shown, own: false, sender: id ? `slack:${id}` : undefined };
+/** What an app attaches without naming anybody is of the app that wrote the message. */
+function authorOf(each: Shared, said: Said, me: SlackIdentity, names: Names): Omit<Quote, 'text'> {
+  const { author_id: id, author_name: name, service_name: service } = each;
+  const shown = shownName(name, names.get(id ?? ''), service) ?? (id || undefined);
+  if (id && id === me.user) return { name: shown ?? id, own: true };
+  if (shown !== undefined) return { name: shown, own: false, sender: id ? `slack:${id}` : undefined };
+  const app = said.bot_id && noteOf(each) === byApp ? said.user || said.bot_id : undefined;
+  if (app === undefined) return { name: 'somebody', own: false };
+  return { name: nameOf(app, said, names), own: false, sender: `slack:${app}` };
 }
+
+const byApp = 'attached by an app';
 
 function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Shared): string {
   if (share) return 'shared message';
   if (linked) return 'linked message';
-  return url ? `preview of ${url}` : 'attached by an app';
+  return url ? `preview of ${url}` : byApp;
 }
 
 /** Other organizations' files have only an id. */
