@@ -166,6 +166,98 @@ test('M12 notices of Telegram about a chat are nobody’s words', () => {
     assert.match(ignored(said('', { text: undefined, ...notice })), /neither text nor a file/);
 });
 
+const entity = (type: string, whole: string, part: string, more: object = {}): object => ({
+  type,
+  offset: whole.indexOf(part),
+  length: part.length,
+  ...more,
+});
+
+test('M11 formatting that changes what words mean reaches the model as Markdown', () => {
+  const cases: readonly (readonly [
+    text: string,
+    marks: readonly (readonly [string, string, object?])[],
+    read: string,
+  ])[] = [
+    ['pay Bob Ann', [['strikethrough', 'Bob']], 'pay ~~Bob~~ Ann'],
+    ['😀 run rm -rf x now', [['code', 'rm -rf x']], '😀 run `rm -rf x` now'],
+    ['a `b` c', [['code', '`b`']], 'a `` `b` `` c'],
+    [
+      'see: x = 1\ny = 2 done',
+      [['pre', 'x = 1\ny = 2', { language: 'py' }]],
+      'see: \n```py\nx = 1\ny = 2\n```\n done',
+    ],
+    ['x = 1\ny = 2', [['pre', 'x = 1\ny = 2']], '```\nx = 1\ny = 2\n```'],
+    ['he said\nno\nnever\nright?', [['blockquote', 'no\nnever']], 'he said\n> no\n> never\nright?'],
+    ['old quote', [['expandable_blockquote', 'old quote']], '> old quote'],
+    [
+      'all gone',
+      [
+        ['strikethrough', 'all gone'],
+        ['bold', 'gone'],
+      ],
+      '~~all gone~~',
+    ],
+    [
+      '@our_bot do this not that',
+      [
+        ['mention', '@our_bot'],
+        ['strikethrough', '@our_bot do this'],
+      ],
+      '~~do this~~ not that',
+    ],
+    [
+      'read here or there',
+      [
+        ['text_link', 'here', { url: 'https://e.example' }],
+        ['strikethrough', 'read here'],
+      ],
+      '~~read here (https://e.example)~~ or there',
+    ],
+    [
+      'a b c',
+      [
+        ['strikethrough', 'a b c'],
+        ['strikethrough', ' '],
+        ['code', 'b'],
+      ],
+      '~~a `b` c~~',
+    ],
+  ];
+  for (const [text, marks, expected] of cases) {
+    const entities = marks.map(([type, part, more]) => entity(type, text, part, more));
+    assert.equal(messageOf(said(text, { entities })).text, expected);
+    assert.equal(
+      messageOf(
+        said('', {
+          text: undefined,
+          entities: undefined,
+          caption: text,
+          caption_entities: entities,
+          photo: [{ file_id: 'p', file_unique_id: 'p', width: 1, height: 1 }],
+        }),
+      ).text,
+      expected,
+    );
+  }
+});
+
+test('M11 what is typed to the letter has no marks: commands, and a copied line', () => {
+  const command = messageOf(
+    said('/remember use tabs', { entities: [entity('code', '/remember use tabs', 'use tabs')] }),
+  );
+  assert.deepEqual([command.text, command.command?.args], ['/remember use tabs', 'use tabs']);
+  const copied = 'yes ABCD1234';
+  assert.equal(messageOf(said(copied, { entities: [entity('code', copied, copied)] })).text, copied);
+  const mention = '@our_bot keep a not b';
+  const asked = messageOf(
+    said(mention, {
+      entities: [entity('mention', mention, '@our_bot'), entity('strikethrough', mention, 'a')],
+    }),
+  );
+  assert.equal(asked.text, 'keep ~~a~~ not b');
+});
+
 const share = {
   is_share: true,
   author_id: 'U66',

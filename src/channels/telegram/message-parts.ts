@@ -1,5 +1,6 @@
 import type { Chat, ExternalReplyInfo, Message, MessageOrigin, MessageEntity } from 'grammy/types';
 import { textsIn } from '../texts-in.ts';
+import { inFront, markEdits, type Edit } from './mark-edits.ts';
 import type { Quote } from '../../core/message.ts';
 
 type Content = Partial<Message> | ExternalReplyInfo;
@@ -105,28 +106,49 @@ export type Me = Readonly<{
   commands?: ReadonlySet<string>;
 }>;
 
-type ReadText = Readonly<{
-  /** Without the bot's mention; a link's address follows its words. */
+export type ReadText = Readonly<{
+  /** Without the bot's mention; a link's address follows its words, and marks that change the meaning are Markdown. */
   text: string;
+  /** The same without marks, for whatever must be typed to the letter, such as commands. */
+  bare: string;
   mentioned: boolean;
   hiddenLinks: readonly string[];
 }>;
 
-/** Not inside code. Offsets are UTF-16 units. */
+/** The bot's mention does not count inside code. Offsets are UTF-16 units. */
 export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
   const own = entities.filter((entity) => isOwn(text, entity, me));
   const links = entities
     .filter((entity) => entity.type === 'text_link')
     .filter((entity) => isHidden(text, entity));
+  const needed: readonly Edit[] = [
+    ...own.map(({ offset, length }) => ({ at: offset, end: offset + length, write: '', rank: -1 })),
+    ...links.map(({ offset, length, url }) => ({
+      at: offset + length,
+      write: ` (${url})`,
+      rank: inFront,
+    })),
+  ];
+  const marks = markEdits(text, entities);
+  const bare = edited(text, needed);
+  return {
+    bare,
+    text: marks.length === 0 ? bare : edited(text, [...needed, ...marks]),
+    mentioned: own.length > 0,
+    hiddenLinks: links.map(({ url }) => url),
+  };
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
   // From the end: offsets stay valid.
-  const changes = [...own, ...links].sort((a, b) => b.offset - a.offset);
-  const rest = changes.reduce((left, entity) => {
-    const end = entity.offset + entity.length;
-    if (entity.type !== 'text_link') return cut(left, entity.offset, end);
-    return `${left.slice(0, end)} (${entity.url})${left.slice(end)}`;
-  }, text);
-  const hiddenLinks = links.flatMap((entity) => (entity.type === 'text_link' ? [entity.url] : []));
-  return { text: rest.trim(), mentioned: own.length > 0, hiddenLinks };
+  const order = [...edits].sort((a, b) => b.at - a.at || a.rank - b.rank);
+  return order
+    .reduce(
+      (left, { at, end, write }) =>
+        end === undefined ? left.slice(0, at) + write + left.slice(at) : cut(left, at, end),
+      text,
+    )
+    .trim();
 }
 
 function isHidden(text: string, { offset, length, url }: MessageEntity.TextLinkMessageEntity): boolean {

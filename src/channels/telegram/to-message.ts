@@ -9,7 +9,7 @@ import {
   type Quote,
   type Sender,
 } from '../../core/message.ts';
-import { readText, authorOf, thingOf, type Me } from './message-parts.ts';
+import { readText, authorOf, thingOf, type Me, type ReadText } from './message-parts.ts';
 
 export type Ignored = Readonly<{ ignored: string }>;
 
@@ -26,7 +26,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
     return { ignored: 'it has neither text nor a file' };
 
   const reply = replyOf(from, me);
-  const call = readCommand(read.text, read.mentioned, from, me);
+  const call = readCommand(read, from, me);
   const meant = call?.meant === true || read.mentioned || reply?.own === true;
   // Else it was passed on.
   const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
@@ -104,11 +104,18 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
       name: author?.name ?? '',
       own,
       sender: own ? undefined : author?.id,
-      ...saidIn(to, quote?.text ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text),
+      ...saidIn(
+        to,
+        quotedText(quote, me) ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text,
+      ),
     };
   }
   if (elsewhere === undefined) return undefined;
-  return { ...authorOf(elsewhere.origin, me), ...saidIn(elsewhere, quote?.text ?? '') };
+  return { ...authorOf(elsewhere.origin, me), ...saidIn(elsewhere, quotedText(quote, me) ?? '') };
+}
+
+function quotedText(quote: TelegramMessage['quote'], me: Me): string | undefined {
+  return quote === undefined ? undefined : readText(quote.text, quote.entities ?? [], me).text;
 }
 
 function saidIn(
@@ -138,13 +145,17 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
 
-/** Telegram's entity of `/my-skill` is `/my`. */
-function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me: Me): Call | undefined {
+/** Read without marks, as it was typed. Telegram's entity of `/my-skill` is `/my`, so the text decides. */
+function readCommand(
+  { text: marked, bare: text, mentioned }: ReadText,
+  from: TelegramMessage,
+  me: Me,
+): Call | undefined {
   if (from.forward_origin !== undefined) return undefined;
   const parsed = parseCommand(text);
   if (parsed === undefined) {
     const command = mentioned ? parseAddressed(text) : undefined;
-    return command === undefined ? undefined : { text, command, meant: true };
+    return command === undefined ? undefined : { text: marked, command, meant: true };
   }
   const { bot, ...command } = parsed;
   if (bot !== undefined && bot.toLowerCase() !== me.username.toLowerCase()) return { text, forOther: true };
