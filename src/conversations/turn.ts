@@ -1,3 +1,4 @@
+import { hasVisible } from '../lib/text/text.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -293,5 +294,5 @@ async function answerOf(
     return { text: ended.text === '' ? say(stopped) : `${ended.text}\n\n${say(stopped)}`, failed: false };
   }
   if (ended.code === 'MODEL_ERROR') return { text: say(ended.text), failed: true };
-  return { text: ended.text.trim() === '' ? say(nothingToSay) : ended.text, failed: false };
+  return { text: !hasVisible(ended.text) ? say(nothingToSay) : ended.text, failed: false };
 }

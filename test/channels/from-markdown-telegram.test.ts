@@ -58,8 +58,9 @@ test('H2 a table too wide for a phone is a paragraph for each row, its links liv
     toTelegramHtml(
       `| name | what | where |\n|---|---|---|\n| **Aa** | ${wide} | [l](https://x.example/) |\n| Bb | | \`b\` |`,
     ),
-    `<b>Aa</b>\nwhat: ${wide}\nwhere: <a href="https://x.example/">l</a>\n\n<b>Bb</b>\nwhere: <code>b</code>`,
+    `<b>name: Aa</b>\nwhat: ${wide}\nwhere: <a href="https://x.example/">l</a>\n\n<b>name: Bb</b>\nwhere: <code>b</code>`,
   );
+  assert.equal(toTelegramHtml(`| name | ${wide} |\n|---|---|`), `name\n${wide}`, 'a header alone');
   const rows = `| ${wide} |\n`.repeat(400);
   for (const piece of splitMarkdown(`| a |\n|---|\n${rows}`, telegramFits)) assert.ok(telegramFits(piece));
 });
@@ -111,16 +112,64 @@ test('H2 a link that Telegram would drop is written out', () => {
   assert.equal(toTelegramHtml('http://localhost:3000'), 'http://localhost:3000');
 });
 
-test('H2 HTML in the text is shown, never obeyed', () => {
+test('H2 HTML that a chat can not show is text, and no tag does more than its Markdown', () => {
   assert.equal(
-    toTelegramHtml('<a href="tg://user?id=1">x</a> &lt;b&gt; <script>**b**</script>'),
-    '&lt;a href=&quot;tg://user?id=1&quot;&gt;x&lt;/a&gt; &lt;b&gt; &lt;script&gt;<b>b</b>&lt;/script&gt;',
+    toTelegramHtml('<a href="tg://user?id=1">x</a> &lt;b&gt; \\<i> `<u>` <script>**b**</script>'),
+    'x (tg://user?id=1) &lt;b&gt; &lt;i&gt; <code>&lt;u&gt;</code> &lt;script&gt;<b>b</b>&lt;/script&gt;',
   );
+  for (const kept of ['<b>a', 'a</b>', 'the <div> tag here', 'a < b and c > d', '<foo>', '<br', '<br>'])
+    assert.equal(toTelegramHtml(kept), kept.replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
+  assert.equal(toTelegramHtml('<b>a <i>b</b> c</i>'), '<b>a &lt;i&gt;b</b> c&lt;/i&gt;');
   assert.equal(
     toTelegramHtml('```"><b>\nx\n```'),
     '<pre>x</pre>',
     'the word after a fence is no place for tags',
   );
+});
+
+test('H2 the HTML that models write is what it means', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['a<br>b<br/>c', 'a\nb\nc'],
+    ['<details>\n<summary>More</summary>\n\n- **x**\n\n</details>', '<b>More</b>\n\n• <b>x</b>'],
+    ['H<sub>2</sub>O, x<sup>2</sup>, e<sup>n</sup>, e<sup>-k t</sup>', 'H₂O, x², e^n, e^(-k t)'],
+    [
+      '<KBD>Ctrl</KBD> <u>a **b**</u> <del>c</del> <strong class="x">d</strong>',
+      '<code>Ctrl</code> <i>a <b>b</b></i> <s>c</s> <b>d</b>',
+    ],
+    ['a<!-- hidden --> b', 'a b'],
+    [
+      '<img src="https://example.org/x.png">',
+      '<a href="https://example.org/x.png">https://example.org/x.png</a>',
+    ],
+    ["<img alt='Chart' src=https://example.org/x.png />", '<a href="https://example.org/x.png">Chart</a>'],
+    [
+      '<a href="https://example.org/?a=1&b=2" target="_blank">here</a>',
+      '<a href="https://example.org/?a=1&amp;b=2">here</a>',
+    ],
+    ['<div align="center">\n\n# T\n\n</div>\n<p>one</p>', '<b>T</b>\n\none'],
+    [
+      '<https://example.org/a|my page> and **<https://example.org|b>**',
+      '<a href="https://example.org/a">my page</a> and <b><a href="https://example.org/">b</a></b>',
+    ],
+  ];
+  for (const [markdown, html] of cases) assert.equal(toTelegramHtml(markdown), html);
+});
+
+test('H2 names that Telegram would link, or Markdown would change, stay names', () => {
+  const code = (name: string): string => `<code>${name}</code>`;
+  for (const name of ['README.md', 'main.py', 'src/lib.rs', './setup.sh', 'a-b.c.zip', '__init__.py'])
+    assert.equal(toTelegramHtml(`see ${name}, ${name}:12`), `see ${code(name)}, ${code(name)}:12`);
+  for (const text of ['example.org', 'ann@mail.md', 'https://example.org/README.md?x', 'x.mdx', 'v1.2'])
+    assert.doesNotMatch(toTelegramHtml(text), /<code>/);
+  assert.equal(
+    toTelegramHtml('__name__ and __all_of_it__, __Bold words__, a__b__'),
+    '__name__ and __all_of_it__, <b>Bold words</b>, a__b__',
+  );
+});
+
+test('H2 text that nobody can see has no pieces', () => {
+  for (const blank of ['', ' \n ', '\u200b', '\u2060\u00ad\ufeff', '\u3164\u2800'])
+    assert.deepEqual(splitMarkdown(blank, telegramFits), []);
 });
 
 test('H2 the plain form says the same as the HTML', () => {

@@ -339,8 +339,10 @@ test('U13 the line of a run says what it does and at which step, in the language
 });
 
 test('U6 an empty answer becomes a plain sentence, a passing model fault is thrown for another try', async () => {
-  const empty = await setUp({ main: [{ text: '' }] });
-  assert.match(await empty.ask(makeMessage()), /Could you rephrase/);
+  for (const text of ['', '\u200b\u2060']) {
+    const empty = await setUp({ main: [{ text }] });
+    assert.match(await empty.ask(makeMessage()), /Could you rephrase/);
+  }
   const away = await setUp({
     main: [new ModelError('529 overloaded', { sentence: 'The model is busy.', passing: true })],
   });

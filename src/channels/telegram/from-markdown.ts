@@ -35,14 +35,18 @@ const textStyle: TextStyle = {
   text: (value) => value.replace(names, '@\u2060'),
 };
 
-/** `@types/node` is code. */
-const packageName = /(?<![\w@/.-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?)/;
+/**
+ * Packages such as `@types/node` are code, and so are files whose ending is a domain's, too: Telegram links `README.md`
+ * by itself, to somebody's website.
+ */
+const asCode =
+  /(?<![\w@/.:-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?|(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:cc|md|mk|mov|pm|ps|py|rs|sh|tf|zip))(?![\w/@-]|\.\w)/i;
 
 const htmlStyle: TextStyle = {
   ...textStyle,
   text: (value) =>
     value
-      .split(packageName)
+      .split(asCode)
       .map((piece, index) =>
         index % 2 === 1 ? `<code>${escapeHtml(piece)}</code>` : escapeHtml(textStyle.text(piece)),
       )
@@ -152,18 +156,17 @@ function isWide(table: Table): boolean {
 }
 
 function asRows({ children: [header, ...rows] }: Table): readonly Block[] {
-  if (header === undefined || rows.length === 0) return [];
+  const names = header?.children.map((cell) => visibleText(cell).trim()) ?? [];
+  if (rows.length === 0)
+    return [{ type: 'paragraph', children: [{ type: 'text', value: names.filter(Boolean).join('\n') }] }];
   return rows.map(({ children: cells }) => ({
     type: 'paragraph',
     children: cells
-      .map(({ children }, index) => {
-        const name = visibleText(header.children[index] ?? { type: 'text', value: '' }).trim();
-        return { children, name: name === '' ? '' : `${name}: ` };
-      })
+      .map(({ children }, index) => ({ children, name: names[index] ? `${names[index]}: ` : '' }))
       .filter(({ children }) => children.map(visibleText).join('').trim() !== '')
       .flatMap(({ children, name }, index): readonly Inline[] =>
         index === 0
-          ? [{ type: 'strong', children: children.flatMap(withoutBold) }]
+          ? [{ type: 'strong', children: [{ type: 'text', value: name }, ...children.flatMap(withoutBold)] }]
           : [{ type: 'break' }, { type: 'text', value: name }, ...children],
       ),
   }));

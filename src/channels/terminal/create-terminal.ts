@@ -20,7 +20,7 @@ import { SendError } from '../../core/errors.ts';
 import { parseCommand } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { byteSize } from '../../lib/text/text.ts';
+import { byteSize, hasVisible } from '../../lib/text/text.ts';
 
 const shortForms: Readonly<Record<string, readonly string[]>> = {
   y: ['yes', 'approve'],
@@ -222,7 +222,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
       await handling;
       output.off('error', leave);
     },
-    split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    split: (markdown) => (hasVisible(markdown) ? [markdown] : []),
     files: { largest: Infinity, fitsCaption: () => true },
     async send(_, part, _key, begin) {
       await begin?.();

@@ -4,9 +4,10 @@ import type { Code, Construct, Extension, Token } from 'micromark-util-types';
 import { once } from '../async/mutex.ts';
 import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
+import { isDunder, isTag } from './html-tags.ts';
 import { simplifyTree } from './simplify-tree.ts';
 import { sanitizeMarkdown } from './sanitize-markdown.ts';
-import { withoutEnd } from '../text/text.ts';
+import { hasVisible, withoutEnd } from '../text/text.ts';
 
 /** Scripts without spaces between words. Half a surrogate pair is an emoji or rare Han character. */
 const unspaced =
@@ -18,7 +19,7 @@ const closing = /[\p{Pe}\p{Pf}]/u;
 
 const phraseEnd = /[\p{Pe}\p{Pf}.,:;!?…%`]/u;
 
-/** GitHub-flavoured (H2). Any text, in linear time; HTML stays as written; text never becomes blank. */
+/** GitHub-flavoured (H2). Any text, in linear time; text never becomes blank. */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   if (isPlain(markdown)) return { type: 'root', children: literally(markdown) };
   const stretches = sanitizeMarkdown(markdown);
@@ -26,7 +27,7 @@ export function parseMarkdown(markdown: string): MarkdownDocument {
     literal ? literally(source) : parse(definitions === '' ? source : `${definitions}\n\n${source}`),
   );
   const document: MarkdownDocument = { type: 'root', children };
-  if (visibleText(document).trim() !== '') return document;
+  if (hasVisible(visibleText(document))) return document;
   return { type: 'root', children: stretches.flatMap(({ source }) => literally(source)) };
 }
 
@@ -35,7 +36,7 @@ function parse(source: string): readonly Block[] {
   return simplifyTree(tree);
 }
 
-// HTML is text to every channel; no channel has footnotes.
+// `tags` reads the HTML that chats can show, the rest is text; no channel has footnotes.
 const notWanted = [
   'htmlFlow',
   'htmlText',
@@ -48,7 +49,10 @@ const notWanted = [
 const options = once((): Options => {
   const { gfm, gfmFromMarkdown } = markdownLibrary();
   return {
-    extensions: [mindMarkEdges(gfm({ singleTilde: false })), { disable: { null: notWanted } }],
+    extensions: [
+      mindMarkEdges(gfm({ singleTilde: false })),
+      { text: { 60: tags }, disable: { null: notWanted } },
+    ],
     // The transforms would link addresses that an author escaped.
     mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
   };
@@ -77,7 +81,10 @@ function literally(source: string): readonly Block[] {
 function mindMarkEdges(gfm: Extension): Extension {
   const { attention } = markdownLibrary();
   const tilde = [gfm.text?.[126] ?? []].flat();
-  return { ...gfm, text: { ...gfm.text, 42: mind(attention), 126: tilde.map(mind) } };
+  return {
+    ...gfm,
+    text: { ...gfm.text, 42: mind(attention), 95: [dunder, attention], 126: tilde.map(mind) },
+  };
 }
 
 function mind(construct: Construct): Construct {
@@ -107,6 +114,48 @@ function widen(sequence: Token, before: string, after: string): void {
   if (free && !closing.test(after)) sequence._open = true;
   if ((free && !opening.test(before)) || (phraseEnd.test(before) && /\p{L}/u.test(after)))
     sequence._close = true;
+}
+
+const longestLiteral = 1_000;
+
+/** Tags and links in angle brackets end before the next `<`: so all of them take linear time (S9). */
+const tags = literal('tag', (source) => /^<[^<>]*>?$/.test(source), isTag);
+
+/** Python's `__init__` is a name, and no bold word. */
+const dunder: Construct = {
+  ...literal('dunder', (source) => /^_{1,2}$|^__[a-z][a-z0-9_]{0,40}$/.test(source), isDunder),
+  previous: (code) => !/\w/.test(character(code)),
+};
+
+/** Reads on in one line while `mayBe` holds, until it `is`; the tree has it as HTML (`readTag`). */
+function literal(
+  name: string,
+  mayBe: (source: string) => boolean,
+  is: (source: string, next: string) => boolean,
+): Construct {
+  return {
+    name,
+    tokenize(effects, ok, nok) {
+      let source = '';
+      return (code) => {
+        effects.enter('htmlText');
+        effects.enter('htmlTextData');
+        return next(code);
+      };
+
+      function next(code: Code): ReturnType<typeof ok> {
+        if (is(source, character(code))) {
+          effects.exit('htmlTextData');
+          effects.exit('htmlText');
+          return ok(code);
+        }
+        source += character(code);
+        if (code === null || code < 0 || source.length > longestLiteral || !mayBe(source)) return nok(code);
+        effects.consume(code);
+        return next;
+      }
+    },
+  };
 }
 
 /** micromark's line ends and tabs are negative. */

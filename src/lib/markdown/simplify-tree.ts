@@ -1,9 +1,7 @@
 import type * as mdast from 'mdast';
+import { link, mark, mergeTexts, text } from './inlines.ts';
+import { pairTags, readTag } from './html-tags.ts';
 import { visibleText, type Block, type Inline, type ListItem, type TableRow } from './document.ts';
-
-const liveProtocols = new Set(['http:', 'https:', 'mailto:']);
-
-const longestUrl = 2048;
 
 type Definitions = ReadonlyMap<string, string>;
 
@@ -21,8 +19,10 @@ function collectDefinitions(node: mdast.Nodes, found: Map<string, string>): void
 function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions): readonly Block[] {
   return nodes.flatMap((node): readonly Block[] => {
     switch (node.type) {
-      case 'paragraph':
-        return [{ type: 'paragraph', children: toInlines(node.children, definitions) }];
+      case 'paragraph': {
+        const children = withoutEnds(toInlines(node.children, definitions));
+        return children.length === 0 ? [] : [{ type: 'paragraph', children }];
+      }
       case 'heading':
         return [{ type: 'heading', depth: node.depth, children: toInlines(node.children, definitions) }];
       case 'code':
@@ -85,13 +85,40 @@ function toRow(row: mdast.TableRow, definitions: Definitions): TableRow {
     type: 'tableRow',
     children: row.children.map((cell) => ({
       type: 'tableCell',
-      children: mergeTexts(toInlines(cell.children, definitions).flatMap(withBreaks)),
+      children: toInlines(cell.children, definitions),
     })),
   };
 }
 
 function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definitions): readonly Inline[] {
-  return mergeTexts(nodes.flatMap((node) => toInline(node, definitions)));
+  return mergeTexts(
+    pairTags(
+      nodes.flatMap((node, index) =>
+        node.type === 'html'
+          ? readTag(node.value, endsLine(nodes[index - 1]) || beginsLine(nodes[index + 1]))
+          : toInline(node, definitions),
+      ),
+    ),
+  );
+}
+
+/** A tag that went leaves white space beside it. */
+function withoutEnds(nodes: readonly Inline[]): readonly Inline[] {
+  return nodes.flatMap((node, index) => {
+    if (node.type !== 'text') return [node];
+    const start = index === 0 ? node.value.trimStart() : node.value;
+    return text(index === nodes.length - 1 ? start.trimEnd() : start);
+  });
+}
+
+function endsLine(before: mdast.PhrasingContent | undefined): boolean {
+  return (
+    before === undefined || before.type === 'break' || (before.type === 'text' && /\n$/.test(before.value))
+  );
+}
+
+function beginsLine(after: mdast.PhrasingContent | undefined): boolean {
+  return after === undefined || after.type === 'break' || (after.type === 'text' && /^\n/.test(after.value));
 }
 
 function toInline(node: mdast.PhrasingContent, definitions: Definitions): readonly Inline[] {
@@ -117,69 +144,4 @@ function toInline(node: mdast.PhrasingContent, definitions: Definitions): readon
     default:
       return [];
   }
-}
-
-/** Table cells have no other line break. */
-function withBreaks(node: Inline): readonly Inline[] {
-  if (node.type !== 'text') return [node];
-  return node.value
-    .split(/<br *\/?>/i)
-    .flatMap((line, index) => [...(index === 0 ? [] : [{ type: 'break' } as const]), ...text(line)]);
-}
-
-function mark(type: 'emphasis' | 'strong' | 'delete', children: readonly Inline[]): readonly Inline[] {
-  const inner = mergeTexts(children.flatMap((child) => (child.type === type ? child.children : [child])));
-  return inner.length === 0 ? [] : [{ type, children: inner }];
-}
-
-function link(address: string, children: readonly Inline[]): readonly Inline[] {
-  const label = withoutLinks(children);
-  const shown = plain(label).trim();
-  const url = liveUrl(address);
-  if (url !== undefined) {
-    return [{ type: 'link', url, children: shown === '' ? text(address) : label }];
-  }
-  if (shown === '') return text(address);
-  if ([shown, `http://${shown}`, `mailto:${shown}`].includes(address)) return label;
-  return address === '' ? label : [...label, ...text(` (${address})`)];
-}
-
-function withoutLinks(nodes: readonly Inline[]): readonly Inline[] {
-  return mergeTexts(
-    nodes.flatMap((node): readonly Inline[] => {
-      if (node.type === 'link') return withoutLinks(node.children);
-      return 'children' in node ? [{ ...node, children: withoutLinks(node.children) }] : [node];
-    }),
-  );
-}
-
-function plain(nodes: readonly Inline[]): string {
-  return nodes
-    .map((node) => ('children' in node ? plain(node.children) : 'value' in node ? node.value : '\n'))
-    .join('');
-}
-
-function text(value: string | null | undefined): readonly Inline[] {
-  return value === null || value === undefined || value === '' ? [] : [{ type: 'text', value }];
-}
-
-export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
-  const merged: Inline[] = [];
-  for (const node of nodes) {
-    const last = merged.at(-1);
-    if (node.type === 'text' && last?.type === 'text') {
-      merged[merged.length - 1] = { type: 'text', value: last.value + node.value };
-    } else merged.push(node);
-  }
-  return merged;
-}
-
-/** http(s) or mailto, at most 2,048 characters. Undefined also for hosts hidden behind a name (`good.com@evil.com`) (H2). */
-function liveUrl(address: string): string | undefined {
-  const url = URL.parse(address);
-  if (url === null || !liveProtocols.has(url.protocol) || url.username !== '' || url.password !== '')
-    return undefined;
-  // They end an address in Slack.
-  const href = url.href.replace(/[|<>"`\\^{}\s]/g, (character) => encodeURIComponent(character));
-  return href.length > longestUrl ? undefined : href;
 }

@@ -1,3 +1,4 @@
+import { hasVisible } from '../text/text.ts';
 import { cutBlock, largestFit } from './cut-block.ts';
 import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
@@ -13,7 +14,7 @@ export function splitMarkdown(
   fits: (piece: MarkdownDocument) => boolean,
 ): readonly string[] {
   const document = parseMarkdown(markdown);
-  if (visibleText(document).trim() === '') return [];
+  if (!hasVisible(visibleText(document))) return [];
   if (fits(document)) return [markdown];
   return splitDocument(document, fits).flatMap((piece) => {
     const written = writeAndRead(piece);

@@ -12,7 +12,7 @@ import {
 import { markdownLibrary } from './library.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { plainText } from './render-text.ts';
-import { mergeTexts } from './simplify-tree.ts';
+import { mergeTexts } from './inlines.ts';
 
 const longestGrapheme = 64;
 

@@ -161,3 +161,8 @@ export function whyNotListening(error: NodeJS.ErrnoException): string {
   };
   return why[error.code ?? ''] ?? error.message;
 }
+
+/** False if a reader sees nothing: white space and characters that have no picture of their own. */
+export function hasVisible(text: string): boolean {
+  return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
+}
