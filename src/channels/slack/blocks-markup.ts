@@ -30,7 +30,7 @@ function markOf(fields: Fields): string | undefined {
     case 'emoji':
       return `:${told('name')}:`;
     case 'date':
-      return escapeText(told('fallback') || String(fields['timestamp'] ?? ''));
+      return escapeText(told('fallback'));
     case 'image':
       return `[${escapeText(told('alt_text') || 'picture')}]`;
     default:
