@@ -1,23 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import { isOfRoutine } from '../core/message.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
-import { removeFolder } from '../lib/files/write-inside.ts';
 import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import { routineTools } from '../routines/routine-tools.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { bashTool } from '../tools/built-in/bash.ts';
-import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
-import { inFolders } from '../tools/in-folders.ts';
-import { nameOfChat, turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import type { ActiveSkills } from './active-skills.ts';
 import { wasStarted } from './inbox-worker.ts';
+import { folderTools } from './folder-tools.ts';
 import type { OpenTurn } from './open-turn.ts';
 import type { TurnDeps } from './turn-context.ts';
 
@@ -40,7 +33,6 @@ export async function toolsOf(
   deps: TurnDeps,
 ): Promise<TurnTools> {
   const { config } = deps.host.runtime();
-  const { sandbox, folders } = deps.skills;
   const wanted = new Set(config.agent.tools);
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
@@ -48,15 +40,8 @@ export async function toolsOf(
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
   // To wait for its started run (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
-  const scopes = turnScopes(turn.chat, sandbox);
   const built = [
-    ...[
-      turnBash(turn, active, { sandbox, root: folders.root }),
-      readFileTool(scopes),
-      writeFileTool(scopes, config.sandbox.diskMb * 1024 * 1024),
-      listFilesTool(scopes),
-      sendFileTool(scopes),
-    ].map((tool) => inFolders(tool, { names: [nameOfChat(turn.chat)], places: scopes, folders })),
+    ...folderTools(turn, active, deps),
     ...ofMemory,
     ...routineTools(isOfRoutine(turn.message.task), deps.routines),
     ...deps.tools.web(),
@@ -79,37 +64,6 @@ export function shownTools(
   if (model.bindsThinking === true) return own;
   const allowed = new Set(restriction.names);
   return own.filter(({ name }) => allowed.has(name));
-}
-
-const commandTimeoutMs = 120_000;
-
-/** No skills, no network, a scratch folder for each command (T2, T4). */
-function turnBash(
-  { chat }: OpenTurn,
-  { restriction }: ActiveSkills,
-  { sandbox, root }: Readonly<{ sandbox: Sandbox; root: string }>,
-): Tool {
-  return bashTool({
-    place: {
-      sandbox,
-      folders: [
-        'the working directory (empty, gone when the command ends)',
-        `${sandbox.seen('chat', chat)} (kept for this conversation)`,
-      ],
-      async within(work) {
-        const folders = { scratch: path.join(scratchFolders(root), randomUUID()), chat };
-        await makeRunFolders(folders);
-        try {
-          return await work(folders);
-        } finally {
-          await removeFolder(folders.scratch);
-        }
-      },
-    },
-    env: {},
-    simple: () => restriction.commands !== undefined,
-    timeoutMs: commandTimeoutMs,
-  });
 }
 
 /** Runs in its own queue, so it may take long (U9). */

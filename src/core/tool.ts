@@ -88,7 +88,8 @@ export type ToolContext = Readonly<{
   toolUseId: string;
   /** Its inbox item, with runs behind `!`: prefix of keys. */
   turn: string;
-  run?: Readonly<{ id: string; skill: string }>;
+  /** `restricted`: it and the skills around it that not everybody in the chat may use (S16). */
+  run?: Readonly<{ id: string; skill: string; restricted: readonly string[] }>;
   signal: AbortSignal;
   agreed?: unknown;
   /** Of this chat (X3), unchecked; `run` of `defineTool` gets them checked, with defaults. */

@@ -7,7 +7,7 @@ import { createReceivedFiles, type ReceivedFiles } from '../runs/received-files.
 import { runOf } from '../runs/tasks.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { chatFolderName, chatGroup, scratchGroup } from '../tools/built-in/run-folders.ts';
+import { chatFolderName, chatGroup, isOfChat, scratchGroup } from '../tools/built-in/run-folders.ts';
 
 const everyMs = 3_600_000;
 
@@ -36,8 +36,7 @@ export function createKeptFiles(folders: Folders): KeptFiles {
     received,
     async forget({ sender, places, files }) {
       const names = places.map(chatFolderName);
-      const isOfPlace = (folder: string): boolean =>
-        names.some((name) => folder === name || folder.startsWith(`${name}-`));
+      const isOfPlace = (folder: string): boolean => names.some((name) => isOfChat(folder, name));
       const theirs = (await folders.list(chatGroup)).filter((folder) => isOfPlace(path.basename(folder)));
       await folders.remove(theirs);
       let removed = theirs.length + (await received.forget({ sender, folders: isOfPlace }));

@@ -29,6 +29,7 @@ import {
   findInScope,
   makeRunFolders,
   namesOfRun,
+  ownFolder,
   openIn,
   readOfSkill,
   runScopes,
@@ -108,7 +109,8 @@ export function createPluginCalls(
   return (plugin) => async (tool, host) => {
     const { requester, run, signal } = host;
     const { config } = runtime();
-    const chat = chatFolder(working.root, await migrations.original(requester.conversation));
+    const chatOfAll = chatFolder(working.root, await migrations.original(requester.conversation));
+    const chat = ownFolder(chatOfAll, run?.restricted ?? []);
     const scratch = path.join(scratchFolders(working.root), run?.id ?? randomUUID());
     const folders = { scratch, chat };
     const [ofScratch, ofChat] = namesOfRun(folders);

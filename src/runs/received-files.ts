@@ -11,7 +11,7 @@ import { freeName, safeName } from '../lib/files/safe-name.ts';
 import { writeInside } from '../lib/files/write-inside.ts';
 import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
-import { chatGroup } from '../tools/built-in/run-folders.ts';
+import { chatGroup, isShownIn } from '../tools/built-in/run-folders.ts';
 import type { Folders } from '../folders/folders.ts';
 import { namesIn } from '../folders/plain-folders.ts';
 
@@ -108,6 +108,12 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
     return freeName(safeName(file.name, endingOf(seen.mime)), taken);
   }
 
+  /** Also from the folders of restricted skills there (S16). */
+  async function removeCopies(folder: string, name: string, before?: number): Promise<void> {
+    const chats = (await folders.list(chatGroup)).filter((chat) => isShownIn(path.basename(chat), folder));
+    for (const chat of chats) await folders.removeFile(chat, name, before);
+  }
+
   async function held(folder: string, quota: number): Promise<number> {
     return (await folders.size(ofReceived(folder), quota)) + (await folders.size(ofChat(folder), quota));
   }
@@ -163,7 +169,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
         const theirs = records.filter(([, kept]) => kept.sender === sender);
         const others = new Set(records.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
         for (const [file, kept] of theirs) {
-          await folders.removeFile(ofChat(folder), kept.name);
+          await removeCopies(folder, kept.name);
           await shelf.remove(full, others.has(kept.hash) ? [file] : [kept.hash, file]);
           removed += 1;
         }
@@ -179,7 +185,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
         // A record goes with its file.
         const kept = name.endsWith('.json') ? await recordIn(chat, name) : undefined;
         if (kept !== undefined && (usedAt.get(`${folder}/${kept.hash}`) ?? 0) >= before) continue;
-        if (kept !== undefined) await folders.removeFile(ofChat(chat), kept.name, before);
+        if (kept !== undefined) await removeCopies(chat, kept.name, before);
         await shelf.remove(folder, [name]);
       }
       await shelf.sweep(receivedGroup, before);

@@ -1,6 +1,7 @@
 import { whileAdmitted } from '../access/while-admitted.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
 import type { Decision } from '../access/decide-message.ts';
+import { restrictedSkills } from '../access/restricted-skills.ts';
 import { auditOfCall } from '../audit/audit-event.ts';
 import { createCapCommand } from '../capabilities/cap-command.ts';
 import type { SkillRules } from '../core/access-settings.ts';
@@ -12,7 +13,14 @@ import { skillEnvironment } from '../sandbox/script-command.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import { makeRunFolders, namesOfRun, runFolders, type RunFolders } from '../tools/built-in/run-folders.ts';
+import { bringShared } from './shared-files.ts';
+import {
+  chatFolder,
+  makeRunFolders,
+  namesOfRun,
+  runFolders,
+  type RunFolders,
+} from '../tools/built-in/run-folders.ts';
 import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { withoutDisallowed } from '../tools/disallowed-tools.ts';
@@ -40,6 +48,8 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const { skill, context, run } = input;
   const plan = await planRun(input, deps);
   await skills.folders.use(namesOfRun(plan.folders), 'reads', () => makeRunFolders(plan.folders));
+  if (plan.restricted.length > 0)
+    await bringShared({ shared: plan.shared, own: plan.folders.chat }, skills.folders);
   const working = { ...plan, working: skills.folders };
   const plain = plainRunTools({ ...working, writing: skills.authoring.writing, web: tools.web() });
   const others = await otherTools(input, plan, deps);
@@ -66,14 +76,14 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   });
   const [readOwn, ...files] = plain;
   const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
-  const callTool = callToolOf(input, { all, ceiling }, deps);
+  const callTool = callToolOf(input, { all, ceiling, plan }, deps);
   const { redact, rules, models } = host.runtime();
   const { files: listed, cut } = listSkillFiles(skill);
   return {
     ok: true,
     sensitive: isSensitive(skill, rules),
     model: whileAdmitted(
-      tools.seeing(models.get(plan.model), plan.folders.chat),
+      tools.seeing(models.get(plan.model), plan.shared),
       context.requester,
       deps.gates.stillAdmitted,
     ),
@@ -114,6 +124,10 @@ type RunPlan = Readonly<{
   skill: Skill;
   allowed: readonly string[] | undefined;
   folders: RunFolders;
+  /** See `ToolContext`. */
+  restricted: readonly string[];
+  /** The folder of the whole chat. */
+  shared: string;
   sandbox: SkillSupply['sandbox'];
   scripts: ScriptGround | undefined;
   /** Whether commands of the model get the skill's env (U3). */
@@ -125,7 +139,7 @@ type RunPlan = Readonly<{
 }>;
 
 async function planRun({ skill, context, run }: RunInput, { host, skills }: RunDeps): Promise<RunPlan> {
-  const { config, models } = host.runtime();
+  const { config, models, rules } = host.runtime();
   const settings = config.skills.byName[skill.name];
   const profile = config.agents[skill.agent];
   if (profile === undefined && skill.agent !== 'general')
@@ -134,7 +148,8 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
       'no [agents] profile has this name: general is used',
     );
   const place = await host.migrations.original(context.requester.conversation);
-  const folders = runFolders(skills.folders.root, place, run.id);
+  const restricted = restrictedSkills([...run.chain, skill.name], rules, context.requester.chatType);
+  const folders = runFolders(skills.folders.root, place, { id: run.id, restricted });
   const model = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
   const unknown = models.check(model);
   if (unknown !== undefined) host.log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
@@ -147,6 +162,8 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     },
     allowed: skill.allowedTools?.length ? skill.allowedTools : profile?.tools,
     folders,
+    restricted,
+    shared: chatFolder(skills.folders.root, place),
     scripts: scriptGround(skill, folders, skills.sandbox),
     sandbox: skills.sandbox,
     envInBash: settings?.envInBash ?? true,
@@ -201,7 +218,7 @@ function drawCeiling(
 
 function callToolOf(
   { skill, context, run }: RunInput,
-  { all, ceiling }: Readonly<{ all: readonly Tool[]; ceiling: AllowedTools }>,
+  { all, ceiling, plan }: Readonly<{ all: readonly Tool[]; ceiling: AllowedTools; plan: RunPlan }>,
   { host, gates, skills, tools }: RunDeps,
 ): CallTool {
   const { requester } = context;
@@ -223,7 +240,7 @@ function callToolOf(
       allowed: ceiling,
       requester,
       turn: `${context.turn}!${run.id}`,
-      run: { id: run.id, skill: skill.name },
+      run: { id: run.id, skill: skill.name, restricted: plan.restricted },
     },
     {
       decide,

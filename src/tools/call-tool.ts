@@ -54,7 +54,7 @@ type CallScope = Readonly<{
   allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
   requester: Requester;
   turn: string;
-  run?: Readonly<{ id: string; skill: string }>;
+  run?: NonNullable<ToolContext['run']>;
 }>;
 
 type CallDeps = Readonly<{

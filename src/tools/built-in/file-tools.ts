@@ -205,8 +205,11 @@ async function roomFor(folder: string, names: readonly string[], quota: number):
   }
 }
 
-/** Sends files to this conversation only (A12). A repeated call does not send twice (Q6). */
-export function sendFileTool(places: FileScopes): Tool {
+/**
+ * Sends files to this conversation only (A12). A repeated call does not send twice (Q6). `apart`: folders of restricted
+ * skills that the requester may use, for a file that is nowhere else (S16).
+ */
+export function sendFileTool(places: FileScopes, apart?: () => readonly FileScope[]): Tool {
   return defineTool({
     name: 'send_file',
     description: `Sends a file from ${nameScopes(places)}, or up to 10 as an album, to the person, in this conversation.`,
@@ -217,7 +220,7 @@ export function sendFileTool(places: FileScopes): Tool {
       const files: Artifact[] = [];
       try {
         for (const [index, name] of [path].flat().entries()) {
-          const found = dataAt(places, name);
+          const found = dataIn(places, name, apart?.() ?? []);
           if (!found.ok) return fail(found.code, found.message);
           files.push({ name, data: found.data, caption: index > 0 ? undefined : caption });
         }
@@ -236,6 +239,13 @@ export function sendFileTool(places: FileScopes): Tool {
 type Data = Readonly<
   { ok: true; data: Artifact['data'] } | { ok: false; code: Parameters<typeof fail>[0]; message: string }
 >;
+
+function dataIn(places: FileScopes, path: string, apart: readonly FileScope[]): Data {
+  const found = dataAt(places, path);
+  if (found.ok || found.code !== 'FILE_NOT_FOUND') return found;
+  const elsewhere = apart.map((place) => dataAt([place], path)).find(({ ok }) => ok);
+  return elsewhere ?? found;
+}
 
 function dataAt(places: FileScopes, path: string): Data {
   const found = findInScope(places, path);

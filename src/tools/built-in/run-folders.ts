@@ -20,9 +20,32 @@ export const scratchGroup = 'runs';
 
 export const scratchFolders = (root: string): string => path.join(root, scratchGroup);
 
-/** `conversation` has its chat's first id (A6). */
-export function runFolders(root: string, conversation: Conversation, runId: string): RunFolders {
-  return { scratch: path.join(scratchFolders(root), runId), chat: chatFolder(root, conversation) };
+/** `conversation` has its chat's first id (A6). `restricted`: skills around and of the run that not everybody may use. */
+export function runFolders(
+  root: string,
+  conversation: Conversation,
+  { id, restricted }: Readonly<{ id: string; restricted: readonly string[] }>,
+): RunFolders {
+  return {
+    scratch: path.join(scratchFolders(root), id),
+    chat: ownFolder(chatFolder(root, conversation), restricted),
+  };
+}
+
+/** Of the skills that not everybody in the chat may use, beside the chat's own folder (S16). */
+export function ownFolder(chat: string, restricted: readonly string[]): string {
+  if (restricted.length === 0) return chat;
+  return `${chat}-only-${digest([...restricted].sort().join(' ')).slice(0, 16)}`;
+}
+
+/** Whether a folder is the chat's, or holds a copy of it for restricted skills. */
+export function isShownIn(folder: string, chat: string): boolean {
+  return folder === chat || folder.startsWith(`${chat}-only-`);
+}
+
+/** Whether a folder is of a chat, or of one of its threads or restricted skills. */
+export function isOfChat(folder: string, chat: string): boolean {
+  return folder === chat || folder.startsWith(`${chat}-`);
 }
 
 /** The names by which `Folders` knows them. */
@@ -90,7 +113,13 @@ export function runScopes(
 }
 
 export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>): FileScopes {
-  return [{ kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat }];
+  return [chatScope(chat, sandbox)];
+}
+
+export type PlainScope = Exclude<FileScope, { kind: 'skill' }>;
+
+export function chatScope(chat: string, sandbox: Pick<Sandbox, 'seen'>): PlainScope {
+  return { kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat };
 }
 
 function namesOf(
@@ -139,10 +168,7 @@ export function nameScopes(places: readonly FileScope[]): string {
 }
 
 /** A descriptor of the file in a folder of the run or conversation; undefined if it is `absent`. */
-export function openIn(
-  place: Exclude<FileScope, { kind: 'skill' }>,
-  names: readonly string[],
-): number | undefined {
+export function openIn(place: PlainScope, names: readonly string[]): number | undefined {
   return openInside({ root: place.host, names }, { alone: true });
 }
 

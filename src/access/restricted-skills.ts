@@ -1,0 +1,15 @@
+import type { SkillRules } from '../core/access-settings.ts';
+import type { SeenChatType } from '../core/conversation.ts';
+
+/**
+ * Those of these skills that only some people of this chat may use, by `allow_users`. What they write lies apart from the
+ * chat's folder (S16). None in a direct message, which has one person.
+ */
+export function restrictedSkills(
+  names: readonly string[],
+  { skills }: SkillRules,
+  chatType: SeenChatType,
+): readonly string[] {
+  if (chatType === 'private') return [];
+  return names.filter((name) => skills.get(name)?.allowUsers !== undefined);
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { decideSkill } from '../access/decide-skill.ts';
+import { restrictedSkills } from '../access/restricted-skills.ts';
+import type { Tool } from '../core/tool.ts';
+import { removeFolder } from '../lib/files/write-inside.ts';
+import { bringShared } from '../runs/shared-files.ts';
+import { bashTool } from '../tools/built-in/bash.ts';
+import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
+import {
+  chatScope,
+  makeRunFolders,
+  nameOfChat,
+  ownFolder,
+  scratchFolders,
+  turnScopes,
+  type PlainScope,
+} from '../tools/built-in/run-folders.ts';
+import { inFolders } from '../tools/in-folders.ts';
+import type { ActiveSkills } from './active-skills.ts';
+import type { OpenTurn } from './open-turn.ts';
+import type { TurnDeps } from './turn-context.ts';
+
+const commandTimeoutMs = 120_000;
+
+/**
+ * The main agent's tools in the chat's folder (T2, T4). While it follows a skill that not everybody in the chat may use,
+ * they work in that skill's own folder (S16).
+ */
+export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps): readonly Tool[] {
+  const { host, skills } = deps;
+  const { folders } = skills;
+  const inChat = toolsIn(turn.chat, { turn, active }, deps);
+  const apart = new Map<string, readonly Tool[]>();
+
+  function toolNow(index: number): Readonly<{ tool: Tool; chat: string }> {
+    const followed = active.restriction.followed().map(({ skill }) => skill);
+    const restricted = restrictedSkills(followed, host.runtime().rules, turn.message.chatType);
+    const chat = ownFolder(turn.chat, restricted);
+    const made = chat === turn.chat ? inChat : (apart.get(chat) ?? toolsIn(chat, { turn, active }, deps));
+    apart.set(chat, made);
+    const tool = made[index];
+    if (tool === undefined) throw new Error('each folder has the same tools');
+    return { tool, chat };
+  }
+
+  return inChat.map((tool, index) => ({
+    ...tool,
+    reads: async (input) => toolNow(index).tool.reads?.(input),
+    async within(work) {
+      const now = toolNow(index);
+      if (now.chat !== turn.chat) await bringShared({ shared: turn.chat, own: now.chat }, folders);
+      return now.tool.within?.(work) ?? work();
+    },
+    run: (input, context) => toolNow(index).tool.run(input, context),
+  }));
+}
+
+function toolsIn(
+  chat: string,
+  { turn, active }: Readonly<{ turn: OpenTurn; active: ActiveSkills }>,
+  deps: TurnDeps,
+): readonly Tool[] {
+  const { sandbox, folders } = deps.skills;
+  const places = turnScopes(chat, sandbox);
+  const quota = deps.host.runtime().config.sandbox.diskMb * 1024 * 1024;
+  const names = [nameOfChat(chat)];
+  const apart = foldersApart(turn, deps).map(({ host }) => nameOfChat(host));
+  const ofChat = [
+    turnBash(chat, active, deps),
+    readFileTool(places),
+    writeFileTool(places, quota),
+    listFilesTool(places),
+  ].map((tool) => inFolders(tool, { names, places, folders }));
+  const send = sendFileTool(places, () => foldersApart(turn, deps));
+  return [...ofChat, inFolders(send, { names: [...names, ...apart], places, folders })];
+}
+
+/** Of each restricted skill that this person may use here. */
+function foldersApart(turn: OpenTurn, { host, skills }: TurnDeps): readonly PlainScope[] {
+  const { rules } = host.runtime();
+  const may = (name: string): boolean => {
+    const skill = turn.registry.get(name);
+    const by = ['person', 'model'] as const;
+    return (
+      skill !== undefined && by.some((one) => decideSkill(skill, rules, { ...turn.use, by: one }).allowed)
+    );
+  };
+  return restrictedSkills([...rules.skills.keys()], rules, turn.message.chatType)
+    .filter(may)
+    .map((name) => chatScope(ownFolder(turn.chat, [name]), skills.sandbox));
+}
+
+/** No skills, no network, a scratch folder for each command. */
+function turnBash(
+  chat: string,
+  { restriction }: ActiveSkills,
+  { skills: { sandbox, folders } }: TurnDeps,
+): Tool {
+  return bashTool({
+    place: {
+      sandbox,
+      folders: [
+        'the working directory (empty, gone when the command ends)',
+        `${sandbox.seen('chat', chat)} (kept for this conversation)`,
+      ],
+      async within(work) {
+        const own = { scratch: path.join(scratchFolders(folders.root), randomUUID()), chat };
+        await makeRunFolders(own);
+        try {
+          return await work(own);
+        } finally {
+          await removeFolder(own.scratch);
+        }
+      },
+    },
+    env: {},
+    simple: () => restriction.commands !== undefined,
+    timeoutMs: commandTimeoutMs,
+  });
+}
