@@ -1,5 +1,6 @@
 import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
+import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest, printable } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
@@ -18,7 +19,14 @@ import { skillsHere } from './skills-here.ts';
  * 2 if nobody could be asked.
  */
 export async function addSkills(
-  options: Shared & Readonly<{ source: string; ref?: string; yes?: boolean; name?: readonly string[] }>,
+  options: Shared &
+    Readonly<{
+      source: string;
+      ref?: string;
+      yes?: boolean;
+      name?: readonly string[];
+      except?: readonly string[];
+    }>,
 ): Promise<void> {
   const config = await openOperatorConfig(options.config);
   const { dataDir } = config.bot;
@@ -28,25 +36,38 @@ export async function addSkills(
   const ref = options.ref ?? known?.ref;
   const problem = ref === undefined ? undefined : refProblem(ref);
   if (problem !== undefined) throw new OperatorError(`--ref: ${problem}.`);
-  const names = options.name;
+  const { name: names, except = [] } = options;
   const place = { dataDir, address, ref };
 
   await withSource(place, async (snapshot) => {
-    const wanted = names === undefined ? {} : { wanted: (name: string) => names.includes(name) };
     const found = await readOffers(snapshot, {
       limits: installLimits,
       strict: config.skills.strict,
-      ...wanted,
+      wanted: (name) => (names?.includes(name) ?? true) && !except.includes(name),
     });
     const locked = known?.locked?.skills ?? [];
-    const offers = found.offers.filter((offer) => {
+    const elsewhere = installedElsewhere(config, source);
+    const taken = found.offers.filter(({ name }) => elsewhere.has(name));
+    const free = found.offers.filter((offer) => !taken.includes(offer));
+    const offers = free.filter((offer) => {
       const agreed = locked.find(({ name }) => name === offer.name);
       return agreed === undefined || isChanged(agreed, offer);
     });
     for (const line of refusedLines(found.refused)) print(line);
-    for (const name of names ?? []) complainOfAbsent(name, [...found.offers, ...found.refused], found.others);
-    if (found.offers.length + found.refused.length + found.others.length === 0)
-      throw new OperatorError(`There is no skill in ${source}: nothing has a SKILL.md within four folders.`);
+    for (const { name } of taken)
+      print(
+        `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "skillet skill remove ${name}" first`,
+      );
+    const all = [...found.offers, ...found.refused];
+    for (const name of names ?? []) complainOfAbsent(name, all, found.others);
+    for (const name of except)
+      complainOfAbsent(
+        name,
+        found.others.map((other) => ({ name: other })),
+        all.map(({ name: other }) => other),
+      );
+    if (all.length + found.others.length === 0)
+      throw new OperatorError(nothingIn(source, snapshot.entries.length, found.tooDeep));
     const { commit } = snapshot;
     const from = {
       source,
@@ -57,9 +78,9 @@ export async function addSkills(
       // No byte changes, but later looks use this ref.
       if (locked.length > 0 && known?.locked?.ref !== ref)
         installSkills(dataDir, { ...from, offers, at: Date.now() });
-      if (found.refused.length > 0) process.exitCode = 1;
+      if (found.refused.length + taken.length > 0) process.exitCode = 1;
       return print(
-        found.offers.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
+        free.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
       );
     }
     const registry = await skillsHere(config);
@@ -81,6 +102,22 @@ export async function addSkills(
     await askBot(options.config, 'skills installed', { source, commit, skills });
     print(`Installed: ${namesOf(offers)}. A running bot takes it in at once.`);
   });
+}
+
+/** By name, the other source that it is installed from. */
+function installedElsewhere(config: Config, source: string): ReadonlyMap<string, string> {
+  const others = skillSources(config).filter((each) => each.source !== source);
+  return new Map(
+    others.flatMap((each) => (each.locked?.skills ?? []).map(({ name }) => [name, each.source] as const)),
+  );
+}
+
+function nothingIn(source: string, files: number, tooDeep: readonly string[]): string {
+  const [deep] = tooDeep;
+  const looked = `none of its ${files} files is a SKILL.md within four folders. Folders with a dot, such as .claude/skills, are looked at, too, but not .git, .venv, .cache or node_modules`;
+  return deep === undefined
+    ? `There is no skill in ${source}: ${looked}.`
+    : `There is no skill in ${source} that can be offered: ${printable(deep)} lies deeper than four folders. Copy the folder above it here and add that.`;
 }
 
 function complainOfAbsent(

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Config } from '../config/complete-config.ts';
 import {
   addressText,
@@ -63,7 +66,7 @@ export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): reado
 export function namedSource(text: string): SourceAddress {
   const read = readAddress(text, { cwd: process.cwd(), home: homedir() });
   if (!read.ok) throw new OperatorError(`That is no source: ${read.problem}.`);
-  return read.address;
+  return asRepository(read.address);
 }
 
 function configuredAddress({
@@ -76,10 +79,18 @@ function configuredAddress({
   path: string | undefined;
 }): SourceAddress {
   if (repo !== undefined) return repositoryAddress(repo);
-  if (path !== undefined) return { kind: 'folder', path };
+  if (path !== undefined) return asRepository({ kind: 'folder', path });
   const read = readGitUrl(url ?? '');
   if (!read.ok) throw new OperatorError(`[[skills.sources]]: ${read.problem}.`);
   return read.address;
+}
+
+/** A bare repository holds its files as git keeps them, so git reads it. */
+function asRepository(address: SourceAddress): SourceAddress {
+  if (address.kind !== 'folder') return address;
+  const has = (name: string): boolean => existsSync(join(address.path, name));
+  if (!has('HEAD') || !has('objects') || !has('refs') || has('SKILL.md')) return address;
+  return { kind: 'git', transport: 'file', url: pathToFileURL(address.path).href.replace(/\/+$/, '') };
 }
 
 function lockedAddress(source: string): SourceAddress {

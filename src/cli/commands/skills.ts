@@ -47,9 +47,12 @@ export const skillCommands = [
       name: option<readonly string[] | undefined>('skill', 'only this one; may be given again', {
         read: gather,
       }),
+      except: option<readonly string[] | undefined>('skill', 'all but this one; may be given again', {
+        read: gather,
+      }),
       yes: flag('agree to what is shown'),
     },
-    examples: ['skillet skill add owner/name --name dice'],
+    examples: ['skillet skill add owner/name --name dice', 'skillet skill add owner/name --except dice'],
     run: async (given) => (await import('../skill-add.ts')).addSkills(given),
   }),
   command({

@@ -29,6 +29,8 @@ export type Offers = Readonly<{
   offers: readonly Offer[];
   refused: readonly Refused[];
   others: readonly string[];
+  /** SKILL.md files that lie too deep to be offered. */
+  tooDeep: readonly string[];
 }>;
 
 /**
@@ -41,7 +43,7 @@ export async function readOffers(
   options: Readonly<{ limits: InstallLimits; strict: boolean; wanted?: (name: string) => boolean }>,
 ): Promise<Offers> {
   const { limits, strict, wanted = () => true } = options;
-  const found = findInSource(snapshot.entries);
+  const { found, tooDeep } = findInSource(snapshot.entries);
   const small = found.filter(({ skillFile }) => skillFile.size <= limits.fileBytes);
   keepWithin(
     small.map(({ skillFile }) => skillFile),
@@ -57,7 +59,12 @@ export async function readOffers(
       problems: [`SKILL.md has more than ${sizeText(limits.fileBytes)}`],
     }));
   const others: string[] = [];
-  const chosen: { found: FoundInSource; definition: Definition; notes: readonly Diagnostic[] }[] = [];
+  const chosen: {
+    found: FoundInSource;
+    definition: Definition;
+    notes: readonly Diagnostic[];
+    bytes: Buffer;
+  }[] = [];
   for (const [index, each] of small.entries()) {
     const bytes = skillFiles[index] ?? Buffer.alloc(0);
     const read = judge(placeOf(snapshot, each, bytes), { diagnostics: [] }, strict);
@@ -70,9 +77,11 @@ export async function readOffers(
     } else {
       const { problems, notes } = inspect(each, limits);
       const twice = chosen.find(({ definition }) => definition.name === name);
+      // Repositories keep the same skill for each program: `skills/x` and `.claude/skills/x`.
+      if (twice !== undefined && twice.bytes.equals(bytes)) continue;
       const all = [...problems, ...(twice === undefined ? [] : [`${twice.found.path} has the same name`])];
       if (all.length > 0) refused.push({ name, path: each.path, problems: all });
-      else chosen.push({ found: each, definition: read.definition, notes });
+      else chosen.push({ found: each, definition: read.definition, notes, bytes });
     }
   }
   const files = chosen.flatMap((each) => plainFiles(each.found));
@@ -106,7 +115,7 @@ export async function readOffers(
       diagnostics: [...again.definition.diagnostics, ...notes],
     };
   });
-  return { offers, refused, others: others.sort() };
+  return { offers, refused, others: others.sort(), tooDeep };
 }
 
 function placeOf({ address }: SourceSnapshot, { path, skillFile }: FoundInSource, bytes: Buffer) {
@@ -190,12 +199,27 @@ type FoundInSource = Readonly<{
   entries: readonly SourceEntry[];
 }>;
 
+/** Folders of a source that hold copies and caches, not skills. */
+const leftOut: ReadonlySet<string> = new Set([
+  'node_modules',
+  '.git',
+  '.hg',
+  '.svn',
+  '.venv',
+  '.cache',
+  '.tox',
+]);
+
 /**
- * As in a root (D4): four folders deep, not nested, no dot entries or `node_modules`, flat files at the top. The
- * source itself may be a skill, too.
+ * Four folders deep, not nested, flat files at the top; the source itself may be a skill, too. Other than in a root (D4)
+ * folders such as `.claude/skills` and `skills/.curated` count: other people keep skills there. Folders without a dot
+ * come first.
  */
-function findInSource(entries: readonly SourceEntry[]): readonly FoundInSource[] {
+function findInSource(
+  entries: readonly SourceEntry[],
+): Readonly<{ found: readonly FoundInSource[]; tooDeep: readonly string[] }> {
   const skillFiles = new Map<string, SourceEntry>();
+  const tooDeep: string[] = [];
   const flat: SourceEntry[] = [];
   for (const entry of entries) {
     if (entry.kind !== 'file' || entry.problem !== undefined) continue;
@@ -203,10 +227,10 @@ function findInSource(entries: readonly SourceEntry[]): readonly FoundInSource[]
     const name = basename(entry.path);
     if (folder === '' && isFlatSkill(name) && !isSkillFileName(name)) flat.push(entry);
     const parts = folder === '' ? [] : folder.split('/');
-    if (parts.length > scanDepth || parts.some((part) => part.startsWith('.') || part === 'node_modules'))
-      continue;
+    if (!isSkillFileName(name) || parts.some((part) => leftOut.has(part))) continue;
+    if (parts.filter((part) => !startsWithDot(part)).length > scanDepth) tooDeep.push(entry.path);
     // In path order, SKILL.md is the first spelling.
-    if (isSkillFileName(name) && !skillFiles.has(folder)) skillFiles.set(folder, entry);
+    else if (!skillFiles.has(folder)) skillFiles.set(folder, entry);
   }
   if (skillFiles.has('')) flat.length = 0;
   const outermost = [...skillFiles].filter(
@@ -216,7 +240,17 @@ function findInSource(entries: readonly SourceEntry[]): readonly FoundInSource[]
     const inside = path === '' ? entries : entries.filter((entry) => entry.path.startsWith(`${path}/`));
     return { path, skillFile, entries: inside };
   });
-  return [...inFolders, ...flat.map((entry) => ({ path: entry.path, skillFile: entry, entries: [entry] }))];
+  const isHidden = ({ path }: FoundInSource): number => (path.split('/').some(startsWithDot) ? 1 : 0);
+  inFolders.sort((a, b) => isHidden(a) - isHidden(b));
+  const found = [
+    ...inFolders,
+    ...flat.map((entry) => ({ path: entry.path, skillFile: entry, entries: [entry] })),
+  ];
+  return { found, tooDeep };
+}
+
+function startsWithDot(part: string): boolean {
+  return part.startsWith('.');
 }
 
 function folderOf(path: string): string {
