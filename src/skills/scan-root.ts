@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync, type Dirent } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 
@@ -28,7 +28,10 @@ export function isFlatSkill(name: string): boolean {
   return name.endsWith('.md') && !besides.test(name);
 }
 
-/** Not inside skills, dot entries or `node_modules`, and never outside the root by a link (D4, D5). A missing root has none. */
+/**
+ * Not inside skills, dot entries or `node_modules`, and never outside the root by a link (D4, D5). What a link leads to
+ * is read once: by its own path, if that lies in the root. A missing root has none.
+ */
 export async function scanRoot(root: string): Promise<RootScan> {
   const skills: FoundSkill[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -39,19 +42,30 @@ export async function scanRoot(root: string): Promise<RootScan> {
   const pace = createYieldToEventLoop();
   let entryCount = 0;
 
-  const escapes = (path: string, what: string): boolean => {
+  /** Real paths of folders and of skill files that were read. */
+  const seen = new Set<string>();
+  const links: Readonly<{ entry: Dirent; path: string; depth: number }>[] = [];
+  const aliases: string[] = [];
+
+  /** The real path of a link, if it may be read and was not yet. */
+  const follow = (path: string, what: string): string | undefined => {
     const real = realPathOf(path);
-    if (real !== undefined && isInside(realRoot, real)) return false;
+    if (real !== undefined && isInside(realRoot, real)) {
+      if (!seen.has(real)) return real;
+      aliases.push(`${relative(root, path)} → ${relative(realRoot, real) || '.'}`);
+      return undefined;
+    }
     const message =
       real === undefined
         ? `${what} is a broken link`
-        : `${what} leads out of its root, to ${real}; it is not read`;
+        : `${what} leads out of its root, to ${real}; it is not read: copy what it leads to, or install it with "skillet skill add ${real}"`;
     diagnostics.push({ level: 'error', code: 'SYMLINK_ESCAPE', message, path });
-    return true;
+    return undefined;
   };
 
   const enter = async (folder: string, entries: readonly Dirent[], depth: number): Promise<void> => {
     folders.push(folder);
+    seen.add(realPathOf(folder) ?? folder);
     await pace();
     const skillFile = depth === 0 ? undefined : pickSkillFile(entries);
     const noFile = skillFile === undefined ? entries.find(isSkillFolder) : undefined;
@@ -61,8 +75,8 @@ export async function scanRoot(root: string): Promise<RootScan> {
     }
     if (skillFile !== undefined) {
       const path = join(folder, skillFile.name);
-      if (skillFile.isSymbolicLink() && escapes(path, skillFile.name)) return;
-      skills.push({ path, directory: folder, diagnostics: spelling(path, skillFile.name) });
+      if (skillFile.isSymbolicLink()) links.push({ entry: skillFile, path, depth });
+      else addSkill(path, folder, skillFile.name);
       return;
     }
     for (const entry of sorted(entries)) {
@@ -70,29 +84,63 @@ export async function scanRoot(root: string): Promise<RootScan> {
       if (entryCount > entryLimit) return;
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(folder, entry.name);
-      const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && !entry.name.endsWith('.md'));
-      if (!isFolder) {
+      if (entry.isSymbolicLink()) {
+        if (depth < scanDepth || entry.name.endsWith('.md')) links.push({ entry, path, depth });
+        continue;
+      }
+      if (!entry.isDirectory()) {
         if (depth === 0 && isFlatSkill(entry.name)) addFlat(entry, path);
         continue;
       }
-      if (depth >= scanDepth || (entry.isSymbolicLink() && escapes(path, entry.name))) continue;
-      const inner = readEntries(path, diagnostics);
+      const inner = depth >= scanDepth ? undefined : readEntries(path, diagnostics);
       if (inner !== undefined) await enter(path, inner, depth + 1);
     }
+  };
+
+  const addSkill = (path: string, directory: string, name: string): void => {
+    seen.add(realPathOf(path) ?? path);
+    skills.push({ path, directory, diagnostics: spelling(path, name) });
   };
 
   const addFlat = (entry: Dirent, path: string): void => {
     if (isSkillFileName(entry.name)) {
       const message = "lies directly in a root; put it into a folder with the skill's name";
       diagnostics.push({ level: 'warning', code: 'SKILL_IN_ROOT', message, path });
-    } else if (!entry.isSymbolicLink() || !escapes(path, entry.name)) skills.push({ path, diagnostics: [] });
+      return;
+    }
+    seen.add(realPathOf(path) ?? path);
+    skills.push({ path, diagnostics: [] });
+  };
+
+  /** After everything real, so that a link to it is known as one. What links bring may hold links again. */
+  const followLinks = async (): Promise<void> => {
+    for (let link = links.shift(); link !== undefined; link = links.shift()) {
+      const { entry, path, depth } = link;
+      const { name } = entry;
+      const isFile = name.endsWith('.md');
+      if (isFile && !isSkillFileName(name) && (depth > 0 || !isFlatSkill(name))) continue;
+      if (follow(path, name) === undefined) continue;
+      if (isFile && depth > 0) addSkill(path, dirname(path), name);
+      else if (isFile) addFlat(entry, path);
+      else {
+        const inner = readEntries(path, diagnostics);
+        if (inner !== undefined) await enter(path, inner, depth + 1);
+      }
+    }
   };
 
   await enter(root, rootEntries, 0);
+  await followLinks();
+  if (aliases.length > 0) {
+    const more = aliases.length > 5 ? `, and ${aliases.length - 5} more` : '';
+    const message = `links to what is read already are left out: ${aliases.slice(0, 5).join(', ')}${more}`;
+    diagnostics.push({ level: 'note', code: 'LINKS_LEFT_OUT', message, path: root });
+  }
   if (entryCount > entryLimit) {
     const message = `more than ${entryLimit} entries; the rest is not looked at`;
     diagnostics.push({ level: 'error', code: 'ROOT_TOO_LARGE', message, path: root });
   }
+  skills.sort((one, other) => (one.path < other.path ? -1 : 1));
   return { skills, diagnostics, folders };
 }
 
