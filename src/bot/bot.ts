@@ -26,7 +26,7 @@ export type BotParts = Readonly<{
   config: Config;
   host: Readonly<{
     store: Store;
-    health: Pick<StoreHealth, 'start' | 'stop'> & Readonly<{ readiness(): Readiness }>;
+    health: Pick<StoreHealth, 'start' | 'stop' | 'patient'> & Readonly<{ readiness(): Readiness }>;
     audit: Audit;
     meter: Meter;
     tracing?: Tracing | undefined;

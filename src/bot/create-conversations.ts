@@ -1,6 +1,7 @@
 import { createCommands } from '../conversations/commands.ts';
 import { giveUp, handleItem, type ItemDeps } from '../conversations/handle-item.ts';
 import { createInboxWorker, hasProgressed, type InboxWorker } from '../conversations/inbox-worker.ts';
+import { ProcessEnded } from '../conversations/suspects.ts';
 import { createReceiveEvent } from '../conversations/intake/receive-event.ts';
 import { createJudgeMessage } from '../conversations/judge-message.ts';
 import { createOverview } from '../conversations/overview.ts';
@@ -12,6 +13,10 @@ import { measureTurns } from '../operator/health/measure-work.ts';
 import { noTracing } from '../operator/tracing/tracing.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createAccessInForce } from './access-in-force.ts';
+import { inlineCode } from '../lib/text/text.ts';
+import type { Replies } from '../replies/replies.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import { patientKeyed } from '../store/patient-keyed.ts';
 import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
@@ -67,13 +72,14 @@ export function createConversations(base: Base, features: Features, parts: BotPa
       progressed: (of, at) => hasProgressed(of, at, host),
       async onDead(dead, error) {
         await giveUp(dead, error, item);
+        if (error instanceof ProcessEnded) await tellOfDeath(dead, chat.replies);
         parts.terminals?.onDead(dead.key);
       },
       channels: [...chat.channels.keys()],
       concurrency: parts.config.agent.concurrency,
       mostTries: parts.terminals?.mostTries,
     },
-    host,
+    { ...host, store: { ...store, keyed: patientKeyed(store.keyed, parts.host.health) } },
   );
   const onEvent = createReceiveEvent({
     host,
@@ -87,4 +93,14 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     shows: { overview, settings, memory },
   });
   return { onEvent, worker };
+}
+
+function tellOfDeath({ key, message }: InboxItem, { tellOwners }: Pick<Replies, 'tellOwners'>): Promise<void> {
+  const sender = inlineCode(message.sender.id);
+  const retry = inlineCode(`skillet inbox retry ${key}`);
+  return tellOwners(
+    `died:${key}`,
+    (say) =>
+      say`My process ended each time while I worked on one message of ${sender}, so I set that message aside. To try it again: ${retry}`,
+  );
 }

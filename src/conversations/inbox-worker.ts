@@ -3,14 +3,16 @@ import { invocationId } from '../agent/models/anthropic-request.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
+import { interrupted } from '../core/tool-call.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { createSuspects } from './suspects.ts';
 import { runIdOf, runJournal } from '../runs/run-journal.ts';
 import { journalOf, taskKey } from '../runs/tasks.ts';
-import type { Inbox, InboxItem } from '../store/inbox.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import type { Values } from '../store/patient-keyed.ts';
 import { NewerRow } from '../store/newer-row.ts';
-import type { Signals } from '../store/signals.ts';
 import type { Serving, Store } from '../store/store.ts';
 
 /** The item is answered and stored, or postponed. */
@@ -28,9 +30,6 @@ const abortedMs = 5_000;
 const mostEarly = 1_000;
 /** Most runs wait for a model. */
 const runsPerTurn = 4;
-const died = 'the process ended while this was answered';
-const diedAlone = 'the process ended under this again and again: it is answered alone';
-const aloneWaitMs = 1_000;
 /** Waits before the next try, in milliseconds, by failed tries. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
@@ -46,15 +45,35 @@ export function createInboxWorker(
     concurrency: number;
     mostTries?: (key: string) => number;
   }>,
-  host: Readonly<{ store: Readonly<{ inbox: Inbox; signals: Signals }>; clock: Clock; log: Log }>,
+  host: Readonly<{
+    store: Pick<Store, 'inbox' | 'signals'> &
+      Readonly<{
+        asks: Pick<Store['asks'], 'open'>;
+        keyed(namespace: 'deaths'): Pick<Values, 'get' | 'set'>;
+      }>;
+    clock: Clock;
+    log: Log;
+  }>,
 ): InboxWorker {
   const { handle, progressed, onDead, channels, concurrency, mostTries = () => 3 } = options;
   const { inbox, signals } = host.store;
   const { clock, log } = host;
   const running = new Map<string, AbortController>();
   const early = new Set<string>();
-  const alone = new Set<'run' | 'message'>();
   const stopping = new AbortController();
+  const stored = host.store.keyed('deaths');
+  const suspects = createSuspects(
+    {
+      inbox,
+      stored,
+      // Who waits for a person ends no process.
+      progressed: async (item, at) =>
+        (await host.store.asks.open(item.message.conversation)).length > 0 || progressed(item, at),
+      setAside,
+      mostTries,
+    },
+    { clock, log },
+  );
   let servings: readonly Serving[] = [];
   // From any process (Q9).
   const silence = signals.on('stop', (key) => {
@@ -69,26 +88,11 @@ export function createInboxWorker(
     const item = await inbox.take(lane, clock.now());
     if (item === undefined) return;
     try {
-      if (await diedBefore(item)) return;
-      await (mayKill(item) ? runAlone(item, lost) : run(item, lost));
+      await suspects.carryOut(item, (taken) => run(taken, lost));
     } catch (error) {
       // Another process knows how to go on (Q15).
       if (error instanceof NewerRow && !lost.aborted) await inbox.untake(item);
       throw error;
-    }
-  }
-
-  /** Items that may have crashed the process run alone, to find the culprit. */
-  async function runAlone(item: InboxItem, lost: AbortSignal): Promise<void> {
-    const kind = item.message.task?.kind === 'run' ? 'run' : 'message';
-    if (alone.has(kind)) return inbox.postpone(item.key, died, clock.now() + aloneWaitMs);
-    alone.add(kind);
-    try {
-      await inbox.postpone(item.key, diedAlone, clock.now());
-      const again = await inbox.take(item.lane, clock.now());
-      if (again !== undefined) await run(again, lost);
-    } finally {
-      alone.delete(kind);
     }
   }
 
@@ -114,20 +118,6 @@ export function createInboxWorker(
       running.delete(item.key);
       lost.removeEventListener('abort', onLost);
     }
-  }
-
-  /** Crashed without progress. The last try counts only if it ran alone. */
-  async function diedBefore(item: InboxItem): Promise<boolean> {
-    if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
-    const most = mostTries(item.key);
-    if (item.tries + 1 < most) await inbox.fail(item.key, died, clock.now());
-    else if (most > 1 && item.error !== diedAlone) await inbox.postpone(item.key, died, clock.now());
-    else await setAside(item, new Error(died));
-    return true;
-  }
-
-  function mayKill({ key, tries, error }: InboxItem): boolean {
-    return tries + 1 >= mostTries(key) && (error === died || error === diedAlone);
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
@@ -197,7 +187,7 @@ export async function transcriptOf(
   return store.transcripts.current(conversationKey(await migrations.original(conversation)));
 }
 
-/** Since `at` (Q3). */
+/** A step ended since `at`, or the item waits for its run (Q3). A call that began tells nothing: the process may have ended by it. */
 export async function hasProgressed(
   { message }: InboxItem,
   at: number,
@@ -208,11 +198,11 @@ export async function hasProgressed(
 ): Promise<boolean> {
   const { store } = deps;
   const hasEntriesSince = async (transcript: string): Promise<boolean> =>
-    (await store.transcripts.read(transcript)).entries.some(({ entry }) => entry.at > at);
+    (await store.transcripts.read(transcript)).entries.some(({ entry }) => entry.at > at && endsStep(entry));
   if (message.task?.kind === 'run') return hasEntriesSince(journalOf(message.task));
   const transcript = await transcriptOf(message, deps);
   const { entries } = await store.transcripts.read(transcript);
-  const later = entries.filter(({ entry }) => entry.at > at);
+  const later = entries.filter(({ entry }) => entry.at > at && endsStep(entry));
   if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
   const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
   const runs = calls.map((call) => runIdOf(transcript, call));
@@ -221,6 +211,11 @@ export async function hasProgressed(
   if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
   for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run))) return true;
   return false;
+}
+
+function endsStep(entry: Entry): boolean {
+  if (entry.kind === 'tool_result') return entry.content !== interrupted;
+  return entry.kind !== 'tool_started' && entry.kind !== 'assistant';
 }
 
 function openCalls(entries: readonly Entry[]): readonly string[] {

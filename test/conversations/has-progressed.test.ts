@@ -6,6 +6,7 @@ import { hasProgressed } from '../../src/conversations/inbox-worker.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { taskKey } from '../../src/runs/tasks.ts';
+import { interrupted } from '../../src/core/tool-call.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -52,4 +53,28 @@ test('Q3 what waits for its run is not given up for it: the run has tries of its
   assert.equal(await progressed(item, clock.now()), true);
   await store.commit({ done: run });
   assert.equal(await progressed(item, clock.now()), false);
+});
+
+test('Q3 S15 a call that was cut off, and an answer that only began it, are no progress; a result is', async () => {
+  const { clock, store, message, progressed, item } = await taken();
+  const began = clock.now();
+  await clock.advance(10);
+  const at = clock.now();
+  const write = (entry: Entry): Promise<void> =>
+    store.commit({ entries: [{ transcript: 'telegram:42', entry }] });
+  await write({ kind: 'user', item: message.id, content: 'hello', at });
+  await write({
+    kind: 'assistant',
+    content: [{ type: 'tool_use', id: 'toolu_1', name: 'roll', input: {}, caller: { type: 'direct' } }],
+    stopReason: 'tool_use',
+    tokens: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+    model: 'scripted',
+    at,
+  });
+  await write({ kind: 'tool_started', toolUseId: 'toolu_1', at });
+  assert.equal(await progressed(item, began), false);
+  await write({ kind: 'tool_result', toolUseId: 'toolu_1', content: interrupted, isError: true, at });
+  assert.equal(await progressed(item, began), false);
+  await write({ kind: 'tool_result', toolUseId: 'toolu_2', content: 'six', isError: false, at });
+  assert.equal(await progressed(item, began), true);
 });

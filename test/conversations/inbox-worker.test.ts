@@ -186,30 +186,6 @@ test('Q7 stopping waits for what runs, aborts it when the time is over, and take
   );
 });
 
-test('Q3 a message under which the process dies three times is set aside, and each crash counts once', async () => {
-  const { clock, store, dead, lanes, say } = await setUp(async () => assert.fail('it was handled'));
-  await lanes.stop(0);
-  await say('1', 0);
-  await store.inbox.take('telegram:1', clock.now());
-  for (let life = 1; life <= 3; life++) {
-    const next = createInboxWorker(
-      {
-        // The process dies while it handles: nothing is finished, nothing fails.
-        handle: () => new Promise(() => undefined),
-        progressed: async () => false,
-        onDead: async (item) => void dead.push(item.key),
-        channels: ['telegram'],
-        concurrency: 8,
-      },
-      { store, clock, log: quietLog() },
-    );
-    next.start();
-    await clock.advance(100);
-  }
-  assert.deepEqual(dead, ['telegram:1:0']);
-  assert.equal((await store.inbox.list('dead'))[0]?.tries, 3);
-});
-
 test('Q6 an item of a channel that is not open here waits for a process where it is', async () => {
   const { clock, store, say } = await setUp(async () => undefined);
   for (let n = 0; n < 40; n++) {

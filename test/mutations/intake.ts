@@ -149,6 +149,12 @@ export const intakeMutations = [
       { test: 'channels/slack-intake.test.ts' },
     ],
   ]),
+  ...changesOf('conversations/suspects.ts', 'conversations/suspects.test.ts', [
+    ['a death under a message is not counted', '(further || !isCharged ? slightly : 1)', 'slightly'],
+    ['a suspect is guilty at once', 'if (clock.now() < until) return hold(item, known);', ''],
+    ['no cause is outside', 'if (Math.max(bornAt, lastInterrupted) > since) {', 'if (until < 0) {'],
+    ['suspects run beside one that is held', '[...held.values()].some((until) => until > now) || ', ''],
+  ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
     ['words long after go on with the last', ' && sentAt - last.sentAt <= fragmentMs', ''],
     ['words go on with a call of a skill', '!isCall && ', ''],
