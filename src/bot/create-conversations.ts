@@ -95,7 +95,10 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   return { onEvent, worker };
 }
 
-function tellOfDeath({ key, message }: InboxItem, { tellOwners }: Pick<Replies, 'tellOwners'>): Promise<void> {
+function tellOfDeath(
+  { key, message }: InboxItem,
+  { tellOwners }: Pick<Replies, 'tellOwners'>,
+): Promise<void> {
   const sender = inlineCode(message.sender.id);
   const retry = inlineCode(`skillet inbox retry ${key}`);
   return tellOwners(
