@@ -161,7 +161,13 @@ function asCsv(rows: LargeTable): string {
   return '\ufeff' + rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
 
+/**
+ * A formula also begins after what separates cells where commas don't, as in German, and with the wide signs of Japanese
+ * keyboards. Quotes alone don't help there: a cell that is not the first of its line is read on from its middle.
+ */
+const formula = /(^|[;\t\r\n|])( *)(?=[=@＝＠]|[+\-＋－](?![\d.,\s%]*(?:[;\t\r\n|]|$)))/g;
+
 function csvCell(text: string): string {
-  const plain = /^[=@\t\r]|^[+-](?![\d.,\s%]*$)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  const plain = text.replace(formula, `$1$2'`);
+  return /[",\r\n;\t]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

@@ -47,3 +47,33 @@ test('H2 on Slack, which shows tables itself, only the longest come as files', a
   const short = await slack.posted(({ text }) => text.includes('The first 8 of 61 rows.'));
   assert.doesNotMatch(short.text, /=R8/);
 });
+
+test('H2 no cell of a table is a formula, whatever separates cells where it is opened', async (t) => {
+  const cells: readonly (readonly [written: string, inFile: string])[] = [
+    ['x;=1+1', `"x;'=1+1"`],
+    ['x; =1+1', `"x; '=1+1"`],
+    ['a;+cmd', `"a;'+cmd"`],
+    ['a;-1,5;-x', `"a;-1,5;'-x"`],
+    ['@sum', `'@sum`],
+    ['＝1+1', `'＝1+1`],
+    ['a;＠b', `"a;'＠b"`],
+    ['-5 %', '-5 %'],
+    ['+41 79', '+41 79'],
+    ['a=b', 'a=b'],
+  ];
+  const table = [
+    '| a |',
+    '| - |',
+    ...cells.map(([written]) => `| ${written} |`),
+    ...Array.from({ length: 30 }, () => '| 1 |'),
+  ].join('\n');
+  const bot = await startWholeBot(t, { toml, script: [table] });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says('list all');
+  const { file } = await ann.dm.nextFile('table.csv');
+  const lines = file.bytes.toString().split('\r\n');
+  assert.deepEqual(
+    lines.slice(1, cells.length + 1),
+    cells.map(([, inFile]) => inFile),
+  );
+});
