@@ -296,3 +296,14 @@ test('S15 a part that many sheets name is read once', async () => {
     without: [],
   });
 });
+
+test('S15 parts that are stored as they are count as packed ones do', async () => {
+  const small = zipOf({ 'word/document.xml': paragraph('stored') }, { stored: true });
+  assert.equal(await textOf(small), 'stored');
+  const parts = { 'word/document.xml': paragraph('a'), 'word/header1.xml': ' '.repeat(21_000_000) };
+  const large = await officeText(
+    zipOf({ ...parts, 'word/header2.xml': paragraph('b') }, { stored: true }),
+    most,
+  );
+  assert.deepEqual(large, { text: 'a', whole: false, without: [] });
+});

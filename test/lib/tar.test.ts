@@ -132,3 +132,42 @@ test('L16 links, folders and names that lead out of a folder are refused', async
   await assert.rejects(list(path.join(dir, '8')), /is in it twice/);
   await assert.rejects(write(path.join(dir, '9'), [['../out', Buffer.alloc(0)]]), /for no archive/);
 });
+
+test('L16 a size has its place in the header up to 8 GiB, and beyond in a header before it', async (t) => {
+  const file = path.join(folder(t), 'x.tar');
+  const sizes = [8 ** 11 - 1, 8 ** 11];
+  for (const size of sizes) {
+    const handle = await open(file, 'w');
+    // Without its bytes: the headers tell.
+    await createTarWriter(handle).add({ name: 'large', size, mode: 0o600, mtimeMs: 0 }, []);
+    await handle.close();
+    const bytes = readFileSync(file).toString('latin1');
+    const isPlain = size === sizes[0];
+    assert.equal(bytes.slice(124, 135), isPlain ? '77777777777' : '00000000023', 'the first header');
+    assert.equal(bytes.includes(`19 size=${size}\n`), !isPlain);
+    await assert.rejects(list(file), /cut off/);
+  }
+});
+
+test('S15 L16 an extended header has 64 KiB at most, and a size that is no number is damage', async (t) => {
+  const file = path.join(folder(t), 'x.tar');
+  await write(file, [[long, Buffer.from('one')]]);
+  const good = readFileSync(file);
+  const changed = (octal: string): Buffer => {
+    const bytes = Buffer.from(good);
+    bytes.write(octal, 124, 'latin1');
+    bytes.fill(' ', 148, 156);
+    const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+    bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+    return Buffer.concat([bytes, Buffer.alloc(70_000)]);
+  };
+  for (const [octal, problem] of [
+    ['00000200001', /is too long/],
+    ['00000200000', /extended header is damaged/],
+    ['not a size.', /cut off/],
+    ['-0000000001', /./],
+  ] as const) {
+    writeFileSync(file, changed(octal));
+    await assert.rejects(list(file), problem, octal);
+  }
+});

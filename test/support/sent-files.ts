@@ -18,17 +18,17 @@ export function pdfOf(seed: string, pages = 1): Buffer {
   return Buffer.from(`%PDF-1.4\n${seed}\n${'/Type /Page\n'.repeat(pages)}%%EOF`);
 }
 
-/** A ZIP archive of these texts, as Office programs write them: packed, with a directory at the end. */
-export function zipOf(parts: Readonly<Record<string, string>>): Buffer {
+/** A ZIP archive of these texts, as Office programs write them: packed unless `stored`, with a directory at the end. */
+export function zipOf(parts: Readonly<Record<string, string>>, { stored = false } = {}): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
   for (const [name, text] of Object.entries(parts)) {
-    const content = deflateRawSync(text);
+    const content = stored ? Buffer.from(text) : deflateRawSync(text);
     // Version, flags, method, time, date, checksum, sizes, length of the name and of what follows it.
     const about = Buffer.alloc(26);
     about.writeUInt16LE(20, 0);
-    about.writeUInt16LE(8, 4);
+    about.writeUInt16LE(stored ? 0 : 8, 4);
     about.writeUInt32LE(crc32(text), 10);
     about.writeUInt32LE(content.length, 14);
     about.writeUInt32LE(Buffer.byteLength(text), 18);
