@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { ifAbsent } from '../lib/has-code.ts';
 import { createRefusedFiles, withFiles } from '../agent/with-files.ts';
 import type { Model } from '../core/model.ts';
+import { documentType } from '../core/received.ts';
 import { endingOf, fileType, typeBytes } from '../lib/files/file-type.ts';
-import { freeName, safeName } from '../lib/files/safe-name.ts';
+import { freeName, isNameFor, safeName } from '../lib/files/safe-name.ts';
 import { writeInside } from '../lib/files/write-inside.ts';
 import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
@@ -99,13 +100,16 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
     seen: Pick<KeptFile, 'hash' | 'mime'>,
   ): Promise<string> {
     const records = (await recordsOf(folder)).map(([, kept]) => kept);
-    const same = records.find(({ hash, sender }) => hash === seen.hash && sender === file.sender);
+    const wanted = safeName(file.name, endingOf(seen.mime));
+    const same = records.find(
+      ({ hash, sender, name }) => hash === seen.hash && sender === file.sender && isNameFor(wanted, name),
+    );
     if (same !== undefined) return same.name;
     const inChat = await folders.use([ofChat(folder)], 'reads', () =>
       namesIn(path.join(root, ofChat(folder))),
     );
     const taken = new Set([...records.map(({ name }) => name), ...inChat]);
-    return freeName(safeName(file.name, endingOf(seen.mime)), taken);
+    return freeName(wanted, taken);
   }
 
   /** Also from the folders of restricted skills there (S16). */
@@ -193,7 +197,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
   };
 }
 
-/** Syncs it; detects the type from its first bytes. */
+/** Syncs it; detects the type from its first bytes. Pictures and PDFs are only what begins like one. */
 async function look(
   file: string,
   { name, mime: told }: Readonly<{ name: string; mime?: string | undefined }>,
@@ -210,7 +214,8 @@ async function look(
   await handle.sync().finally(() => handle.close());
   const { mime, words } = fileType(name, start.subarray(0, size));
   const unknown = mime === 'application/octet-stream' && told !== undefined && endingOf(told) !== '';
-  return { hash: hash.digest('hex'), mime: unknown && !told.startsWith('image/') ? told : mime, words, size };
+  const isTold = unknown && !told.startsWith('image/') && told !== documentType;
+  return { hash: hash.digest('hex'), mime: isTold ? told : mime, words, size };
 }
 
 /** A command may have changed its mode. */

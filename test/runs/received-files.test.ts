@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -128,4 +129,29 @@ test('M12 Q12 what two people sent stays until both are forgotten', async () => 
   assert.ok(await received.read('room', hash, 100));
   await received.forget({ sender: 'telegram:2', folders: () => false });
   assert.equal(await received.read('room', hash, 100), undefined);
+});
+
+test('M12 the same bytes under another name are found under that name, and sent twice they are one file', async () => {
+  const { inChat, kept, keep } = open();
+  await keep('1', 'bytes', { name: 'video message' });
+  const film = await keep('2', 'bytes', { name: 'a.mp4' });
+  const again = await keep('3', 'bytes', { name: 'a.mp4' });
+  assert.deepEqual(
+    [film, again].map((one) => typeof one === 'object' && one.name),
+    ['a.mp4', 'a.mp4'],
+  );
+  await keep('4', 'others', { name: 'a.mp4' });
+  await keep('5', 'others', { name: 'a.mp4' });
+  assert.deepEqual(readdirSync(inChat()).sort(), ['a-2.mp4', 'a.mp4', 'video-message']);
+  assert.equal(readdirSync(kept()).length, 7, 'two contents and a record of each');
+});
+
+test('M12 a file whose bytes are gone is fetched again', async () => {
+  const { received, inChat, kept, keep } = open();
+  const hash = hashOf(await keep('lost', 'bytes'));
+  rmSync(path.join(kept(), hash));
+  rmSync(inChat('lost.txt'));
+  assert.equal(hashOf(await keep('lost', 'bytes')), hash);
+  assert.equal(String(await received.read('room', hash, 100)), 'bytes');
+  assert.deepEqual(readdirSync(inChat()), ['lost.txt']);
 });

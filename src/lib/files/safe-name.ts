@@ -30,3 +30,11 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
     if (!taken.has(next)) return next;
   }
 }
+
+/** Whether `freeName` could have made this name of the wanted one. */
+export function isNameFor(wanted: string, name: string): boolean {
+  const ending = path.posix.extname(wanted);
+  const stem = wanted.slice(0, wanted.length - ending.length);
+  if (!name.startsWith(stem) || !name.endsWith(ending)) return false;
+  return /^(?:-[1-9]\d*)?$/.test(name.slice(stem.length, name.length - ending.length));
+}
