@@ -4,7 +4,7 @@ import { callsOf, type Answer } from './next-step.ts';
 import { showTo, activeUnseen, collapseActiveSkills, type Viewer } from './show-to.ts';
 import type { Entry } from '../core/entry.ts';
 import type { BoundThinking } from '../core/model.ts';
-import type { ShownFile } from '../core/received.ts';
+import { withoutShown, type ShownFile } from '../core/received.ts';
 import { interrupted } from '../core/tool-call.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 
@@ -102,7 +102,11 @@ function userBlocks(entry: Extract<Entry, { kind: 'user' }>, withFiles: boolean)
   const { content, asked = [] } = entry;
   const questions = asked.map(({ text }): Block => ({ type: 'text', text }));
   const blocks: readonly Block[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return [...questions, ...fileBlocks(entry, withFiles), ...blocks].filter((block) => !isBlank(block));
+  return [
+    ...questions,
+    ...fileBlocks(entry, withFiles),
+    ...(withFiles ? blocks : saidUnshown(blocks, entry.files)),
+  ].filter((block) => !isBlank(block));
 }
 
 function answerBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {
@@ -223,6 +227,14 @@ export function fileOf(block: Block): ShownFile | undefined {
   if (block.type !== 'image' && block.type !== 'document') return undefined;
   const { source } = block as unknown as Readonly<{ source: Partial<ShownFile> }>;
   return source.hash === undefined ? undefined : (source as ShownFile);
+}
+
+/** Words of a message some of whose files are words, too. */
+export function saidUnshown(blocks: readonly Block[], files: readonly ShownFile[] = []): readonly Block[] {
+  const names = files.map(({ name }) => name);
+  return blocks.map((block) =>
+    block.type === 'text' ? { ...block, text: withoutShown(block.text, names) } : block,
+  );
 }
 
 export function asWords({ type, name }: ShownFile, why: string): Anthropic.TextBlockParam {

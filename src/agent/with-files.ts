@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { asWords, fileOf } from './to-messages.ts';
+import { asWords, fileOf, saidUnshown } from './to-messages.ts';
 import { invocationId } from './models/anthropic-request.ts';
 import { estimateTokens } from './plan-compaction.ts';
 import { callsOf } from './next-step.ts';
@@ -11,19 +11,20 @@ import type { Log } from '../lib/log.ts';
 
 /** Until the process ends. */
 type RefusedFiles = Readonly<{
-  has(alias: string, file: ShownFile): boolean;
-  add(alias: string, file: ShownFile): void;
+  /** What the model said, or empty if it said nothing. Undefined for a file that it accepts. */
+  why(alias: string, file: ShownFile): string | undefined;
+  add(alias: string, file: ShownFile, why: string): void;
 }>;
 
 const mostRemembered = 10_000;
 
 export function createRefusedFiles(): RefusedFiles {
-  const refused = new Set<string>();
+  const refused = new Map<string, string>();
   return {
-    has: (alias, { hash }) => refused.has(`${alias} ${hash}`),
-    add(alias, { hash }) {
+    why: (alias, { hash }) => refused.get(`${alias} ${hash}`),
+    add(alias, { hash }, why) {
       if (refused.size >= mostRemembered) refused.clear();
-      refused.add(`${alias} ${hash}`);
+      refused.set(`${alias} ${hash}`, why);
     },
   };
 }
@@ -45,7 +46,9 @@ export function withFiles(
     const file = fileOf(block);
     if (file === undefined) return block;
     if (model.sees === false) return asWords(file, 'can not be seen by this language model');
-    if (refused.has(model.alias, file)) return asWords(file, 'was refused by this language model');
+    const why = refused.why(model.alias, file);
+    if (why !== undefined)
+      return asWords(file, `was refused by this language model${why === '' ? '' : `: ${why}`}`);
     const bytes = await read(file);
     if (bytes?.length !== file.size) return asWords(file, 'is no longer kept');
     const source = { type: 'base64', media_type: file.mime, data: bytes.toString('base64') };
@@ -58,7 +61,13 @@ export function withFiles(
       const { content } = message;
       if (typeof content === 'string' || !content.some((block) => fileOf(block))) messages.push(message);
       // One file in memory at a time.
-      else messages.push({ ...message, content: await inTurn(content, filled) } as Anthropic.MessageParam);
+      else {
+        const blocks = await inTurn(content, filled);
+        const unshown = content.flatMap((block, index) =>
+          blocks[index]?.type === 'text' ? (fileOf(block) ?? []) : [],
+        );
+        messages.push({ ...message, content: saidUnshown(blocks, unshown) } as Anthropic.MessageParam);
+      }
     }
     return { ...request, messages };
   }
@@ -68,7 +77,9 @@ export function withFiles(
     const shown = messages.map(({ content }) =>
       typeof content === 'string'
         ? []
-        : content.flatMap((block) => fileOf(block) ?? []).filter((file) => !refused.has(model.alias, file)),
+        : content
+            .flatMap((block) => fileOf(block) ?? [])
+            .filter((file) => refused.why(model.alias, file) === undefined),
     );
     return shown.filter((files) => files.length > 0);
   }
@@ -93,7 +104,7 @@ export function withFiles(
           if (!(error instanceof ModelError)) throw error;
           const files = leftOut(error, request);
           if (files.length === 0) throw error;
-          for (const file of files) refused.add(model.alias, file);
+          for (const file of files) refused.add(model.alias, file, error.said ?? '');
           log.warn(
             { model: model.alias, files: files.map(({ name }) => name), cause: error.message },
             'the model refused files: it is asked without them',

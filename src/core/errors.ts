@@ -49,6 +49,8 @@ export class ModelError extends Error {
   readonly tooLarge: boolean;
   /** A picture or document was refused (M12). */
   readonly aboutFiles: boolean;
+  /** What the API said, in one line; undefined if it said nothing. */
+  readonly said: string | undefined;
   readonly forOperator: ForOperator | undefined;
 
   constructor(
@@ -59,6 +61,7 @@ export class ModelError extends Error {
       tooLong?: boolean;
       tooLarge?: boolean;
       aboutFiles?: boolean;
+      said?: string;
       forOperator?: ForOperator;
       cause?: unknown;
     },
@@ -69,6 +72,7 @@ export class ModelError extends Error {
     this.tooLong = more.tooLong ?? false;
     this.tooLarge = more.tooLarge ?? false;
     this.aboutFiles = more.aboutFiles ?? false;
+    this.said = more.said;
     this.forOperator = more.forOperator;
   }
 }

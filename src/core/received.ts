@@ -61,3 +61,12 @@ export type Receive = (
 ) => Promise<ReceivedOf>;
 
 export const nothingReceived: ReceivedOf = () => undefined;
+
+/** What a message says of files, for a reader who is not shown them; `names`: those files only. */
+export function withoutShown(content: string, names?: readonly string[]): string {
+  return content.replace(
+    /^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm,
+    (whole, told: string) =>
+      names === undefined || names.some((name) => told.endsWith(`/${name}`)) ? `${told}]` : whole,
+  );
+}

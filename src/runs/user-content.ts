@@ -40,11 +40,6 @@ export function withoutDate(content: string): string {
   return content.replace(/^<host[^>\n]*>\nToday is [^\n]*\n<\/host>\n/, '');
 }
 
-/** For a reader without the files. */
-export function withoutShown(content: string): string {
-  return content.replace(/^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm, '$1]');
-}
-
 export function zoneTold(content: string): string | undefined {
   return /^<host[^>\n]*>\nToday is \S+ \([^)\n]*\), \S+ (\S+)\./.exec(content)?.[1];
 }
@@ -206,8 +201,10 @@ function fileLines(attachments: readonly Attachment[], received: ReceivedOf): re
   return attachments.map((attachment) => `[${describeFile(attachment, received(attachment))}]`);
 }
 
-function describeFile({ kind, name, mime, size }: Attachment, got: Received | undefined): string {
-  const file = `${kind} ${JSON.stringify(oneLine(name, 100))}`;
+function describeFile(attachment: Attachment, got: Received | undefined): string {
+  const { kind, name, mime, size, caption } = attachment;
+  const below = caption === undefined ? '' : ` with the caption ${JSON.stringify(oneLine(caption, 200))}`;
+  const file = `${kind} ${JSON.stringify(oneLine(name, 100))}${below}`;
   if (got === undefined) {
     const told = [mime, size === undefined ? undefined : byteSize(size)].filter(Boolean);
     return [file, ...told, 'not fetched: it is when somebody answers it with a question'].join(', ');
@@ -218,7 +215,7 @@ function describeFile({ kind, name, mime, size }: Attachment, got: Received | un
       ? 'shown above'
       : got.text !== undefined
         ? got.text.spoken === true
-          ? 'its transcript is given'
+          ? `${got.text.whole ? '' : 'the beginning of '}its transcript is given`
           : textFollows(got.text)
         : got.unshown === undefined
           ? undefined

@@ -48,7 +48,12 @@ function modelOn(
           'too long': { tooLong: true },
           'too large': { tooLong: true, tooLarge: true },
         }[why];
-        throw new ModelError('no', { sentence: why, passing: false, ...flags });
+        throw new ModelError('no', {
+          sentence: why,
+          passing: false,
+          said: 'it is 9,000 pixels wide',
+          ...flags,
+        });
       }
       return { content: [], stopReason: 'end_turn', tokens: noTokens, model: 'm' };
     },
@@ -175,4 +180,32 @@ test('M9 a long text counts by its characters, however plain it is', () => {
   const plain = 'a'.repeat(1_000);
   const counts = [plain, `${plain}é`, `${plain}日`, { text: plain }].map(estimateTokens);
   assert.deepEqual(counts, [250, 251, 251, 253]);
+});
+
+test('M12 what is not shown is not said to be shown above, and a refusal tells what the model said', async () => {
+  const told = (name: string): string => `[photo "p.jpg", PNG image, 3 bytes, at /chat/${name}, shown above]`;
+  const entry = (...names: readonly string[]): Entry => ({
+    kind: 'user',
+    content: `look\n${names.map(told).join('\n')}`,
+    files: names.map((name) => fileNamed(name)),
+    at: 1,
+  });
+  const refuse = (request: string): Words | undefined =>
+    request.includes(base64('bad')) ? 'about files' : undefined;
+  const { ask, requests } = modelOn([entry('cat.png'), answered, entry('bad.png')], { refuse });
+  await ask();
+  const sent = requests.at(-1) ?? '';
+  assert.match(
+    sent,
+    /The picture bad\.png stood here and was refused by this language model: it is 9,000 pixels wide\./,
+  );
+  assert.ok(sent.includes('/chat/cat.png, shown above]') && sent.includes('/chat/bad.png]'), sent);
+  const blind = modelOn([entry('cat.png')], { sees: false });
+  await blind.ask();
+  assert.ok(blind.requests[0]?.includes('/chat/cat.png]'));
+  const many = Array.from({ length: 21 }, (_, at) => entry(`${at}.png`));
+  const older = modelOn(many);
+  await older.ask();
+  assert.ok(older.requests[0]?.includes('/chat/0.png]'));
+  assert.ok(older.requests[0]?.includes('/chat/20.png, shown above]'));
 });

@@ -88,6 +88,7 @@ export function toModelError(
     tooLong: api !== undefined && isTooLong(api),
     tooLarge: api?.status === 413,
     aboutFiles: api !== undefined && isAboutFiles(api),
+    said: api === undefined ? undefined : saidBy(api, redact),
     forOperator,
     cause,
   });
@@ -110,10 +111,13 @@ function operatorWords(
   if (api instanceof NoMessagesApi) return { said: `${redact(api.message)}.`, look: 'endpoint' };
   const look = kinds.get(type ?? '')?.look;
   if (look === undefined || isTooLong(api)) return undefined;
+  return { said: `It said (${api.status ?? type}): ${saidBy(api, redact)}.`, look };
+}
+
+function saidBy(api: ApiError, redact: (text: string) => string): string {
   const { error }: ApiBody = api.error ?? {};
   const said = typeof error?.message === 'string' ? error.message : api.message;
-  const words = oneLine(redact(said), 300).replace(/\.$/, '');
-  return { said: `It said (${api.status ?? type}): ${words}.`, look };
+  return oneLine(redact(said), 300).replace(/\.$/, '');
 }
 
 function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {
