@@ -19,7 +19,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import type { Config } from '../config/complete-config.ts';
-import { spokenIn, textIn, textsMost } from './text-of-file.ts';
+import { heardIn, spokenIn, textIn, textsMost } from './text-of-file.ts';
 import type { Transcribe } from './transcribe.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { ChatMigrations } from '../access/chat-migrations.ts';
@@ -128,9 +128,10 @@ async function keep(
   receiving: Receiving,
 ): Promise<KeptFile | Words> {
   const { chat, channel, signal, left, deps } = receiving;
-  const { ref, name, mime, size = 0 } = attachment;
+  const { ref, name, mime, size = 0, missing } = attachment;
   const { diskMb } = deps.runtime().config.sandbox;
   if (refused !== undefined) return refused;
+  if (missing !== undefined) return missingWords[missing];
   if (ref === undefined || channel === undefined) return fixed`files of this type can’t be downloaded`;
   const room = left.bytes;
   if (size > room) return overTogether;
@@ -177,13 +178,22 @@ async function toReceived(kept: KeptFile, wanted: Wanted, say: Say, receiving: R
     return { ...base, shown: { type, hash: seen.hash, mime: seen.mime, name, size: seen.size, sender } };
   }
   const isSpoken = kind === 'audio' || mime.startsWith('audio/');
-  if (transcribe !== undefined && isSpoken)
-    return { ...base, ...(await spokenIn(kept, transcribe, say, receiving)) };
+  const heard = wanted.attachment.transcript;
+  const spoken =
+    transcribe !== undefined && isSpoken ? await spokenIn(kept, transcribe, say, receiving) : undefined;
+  if (spoken !== undefined && (spoken.text !== undefined || heard === undefined))
+    return { ...base, ...spoken };
+  if (heard !== undefined) return { ...base, ...heardIn(heard, left) };
   const [family = ''] = mime.split('/');
   const unreadable = [mime, family].find((each) => Object.hasOwn(unshownTypes, each));
   if (unreadable !== undefined) return { ...base, unshown: unshownTypes[unreadable] };
   return { ...base, ...(await textIn(kept, say, receiving)) };
 }
+
+const missingWords: Readonly<Record<NonNullable<Attachment['missing']>, Words>> = {
+  deleted: fixed`it was deleted`,
+  hidden: fixed`this workspace’s plan no longer shows it`,
+};
 
 const overTogether = (say: Say): string =>
   say`the files of a message may have ${say.bytes(most.bytes)} in total`;

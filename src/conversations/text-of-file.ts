@@ -94,7 +94,15 @@ export async function spokenIn(
     const told = say`I couldn’t understand the recording ${inlineCode(name)}. Please type it, or try again later.`;
     return { unshown: spoken.problem, told };
   }
-  const text = spoken.text.slice(0, Math.min(textMost, left.texts));
+  return heardIn({ text: spoken.text, whole: true }, left);
+}
+
+/** Words of a recording. */
+export function heardIn(
+  heard: Readonly<{ text: string; whole: boolean }>,
+  left: Receiving['left'],
+): Pick<Told, 'text'> {
+  const text = heard.text.slice(0, Math.min(textMost, left.texts));
   left.texts -= text.length;
-  return { text: { text, whole: text === spoken.text, spoken: true } };
+  return { text: { text, whole: heard.whole && text === heard.text, spoken: true } };
 }

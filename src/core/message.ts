@@ -30,6 +30,12 @@ export type Attachment = Readonly<{
   size?: number;
   /** For its channel; absent if it can't be fetched. */
   ref?: string;
+  /** Why there is nothing to fetch: somebody deleted it, or the platform hides it until its plan is paid. */
+  missing?: 'deleted' | 'hidden';
+  /** What its sender wrote below this file, if others of the message have words of their own. */
+  caption?: string;
+  /** What the platform heard in a recording. `whole`: false if it tells the beginning only. */
+  transcript?: Readonly<{ text: string; whole: boolean }>;
 }>;
 
 export type Quote = Readonly<{

@@ -39,7 +39,7 @@ export function wholeOf(parts: string, message: Message, join: Join): Message | 
   return isPart || glueTo(stored.value, message, join) !== undefined ? joinMessages(stored.value) : undefined;
 }
 
-function glueTo(parts: readonly [ItemPart, ...ItemPart[]], message: Message, join: Join): string | undefined {
+function glueTo(parts: Parts, message: Message, join: Join): string | undefined {
   if (parts.length >= bounds.joinedMessages || parts[0].message.sender.id !== message.sender.id)
     return undefined;
   return join.glue((parts.at(-1) ?? parts[0]).message);
@@ -68,9 +68,27 @@ function asStored(parts: string): readonly ItemPart[] {
 export type ItemPart = Readonly<{ message: Message; glue: string }>;
 
 /** Joins an album or a text that the client split (H3). The first part decides id, sender and place. */
-export function joinMessages(parts: readonly [ItemPart, ...ItemPart[]]): Message {
-  const [first, ...rest] = parts;
+export function joinMessages(parts: Parts): Message {
+  const [first, ...rest] = withCaptions(parts);
   return rest.reduce((joined, { message, glue }) => append(joined, message, glue), first.message);
+}
+
+type Parts = readonly [ItemPart, ...ItemPart[]];
+
+/** One caption alone is that of the whole album; of several each belongs to its own file. */
+function withCaptions(parts: Parts): Parts {
+  const hasCaption = ({ message }: ItemPart) => message.text !== '' && message.attachments.length > 0;
+  if (parts.filter(hasCaption).length < 2) return parts;
+  const [first, ...rest] = parts;
+  const bound = (part: ItemPart): ItemPart => {
+    if (!hasCaption(part)) return part;
+    const { text: caption, attachments } = part.message;
+    return {
+      ...part,
+      message: { ...part.message, attachments: attachments.map((one) => ({ ...one, caption })) },
+    };
+  };
+  return [bound(first), ...rest.map(bound)];
 }
 
 function append(joined: Message, next: Message, glue: string): Message {

@@ -75,6 +75,9 @@ const storedAttachments = z.array(
     mime: z.string().optional(),
     size: z.number().optional(),
     ref: z.string().optional(),
+    missing: z.enum(['deleted', 'hidden']).optional(),
+    caption: z.string().optional(),
+    transcript: z.object({ text: z.string(), whole: z.boolean() }).optional(),
   } satisfies FieldsOf<Attachment>),
 );
 

@@ -75,6 +75,8 @@ const readScope = /lacks the scope files:read: my operator can add it/;
 const troubles: readonly (readonly [string, SentFile, RegExp, boolean])[] = [
   ['was deleted', { ...plain, trouble: 'deleted' }, /Slack no longer has it/, false],
   ['left a tombstone', { ...plain, trouble: 'tombstone', stub: true }, /Slack no longer has it/, false],
+  ['is hidden by the plan', { ...plain, trouble: 'hidden', stub: true }, /plan no longer shows it/, false],
+  ['is described oddly', { ...plain, trouble: 'described oddly', stub: true }, /doesn’t let me/, false],
   ['lies outside of Slack', { ...plain, external: true }, /it is stored outside Slack/, false],
   ['is cut in the middle', { ...plain, trouble: 'cut' }, /was incomplete/, true],
   ['has more bytes than was said', { ...plain, trouble: 'more than said' }, /was incomplete/, true],
@@ -123,6 +125,50 @@ for (const way of ['at', 'redirect'] as const)
     );
     assert.deepEqual(seen, []);
   });
+
+test('M12 what Slack deleted or hides is known from its stub, and is not asked for', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack } = connected;
+  const stubs = [
+    { id: 'F1', mode: 'tombstone' },
+    { id: 'F2', mode: 'hidden_by_limit' },
+    { id: 'F3', mode: 'file_access', file_access: 'file_not_found' },
+    { id: 'F4', mode: 'file_access', file_access: 'check_file_info' },
+  ];
+  slack.people.dm(slack.workspace.addUser('anna'), 'read', { files: stubs, subtype: 'file_share' });
+  const { attachments } = await connected.message();
+  assert.deepEqual(
+    attachments.map(({ missing }) => missing),
+    ['deleted', 'hidden', 'deleted', undefined],
+  );
+});
+
+test('M12 a voice clip comes with what Slack heard in it', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack } = connected;
+  const clip = (transcription: unknown) => ({
+    ...slack.sentFile({ name: 'clip.m4a', mimetype: 'audio/mp4', bytes }),
+    subtype: 'slack_audio',
+    transcription,
+  });
+  const files = [
+    clip({ status: 'complete', locale: 'en-US', preview: { content: ' Call Bob. ', has_more: false } }),
+    clip({ status: 'complete', preview: { content: 'Long', has_more: true } }),
+    clip({ status: 'processing' }),
+    clip('odd'),
+  ];
+  slack.people.dm(slack.workspace.addUser('anna'), '', { files, subtype: 'file_share' });
+  const { attachments } = await connected.message();
+  assert.deepEqual(
+    attachments.map(({ kind, transcript }) => [kind, transcript]),
+    [
+      ['audio', { text: 'Call Bob.', whole: true }],
+      ['audio', { text: 'Long', whole: false }],
+      ['audio', undefined],
+      ['audio', undefined],
+    ],
+  );
+});
 
 test('M12 H2 the caption of a file keeps its formatting, and pings nobody', async (t) => {
   const { slack, channel } = await connectSlackChannel(t);

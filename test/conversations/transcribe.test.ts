@@ -132,6 +132,33 @@ test('M12 nothing is sent anywhere unless [tools.transcribe] is set', async () =
   assert.match(read, /a model can not hear it: the operator of this bot can set \[tools\.transcribe\]/);
 });
 
+const clip = { kind: 'audio', name: 'clip.ogg', mime: 'audio/ogg', ref: 'v' } as const;
+
+test('M12 without [tools.transcribe], or where it fails, what the platform heard is the person’s words', async (t) => {
+  const attachments = [{ ...clip, transcript: { text: 'Call Bob.', whole: true } }];
+  assert.match(await readOf(undefined, { attachments }), /^\[transcript of "clip\.ogg"\] Call Bob\.\n/);
+  const broken = await startServer(t, { status: 500, body: '{}' });
+  const { baseUrl } = broken;
+  assert.match(await readOf({ baseUrl, model: 'whisper-1' }, { attachments }), /Call Bob/);
+  const own = await startServer(t, said);
+  const read = await readOf({ baseUrl: own.baseUrl, model: 'whisper-1' }, { attachments });
+  assert.match(read, /Book a table/);
+  assert.doesNotMatch(read, /Call Bob/);
+  const cut = [{ ...clip, transcript: { text: 'Call', whole: false } }];
+  assert.match(await readOf(undefined, { attachments: cut }), /the beginning of its transcript is given/);
+});
+
+test('M12 a file that its platform deleted or hides is told as that, and nothing is fetched', async () => {
+  const files = ['deleted', 'hidden'] as const;
+  for (const missing of files) {
+    const read = await readOf(undefined, { attachments: [{ ...clip, missing }] });
+    assert.match(
+      read,
+      missing === 'deleted' ? /not read: it was deleted/ : /not read: this workspace’s plan no longer/,
+    );
+  }
+});
+
 const faults: readonly (readonly [string, Answer | 'cut', RegExp])[] = [
   ['refuses the key', { status: 401, body: '{}' }, /refuses the key of this bot: its operator can set/],
   ['takes no more', { status: 429, body: '{}' }, /takes no more for now/],

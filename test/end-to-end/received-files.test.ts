@@ -91,6 +91,23 @@ test('M12 an album is one turn with all its pictures', async (t) => {
   assert.deepEqual(Object.keys(await inChat(bot)).sort(), ['photo-2.jpg', 'photo-3.jpg', 'photo.jpg']);
 });
 
+test('M12 of an album with several captions the model can tell which picture each belongs to', async (t) => {
+  const bot = await startWholeBot(t, { toml: open, script: () => 'Seen.' });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const each = ['a', 'b', 'c'].map((seed) => pngOf(seed));
+  ann.sendsAlbum(each, ['before', '', 'the "after"']);
+  await ann.dm.nextMessage('Seen.');
+  const lines = textOf(lastOf(bot)).split('\n');
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('[photo')),
+    [
+      '[photo "photo.jpg" with the caption "before", PNG image, 100 bytes, at /chat/photo.jpg, shown above]',
+      '[photo "photo.jpg", PNG image, 100 bytes, at /chat/photo-2.jpg, shown above]',
+      '[photo "photo.jpg" with the caption "the \\"after\\"", PNG image, 100 bytes, at /chat/photo-3.jpg, shown above]',
+    ],
+  );
+});
+
 test('M12 S2 a text file is told as data of its sender, without secrets; a long one is cut', async (t) => {
   const bot = await startWholeBot(t, { toml: open, script: () => 'Read.' });
   const ann = bot.telegram.person({ name: 'Ann', id: 42 });
@@ -164,7 +181,11 @@ test('M12 what a model refuses is told in words, and the conversation goes on', 
   ann.sends({ kind: 'document', name: 'wide.png', bytes: pngOf('wide', { side: 9_000 }), caption: 'what?' });
   await ann.dm.nextMessage('Seen.');
   assert.equal(bot.messages.refused.length, 1);
-  assert.match(textOf(lastOf(bot)), /picture wide\.png stood here and was refused by this language model/);
+  assert.match(
+    textOf(lastOf(bot)),
+    /picture wide\.png stood here and was refused by this language model: .*8000 pixels/,
+  );
+  assert.match(textOf(lastOf(bot)), /at \/chat\/wide\.png\]/);
   ann.sends({ kind: 'photo', bytes: pngOf('small'), caption: 'and this?' });
   await ann.dm.nextMessage('Seen.');
   assert.deepEqual(filesOf(lastOf(bot)), [picture(pngOf('small'))]);
@@ -187,6 +208,7 @@ test('M12 what is too large to be shown, HEIC and Office files are told with the
       /Word document, \d+ bytes, at \/chat\/a\.docx, its text follows[^]*<file [^>]*>\nThe contract\n/,
     ],
     ['not.jpg', Buffer.from('just words'), /at \/chat\/not\.jpg, its text follows/],
+    ['not.pdf', Buffer.from('<!doctype html><p>Sign in'), /at \/chat\/not\.pdf, its text follows/],
   ];
   for (const [name, bytes, told] of files) {
     ann.sends({ kind: 'document', name, bytes, mime: 'image/jpeg', caption: 'x' });

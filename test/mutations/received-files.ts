@@ -113,7 +113,7 @@ export const receivedFileMutations: readonly Mutation[] = [
   ]),
   ...changesOf('agent/with-files.ts', 'agent/files-in-requests.test.ts', [
     ['a file is shown that was changed', 'bytes?.length !== file.size', 'bytes === undefined'],
-    ['what a model refused is shown again', 'if (refused.has(model.alias, file))', 'if (false)'],
+    ['what a model refused is shown again', 'if (why !== undefined)', 'if (false)'],
     [
       'a model that sees nothing is shown pictures',
       'if (model.sees === false) return asWords',

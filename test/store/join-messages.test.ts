@@ -29,3 +29,29 @@ test("H3 an album is meant for the bot when one of its captions is, and carries 
   assert.deepEqual(joined.command, { name: 'x', args: '' });
   assert.deepEqual(joined.replyTo, replyTo);
 });
+
+test('M12 of several captions of an album each stays with its own file; one alone is that of them all', () => {
+  const part = (name: string, text: string) => ({
+    message: makeMessage({ text, attachments: [{ kind: 'photo', name }] }),
+    glue: '\n',
+  });
+  const captionsOf = (...texts: readonly [string, ...string[]]) => {
+    const [first, ...rest] = texts.map((text, at) => part(`${at}.jpg`, text));
+    const joined = joinMessages([first!, ...rest]);
+    return [joined.text, ...joined.attachments.map(({ name, caption }) => `${name} ${caption}`)];
+  };
+  assert.deepEqual(captionsOf('before', '', 'after'), [
+    'before\nafter',
+    '0.jpg before',
+    '1.jpg undefined',
+    '2.jpg after',
+  ]);
+  assert.deepEqual(captionsOf('', 'the three', ''), [
+    'the three',
+    '0.jpg undefined',
+    '1.jpg undefined',
+    '2.jpg undefined',
+  ]);
+  const words = { message: makeMessage({ text: 'long' }), glue: '' };
+  assert.deepEqual(joinMessages([words, part('a.jpg', 'b')]).attachments, [{ kind: 'photo', name: 'a.jpg' }]);
+});

@@ -31,6 +31,8 @@ const page = /^\s*<(!doctype\s+html|html)/i;
 
 const notGiven = fixed`Slack doesn’t let me download it`;
 
+const hiddenByPlan = fixed`this workspace’s plan no longer shows it`;
+
 type File = OutgoingFile;
 
 /** Bytes. */
@@ -129,6 +131,8 @@ export function createFetchFile(
   async function find(id: string): Promise<Found> {
     const { file } = info.parse(await call('files.info', { file: id }));
     if (file.mode === 'tombstone') throw deleted();
+    if (file.mode === 'hidden_by_limit')
+      throw refused('the plan of the workspace hides a file', hiddenByPlan);
     if (file.mode === 'external' || file.is_external)
       throw refused('a file lies outside of Slack', fixed`it is stored outside Slack`);
     const url = smaller ? file.thumb_1024 || file.thumb_720 : file.url_private_download || file.url_private;
@@ -181,6 +185,7 @@ async function* withBegin(
 }
 
 function toFetchError(error: unknown): FetchFileError {
+  if (error instanceof z.ZodError) return refused('files.info described no file', notGiven);
   const code = slackErrorCode(error) ?? '';
   if (code === 'missing_scope') return notPermitted();
   if (gone.includes(code)) return deleted();

@@ -14,6 +14,15 @@ const file = z
     title: courtesy,
     mimetype: courtesy,
     size: z.number().nullish().catch(undefined),
+    mode: courtesy,
+    file_access: courtesy,
+    transcription: z
+      .object({
+        status: courtesy,
+        preview: z.object({ content: text, has_more: z.boolean().nullish() }).nullish(),
+      })
+      .nullish()
+      .catch(undefined),
   })
   .catch({});
 

@@ -241,7 +241,7 @@ function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Share
   return url ? `preview of ${url}` : byApp;
 }
 
-/** Other organizations' files have only an id. */
+/** Other organizations' files have only an id; what is gone leaves a stub. */
 function toAttachments(files: readonly SaidFile[] | null | undefined): readonly Attachment[] {
   return (files ?? []).map((file) => {
     const mime = file.mimetype || undefined;
@@ -251,8 +251,21 @@ function toAttachments(files: readonly SaidFile[] | null | undefined): readonly 
       mime,
       size: typeof file.size === 'number' ? file.size : undefined,
       ref: file.id || undefined,
+      missing: missingOf(file),
+      transcript: transcriptOf(file),
     };
   });
+}
+
+function missingOf({ mode, file_access: access }: SaidFile): Attachment['missing'] {
+  if (mode === 'hidden_by_limit') return 'hidden';
+  return mode === 'tombstone' || access === 'file_not_found' ? 'deleted' : undefined;
+}
+
+/** Of voice and video clips. */
+function transcriptOf({ transcription }: SaidFile): Attachment['transcript'] {
+  const heard = transcription?.preview?.content?.trim() ?? '';
+  return heard === '' ? undefined : { text: heard, whole: transcription?.preview?.has_more !== true };
 }
 
 function kindOf(mime: string | undefined): Attachment['kind'] {

@@ -9,6 +9,8 @@ export type SentFile = Readonly<{
   trouble?:
     | 'deleted'
     | 'tombstone'
+    | 'hidden'
+    | 'described oddly'
     | 'cut'
     | 'endless'
     | 'more than said'
@@ -39,6 +41,8 @@ export function createSentFiles(base: () => string, token: string, scopes: Reado
   const describe = (id: string, file: SentFile): Json => {
     const { name, mimetype, bytes, trouble, external = false, smaller } = file;
     if (trouble === 'tombstone') return { id, mode: 'tombstone' };
+    if (trouble === 'hidden') return { id, mode: 'hidden_by_limit' };
+    if (trouble === 'described oddly') return { id, mode: 'hosted', size: 'many' };
     const own = `${base()}/files-pri/${id}/download/${encodeURIComponent(name)}`;
     const url = typeof trouble === 'object' && 'at' in trouble ? trouble.at : own;
     return {

@@ -48,7 +48,8 @@ export type Person = Readonly<{
   /** Photos as one album, the caption on the first. */
   sendsAlbum(
     photos: number | readonly Buffer[],
-    caption: string | undefined,
+    /** Of the first photo, or of each; empty for none. */
+    caption: string | readonly string[] | undefined,
     how?: Saying,
   ): readonly number[];
   edits(id: number, text: string, where?: Chat): void;
@@ -130,7 +131,8 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
       const album = { media_group_id: String(world.nextUserId()) };
       const each = typeof photos === 'number' ? Array.from({ length: photos }, () => undefined) : photos;
       return each.map((bytes, index) => {
-        const words = index === 0 && caption !== undefined ? { caption } : {};
+        const own = typeof caption === 'object' ? caption[index] : index === 0 ? caption : undefined;
+        const words = own === undefined || own === '' ? {} : { caption: own };
         const content = contentOf({ kind: 'photo', ...words, ...(bytes === undefined ? {} : { bytes }) });
         return send({ ...content, ...album }, how);
       });
