@@ -7,6 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
+import { hasProgram, searchedFolders } from '../../src/sandbox/inside-sandbox.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { copySystem } from '../support/copy-system.ts';
@@ -172,6 +173,64 @@ test(
     assert.equal(many.status === 'stopped' ? many.reason : many, 'memory');
   },
 );
+
+const kernelMemory = {
+  'page tables': `
+step = 1 << 36
+for i in range(6):
+    p = libc.mmap(None, step, 1, 0x4022, -1, 0)
+    libc.madvise(p, step, 15)
+    for o in range(0, step, 1 << 21): ctypes.c_char.from_address(p + o).value`,
+  pipes: `
+import fcntl
+for k in range(40):
+    if os.fork() == 0:
+        held = []
+        for i in range(480):
+            r, w = os.pipe()
+            try: fcntl.fcntl(w, 1031, 1 << 20)
+            except OSError: pass
+            os.set_blocking(w, False)
+            try:
+                while True: os.write(w, b'x' * 65536)
+            except BlockingIOError: held.append((r, w))
+        time.sleep(300)`,
+  timers: `
+t = ctypes.c_void_p()
+while libc.timer_create(1, None, ctypes.byref(t)) == 0: pass`,
+  'names in memory': `
+for i in range(200000): os.close(os.open('/tmp/%d' % i, os.O_CREAT))
+for i in range(200000): os.close(os.open('/dev/shm/%d' % i, os.O_CREAT))`,
+  'memory areas': `
+for k in range(40):
+    if os.fork() == 0:
+        p = libc.mmap(None, 4096 * 65000, 0, 0x4022, -1, 0)
+        for i in range(32000): libc.mprotect(p + i * 8192, 4096, 1)
+        time.sleep(300)`,
+};
+
+for (const [what, script] of Object.entries(kernelMemory)) {
+  test(
+    `T9 bubblewrap: the kernel's own memory counts as the command's: ${what}`,
+    { skip: skip || (hasProgram('/', searchedFolders, 'python3') ? false : 'there is no python3') },
+    async (t) => {
+      assert.ok(made.ground);
+      const within = createBubblewrapSandbox({
+        bwrap,
+        limits: { ...limits, cpuSeconds: 200, memoryMb: 128 },
+      });
+      t.after(() => within.close());
+      const libc = `import ctypes, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]`;
+      const argv = ['python3', '-c', `${libc}\n${script}\ntime.sleep(300)`] as const;
+      const outcome = await within.run(requestOf(within, made.ground, { argv, timeoutMs: 250_000 }));
+      assert.equal(outcome.status === 'stopped' ? outcome.reason : outcome, 'memory');
+    },
+  );
+}
 
 test('T9 bubblewrap: the kernel is asked for nothing that knows no namespace', { skip }, async (t) => {
   if ((await sh('command -v perl || true')) === '' || process.arch !== 'x64')

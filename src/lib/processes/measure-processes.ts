@@ -4,38 +4,40 @@ import { hasCode } from '../has-code.ts';
 export type Load = Readonly<{
   ids: readonly number[];
   tasks: number;
-  /** Without mapped files; counts shared memory for each. */
+  /** Without mapped files and page tables; counts shared memory for each. */
   memory: number;
+  /** Of the kernel itself: page tables, which grow with the addresses that are read, and timers and waiting signals. */
+  kernel: number;
   cpu: number;
 }>;
 
 /** Linux' USER_HZ. */
 const ticks = 100;
+/** A timer has one, and more beside it. */
+const bytesPerSignal = 2_048;
 
 export function measureProcesses(root: number, mostTasks: number): Load {
   const ids = [root];
-  const sum = { tasks: 0, memory: 0, cpu: 0 };
+  let signals = 0;
+  const sum = { tasks: 0, memory: 0, kernel: 0, cpu: 0 };
   for (const id of ids) {
     const process = read(id);
     if (process === undefined) continue;
     sum.tasks += process.tasks;
     sum.memory += process.memory;
+    sum.kernel += process.kernel;
+    signals = Math.max(signals, process.signals);
     sum.cpu += process.cpu;
     if (sum.tasks > mostTasks) break;
     ids.push(...process.children);
   }
-  return { ids, ...sum };
+  return { ids, ...sum, kernel: sum.kernel + signals * bytesPerSignal };
 }
 
 /** Divides shared bytes among their users; skips unreadable processes. */
 export function measureOwnMemory(ids: readonly number[]): number {
-  let bytes = 0;
-  for (const id of ids) {
-    const text = readProc(`${id}/smaps_rollup`) ?? '';
-    for (const [, kilobytes] of text.matchAll(/^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)/gm))
-      bytes += Number(kilobytes) * 1024;
-  }
-  return bytes;
+  const line = /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)/gm;
+  return ids.reduce((sum, id) => sum + kilobytesOf(readProc(`${id}/smaps_rollup`) ?? '', line), 0);
 }
 
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
@@ -64,7 +66,7 @@ export function childrenOf(id: number): readonly number[] {
 
 function read(
   id: number,
-): Readonly<{ tasks: number; memory: number; cpu: number; children: readonly number[] }> | undefined {
+): Readonly<Omit<Load, 'ids'> & { signals: number; children: readonly number[] }> | undefined {
   const stat = readProc(`${id}/stat`);
   const status = readProc(`${id}/status`);
   if (stat === undefined || status === undefined) return undefined;
@@ -74,12 +76,18 @@ function read(
     .split(' ')
     .map(Number);
   const tasks = fields[17] ?? 1;
-  let memory = 0;
-  for (const [, kilobytes] of status.matchAll(/^(?:RssAnon|RssShmem):\s+(\d+)/gm))
-    memory += Number(kilobytes) * 1024;
+  const memory = kilobytesOf(status, /^(?:RssAnon|RssShmem):\s+(\d+)/gm);
+  const kernel = kilobytesOf(status, /^VmPTE:\s+(\d+)/gm);
+  // Of its user in its namespace, so the same for all processes.
+  const signals = Number(/^SigQ:\s+(\d+)/m.exec(status)?.[1] ?? 0);
   const cpu = fields.slice(11, 15).reduce((sum, each) => sum + each, 0) / ticks;
   const children = childrenOf(id);
-  return { tasks, memory, cpu, children };
+  return { tasks, memory, kernel, cpu, signals, children };
+}
+
+/** The sum of what matches, in bytes. */
+function kilobytesOf(text: string, line: RegExp): number {
+  return [...text.matchAll(line)].reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0);
 }
 
 function readProc(name: string): string | undefined {

@@ -38,6 +38,7 @@ const absent: readonly Numbers[] = [
   { x64: 68, arm64: 186 }, // msgget
   { x64: 240, arm64: 180 }, // mq_open
   { x64: 447, arm64: 447 }, // memfd_secret
+  { x64: 278, arm64: 75 }, // vmsplice: a pipe would hold huge pages
 ];
 
 /** Memory sent through a socket and closed is in no process. */
@@ -52,6 +53,9 @@ const typing = [0x5412, 0x541c];
 const setsockopt: Numbers = { x64: 54, arm64: 208 };
 /** SO_SNDBUF and SO_RCVBUF: the limits count sockets at their default size. */
 const bufferSizes = [7, 8];
+const fcntl: Numbers = { x64: 72, arm64: 25 };
+/** F_SETPIPE_SZ: the limits count pipes at their default size. */
+const pipeSize = 1031;
 const newNamespaces = 0x7e020000;
 /** Unix, IPv4, IPv6, netlink. Others, such as vsock, know no namespaces. */
 const families = [1, 2, 10, 16];
@@ -84,6 +88,7 @@ export function systemCallFilter(
       ...typing.flatMap((request) => ifEqual(request, [answer(refuse)])),
       answer(allow),
     ]),
+    ...ifEqual(fcntl[processor], [load(24), ...ifEqual(pipeSize, [answer(refuse)]), answer(allow)]),
     ...ifEqual(setsockopt[processor], [
       load(24),
       // SOL_SOCKET

@@ -97,10 +97,37 @@ async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** What a folder may hold. One that held more before a command began may keep that, and no more. */
+export type Room = Readonly<{
+  bytes: number;
+  /**
+   * Whether anything in it was written since. A file that was written before may weigh more later, as file systems
+   * allocate late.
+   */
+  wasUsed(): Promise<boolean>;
+}>;
+
+export async function roomIn(folder: string, bytes: number): Promise<Room> {
+  const held = await measureFolder(folder);
+  if (held <= bytes) return { bytes, wasUsed: () => Promise.resolve(true) };
+  const before = await stateOf(folder);
+  return { bytes: held, wasUsed: async () => (await stateOf(folder)) !== before };
+}
+
+/** Other after each write; times alone have a coarse clock. */
+async function stateOf(folder: string): Promise<string> {
+  const entries = await entriesOf(folder);
+  const newest = entries.reduce((latest, { changed }) => Math.max(latest, changed), 0);
+  const length = entries.reduce((sum, each) => sum + each.length, 0);
+  return `${entries.length} ${length} ${newest}`;
+}
+
 type Entry = Readonly<{
   below: readonly string[];
   name: string;
+  /** On the disk. */
   size: number;
+  length: number;
   changed: number;
   isFolder: boolean;
 }>;
@@ -141,7 +168,8 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
           await removeFolder(entered.at(name).replace('/self/', `/${process.pid}/`));
           continue;
         }
-        entries.push({ below, name, size: perEntry + stats.blocks * 512, changed: stats.ctimeMs, isFolder });
+        const size = perEntry + stats.blocks * 512;
+        entries.push({ below, name, size, length: stats.size, changed: stats.ctimeMs, isFolder });
         if (isFolder) waiting.push([...below, name]);
       }
     } finally {

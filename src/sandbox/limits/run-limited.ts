@@ -17,7 +17,7 @@ import {
   type Talk,
 } from './handshake.ts';
 import { killOne } from '../../lib/processes/kill-processes.ts';
-import { measureFolder, trimFolder } from './measure-disk.ts';
+import { measureFolder, roomIn, trimFolder, type Room } from './measure-disk.ts';
 import type {
   SandboxLimits,
   SandboxOutcome,
@@ -102,7 +102,7 @@ export async function runLimited(
   const { pipes, covered } = runner;
   const signal = AbortSignal.any([request.signal, runner.ending]);
   const { textInParts } = createRedaction(request.secrets ?? []);
-  const most = (): Promise<number> => (chat === undefined ? Promise.resolve(0) : mostIn(chat, limits));
+  const most = (): Promise<Room | undefined> => roomInChat(chat, limits);
   // Before the command writes; with a handshake the command waits.
   const before = handshake === undefined ? await most() : undefined;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
@@ -163,15 +163,14 @@ export async function runLimited(
     await finish(streams, heard);
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
-  const mostInChat = before === undefined ? most() : Promise.resolve(before);
+  const room = handshake === undefined ? Promise.resolve(before) : most();
   // The bot is to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
-    if (!ended)
-      watch ??= watchLimits({ root, scratch, chat, mostInChat, limits, met: enforced, onOver: stop });
+    if (!ended) watch ??= watchLimits({ root, scratch, chat, room, limits, met: enforced, onOver: stop });
   };
   if (handshake !== undefined)
-    talk = handshake.begin(child, { ready: mostInChat, watch: begin, fail: () => stop('crashed') });
+    talk = handshake.begin(child, { ready: room, watch: begin, fail: () => stop('crashed') });
   else if (child.pid !== undefined) begin(child.pid);
   deadline.start(timeoutMs);
   deadline.signal.addEventListener('abort', () => stop('timeout'), { once: true });
@@ -183,7 +182,7 @@ export async function runLimited(
     if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
-    const overfull = chat !== undefined && (await cutBack(chat, await mostInChat));
+    const overfull = chat !== undefined && (await cutBack(chat, await room));
     const met = reason ?? enforced?.() ?? bySignal.get(exitCode) ?? (overfull ? 'disk' : undefined);
     return met === undefined
       ? { status: 'exited', exitCode, ...output() }
@@ -198,14 +197,14 @@ export async function runLimited(
   }
 }
 
-async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
-  return Math.max(diskMb * 1024 * 1024, await measureFolder(chat));
+async function roomInChat(chat: string | undefined, { diskMb }: SandboxLimits): Promise<Room | undefined> {
+  return chat === undefined ? undefined : roomIn(chat, diskMb * 1024 * 1024);
 }
 
 /** Otherwise the folder could grow with each command. */
-async function cutBack(chat: string, most: number): Promise<boolean> {
-  const excess = (await measureFolder(chat)) - most;
-  if (!(excess > 0)) return false;
+async function cutBack(chat: string, room: Room | undefined): Promise<boolean> {
+  const excess = (await measureFolder(chat)) - (room?.bytes ?? Infinity);
+  if (!(excess > 0) || (await room?.wasUsed()) === false) return false;
   if (Number.isFinite(excess)) await trimFolder(chat, excess);
   return true;
 }
@@ -230,7 +229,7 @@ export async function runOnTerminal(
 ): Promise<ShellEnd> {
   const signal = AbortSignal.any([cancelled, runner.ending]);
   const [program, ...args] = command.argv;
-  const mostInChat = chat === undefined ? Promise.resolve(0) : mostIn(chat, limits);
+  const room = roomInChat(chat, limits);
   let reason: StopReason | undefined;
   let watch: ReturnType<typeof watchLimits> | undefined;
   const child = spawn(program, args, {
@@ -250,8 +249,8 @@ export async function runOnTerminal(
   const notOurs = (): void => undefined;
   for (const key of keys) process.on(key, notOurs);
   const talk = handshake?.begin(child, {
-    ready: mostInChat,
-    watch: (root) => (watch = watchLimits({ root, scratch, chat, mostInChat, limits, met, onOver: stop })),
+    ready: room,
+    watch: (root) => (watch = watchLimits({ root, scratch, chat, room, limits, met, onOver: stop })),
     fail: () => stop('crashed'),
   });
   try {

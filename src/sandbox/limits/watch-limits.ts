@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { measureOwnMemory, measureProcesses, measureSockets } from '../../lib/processes/measure-processes.ts';
 import { followGroupEvents } from './kernel-limits.ts';
-import { bytesPerName, measureFolders, measureNameless } from './measure-disk.ts';
+import { bytesPerName, measureFolders, measureNameless, type Room } from './measure-disk.ts';
+import { measureKernel } from './measure-kernel.ts';
 import type { SandboxLimits, StopReason } from '../sandbox.ts';
 
 const everyProcesses = 25;
@@ -16,17 +17,19 @@ export function watchLimits(options: {
   root: number;
   scratch: string;
   chat?: string | undefined;
-  /** Bytes that the conversation folder may hold. */
-  mostInChat: Promise<number>;
+  /** Of the conversation's folder. */
+  room: Promise<Room | undefined>;
   limits: SandboxLimits;
   /** Which limit the kernel enforced; by default the root's own groups are asked. */
   met?: (() => StopReason | undefined) | undefined;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {
-  const { root, scratch, chat, mostInChat, limits, met: events = followGroupEvents(root), onOver } = options;
+  const { root, scratch, chat, limits, met: events = followGroupEvents(root), onOver } = options;
   const stopped = new AbortController();
   const memory = limits.memoryMb * 1024 * 1024;
   const disk = limits.diskMb * 1024 * 1024;
+  /** What the slower looks found. */
+  let kernel = 0;
   const folders = chat === undefined ? [scratch] : [scratch, chat];
 
   const over = (reason: StopReason): void => {
@@ -45,8 +48,8 @@ export function watchLimits(options: {
     if (load.tasks > limits.processes) over('processes');
     else if (load.cpu > limits.cpuSeconds) over('cpu');
     else {
-      const sockets = measureSockets(load.ids.at(-1) ?? root);
-      if (load.memory + sockets > memory && measureOwnMemory(load.ids) + sockets > memory) over('memory');
+      const ofKernel = load.kernel + measureSockets(load.ids.at(-1) ?? root) + kernel;
+      if (load.memory + ofKernel > memory && measureOwnMemory(load.ids) + ofKernel > memory) over('memory');
     }
   }, everyProcesses);
   // Don't trust a disk that can't be measured.
@@ -54,7 +57,8 @@ export function watchLimits(options: {
   return { stop };
 
   async function watchDisk(): Promise<void> {
-    const allowed = [disk, await mostInChat];
+    const room = await options.room;
+    const allowed = [disk, room?.bytes ?? disk];
     let rest = everyDisk;
     for (let look = 1; ; look++) {
       await wait(rest, undefined, { signal: stopped.signal }).catch(() => undefined);
@@ -62,11 +66,13 @@ export function watchLimits(options: {
       const began = performance.now();
       const held = await measureFolders(folders);
       const names = look % namesEvery === 0 ? await measureFolders(folders, 'names') : [];
-      const nameless = await measureNameless(measureProcesses(root, limits.processes).ids);
-      const full = held.some(
+      const { ids } = measureProcesses(root, limits.processes);
+      kernel = await measureKernel(ids, memory);
+      const nameless = await measureNameless(ids);
+      const [full, fullChat] = held.map(
         (bytes, index) => bytes + nameless + (names[index] ?? 0) * bytesPerName > (allowed[index] ?? disk),
       );
-      if (full) return over('disk');
+      if (full || (fullChat && (nameless > 0 || (await room?.wasUsed()) !== false))) return over('disk');
       rest = Math.max(everyDisk, (performance.now() - began) * restAfterDisk);
     }
   }
