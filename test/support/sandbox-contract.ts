@@ -113,6 +113,101 @@ export function testSandboxContract(name: string, { open, skip = false, contains
     },
   );
 
+  test(
+    `R5 ${name}: a path of the skill means the same in every form of a command, and what commands write stays in the run`,
+    { skip },
+    async () => {
+      const ground = await prepare('');
+      for (const folder of ['scripts', 'references', 'references/deep'])
+        await mkdir(path.join(ground.skill, folder));
+      await writeFile(path.join(ground.skill, 'scripts/make.sh'), 'echo MADE $#\n', { mode: 0o755 });
+      await writeFile(path.join(ground.skill, 'references/style.md'), 'STYLE\n');
+      await writeFile(path.join(ground.skill, 'references/deep/more.md'), 'DEEP\n');
+      await writeFile(path.join(ground.skill, 'top.md'), 'TOP\n');
+      await writeFile(path.join(ground.skill, '.hidden'), 'HIDDEN\n');
+      await symlink(path.join(ground.beside, 'secret.txt'), path.join(ground.skill, 'linked'));
+      const commands: readonly (readonly [command: string, printed: string])[] = [
+        ['sh scripts/make.sh a', 'MADE 1\n'],
+        ['sh scripts/make.sh \\\n  --type note \\\n  --output out.md', 'MADE 4\n'],
+        ['sh scripts/make.sh | cat', 'MADE 0\n'],
+        ['sh scripts/make.sh > out.txt && cat out.txt', 'MADE 0\n'],
+        ['set -- a; (sh ./scripts/make.sh "$@")', 'MADE 1\n'],
+        ['X=1 sh scripts/make.sh', 'MADE 0\n'],
+        ['cat references/style.md top.md', 'STYLE\nTOP\n'],
+        ['cp references/style.md x.md && cat x.md', 'STYLE\n'],
+        ['echo a > a.txt; sh scripts/make.sh a.txt', 'MADE 1\n'],
+        ['cd references && cat style.md deep/more.md', 'STYLE\nDEEP\n'],
+        ['for f in references/*.md; do cat "$f"; done', 'STYLE\n'],
+        ['cat < references/style.md | cat', 'STYLE\n'],
+        ['echo "$(cat top.md)"', 'TOP\n'],
+        ['ls references', 'deep\nstyle.md\n'],
+        ['cp -r references/ copied && cat copied/deep/more.md', 'DEEP\n'],
+        ['printf /scripts > note.txt; cat note.txt; echo', '/scripts\n'],
+        ['cat .hidden linked 2>/dev/null; echo none', 'none\n'],
+      ];
+      for (const [command, printed] of commands) {
+        const outcome = exited(await run(ground, { argv: ['sh', '-c', command] }));
+        assert.equal(outcome.stdout, printed, `${command}: ${outcome.stderr}`);
+      }
+      const left = await readdir(ground.scratch);
+      assert.deepEqual(left.sort(), ['a.txt', 'copied', 'note.txt', 'out.txt', 'x.md']);
+    },
+  );
+
+  test(
+    `R5 ${name}: what the run wrote comes before the skill's files of that name, which join its folders`,
+    { skip },
+    async () => {
+      const ground = await prepare('');
+      await mkdir(path.join(ground.skill, 'scripts'));
+      await writeFile(path.join(ground.skill, 'scripts/make.sh'), 'echo MADE\n');
+      await writeFile(path.join(ground.skill, 'scripts/same.sh'), 'echo SKILL\n');
+      await writeFile(path.join(ground.skill, 'notes.md'), 'of the skill\n');
+      await mkdir(path.join(ground.scratch, 'scripts'));
+      await writeFile(path.join(ground.scratch, 'scripts/same.sh'), 'echo RUN\n');
+      await writeFile(path.join(ground.scratch, 'notes.md'), 'of the run\n');
+      const script =
+        'sh scripts/make.sh; sh scripts/same.sh; cat notes.md; echo mine > scripts/new.txt; ls scripts';
+      const { stdout } = exited(await run(ground, { argv: ['sh', '-c', script] }));
+      assert.equal(stdout, 'MADE\nRUN\nof the run\nmake.sh\nnew.txt\nsame.sh\n');
+      const left = await readdir(path.join(ground.scratch, 'scripts'));
+      assert.deepEqual(left.sort(), ['new.txt', 'same.sh']);
+    },
+  );
+
+  test(
+    `R5 T9 ${name}: in the working folder the skill's files can't be written, moved or removed`,
+    { skip: contained },
+    async () => {
+      const ground = await prepare('');
+      await mkdir(path.join(ground.skill, 'scripts'));
+      await writeFile(path.join(ground.skill, 'scripts/make.sh'), 'echo MADE\n');
+      for (const command of [
+        'echo x > scripts/make.sh',
+        'echo x > scripts/new',
+        'rm scripts/make.sh',
+        'mv scripts/make.sh scripts/other',
+        'mv scripts moved',
+        'mkdir scripts/sub',
+        'chmod 777 scripts/make.sh',
+        'cp main.sh scripts/make.sh',
+        'ln -s /etc scripts/link',
+      ]) {
+        const outcome = exited(await run(ground, { argv: ['sh', '-c', `${command} && echo done`] }));
+        assert.equal(outcome.stdout, '', command);
+      }
+      // A link in the place of a folder of the run leads the removal of what was shown nowhere.
+      await mkdir(path.join(ground.scratch, 'scripts'));
+      await writeFile(path.join(ground.scratch, 'scripts/own'), '');
+      await writeFile(path.join(ground.beside, 'make.sh'), '');
+      await run(ground, { argv: ['sh', '-c', `mv scripts kept; ln -s ${ground.beside} scripts`] });
+      assert.equal(await readFile(path.join(ground.skill, 'scripts/make.sh'), 'utf8'), 'echo MADE\n');
+      assert.deepEqual(await readdir(path.join(ground.skill, 'scripts')), ['make.sh']);
+      assert.ok((await readdir(ground.beside)).includes('make.sh'));
+      await rm(path.join(ground.beside, 'make.sh'));
+    },
+  );
+
   test(`R5 T9 ${name}: the skill can be read and not written`, { skip: contained }, async () => {
     const ground = await prepare('');
     await writeFile(path.join(ground.skill, 'data.txt'), 'data\n');

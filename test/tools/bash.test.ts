@@ -212,12 +212,12 @@ test('T5 T8 U3 a script started by bash is no way round ceiling, policy and env_
     [{}, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash'] }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['b*'] }, /^key: \[redacted API_KEY\]/],
-    [{ allowed: ['b*'], envInBash: false }, /SCRIPT_FAILED/],
+    [{ allowed: ['b*'], envInBash: false }, /^key: none/],
     [{ allowed: ['Bash'], envInBash: false }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash(gh:*)', 'Read'] }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash({baseDir}/scripts/other.sh:*)'] }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Read'] }, /TOOL_NOT_ALLOWED/],
-    [{ policy: denied }, /SCRIPT_FAILED/],
+    [{ policy: denied, envInBash: false }, /^key: none/],
     [{ policy: denied, allowed: ['Bash(gh:*)'] }, /TOOL_NOT_ALLOWED: bash/],
   ];
   for (const [given, answer] of cases)

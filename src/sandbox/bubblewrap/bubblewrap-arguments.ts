@@ -14,6 +14,7 @@ import { release, tmpdir } from 'node:os';
 import path from 'node:path';
 import { nameSettings, nodeSeen, ownPrograms, userSettings } from '../inside-sandbox.ts';
 import { limitsCommand, temporaryBytes } from '../limits/kernel-limits.ts';
+import { seenEntry, type OwnEntry } from '../own-entries.ts';
 import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
 import { systemCallFilter } from './system-calls.ts';
 
@@ -33,12 +34,15 @@ export function bubblewrapArguments(
     system,
     more,
     before,
+    own = [],
     session = 'new',
   }: Readonly<{
     /** `system`: mounts of programs. `more`: of this command only. */
     system: readonly string[];
     more: readonly string[];
     before: readonly string[];
+    /** Their places in the working folder exist. */
+    own?: readonly OwnEntry[];
     /** `kept`: shares the terminal, and so the keys, of its starter. */
     session?: 'new' | 'kept';
   }>,
@@ -62,6 +66,7 @@ export function bubblewrapArguments(
     ...programs.flatMap((file) => ['--ro-bind', realpathSync(file), `${ownPrograms}/${path.basename(file)}`]),
     ...(packages === undefined ? [] : ['--ro-bind', packages, '/packages']),
     ...['--bind', scratch, '/scratch'],
+    ...own.flatMap((entry) => ['--ro-bind', entry.source, seenEntry(entry)]),
     ...(chat === undefined ? [] : ['--bind', chat, '/chat']),
     ...more,
     ...['--remount-ro', '/', '--chdir', '/scratch'],

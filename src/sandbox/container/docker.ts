@@ -20,6 +20,7 @@ import {
 } from '../limits/run-limited.ts';
 import { openCapabilitySocket, type CapabilitySocket } from '../open-capability-socket.ts';
 import { openEgressProxy, type EgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
+import { ownEntries, placeEntries, seenEntry } from '../own-entries.ts';
 import { installProgram } from '../packages/debian-packages.ts';
 import {
   pausing,
@@ -45,7 +46,12 @@ export type DockerOptions = Readonly<{
 
 type Host = DockerOptions & Readonly<{ runner: Runner; users: readonly Mount[] }>;
 type Unavailable = Extract<SandboxOutcome, { status: 'unavailable' }>;
-type Beside = Readonly<{ proxy?: EgressProxy | undefined; capSocket?: CapabilitySocket | undefined }>;
+type Own = Readonly<{ mounts: readonly Mount[]; close(): void }>;
+type Beside = Readonly<{
+  proxy?: EgressProxy | undefined;
+  capSocket?: CapabilitySocket | undefined;
+  own: Own;
+}>;
 
 /** Milliseconds for a client to end after its container. */
 const clientEndsMs = 10_000;
@@ -94,9 +100,11 @@ async function runCommand(request: SandboxRequest, host: Host): Promise<SandboxO
       ? undefined
       : await openCapabilitySocket(cap, { node: nodeSeen, programs: ownPrograms, beside: host.folder });
   const proxy = await openProxy(request, host);
+  const own = showOwn(request);
   try {
-    return await runInside(request, host, { proxy, capSocket }, deadline);
+    return await runInside(request, host, { proxy, capSocket, own }, deadline);
   } finally {
+    own.close();
     await proxy?.close();
     await capSocket?.close();
   }
@@ -107,6 +115,7 @@ async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
   const { engine, limits, image, runner } = host;
   const name = newName();
   const proxy = await openProxy(request, host);
+  const own = showOwn(request);
   const removing: Promise<unknown>[] = [];
   try {
     const { args, env } = containerArguments(
@@ -114,7 +123,7 @@ async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
       { ...limits, cpuSeconds: secondsForPerson },
       engine,
       {
-        ...shared(host, { proxy }),
+        ...shared(host, { proxy, own }),
         name,
         image: await image.current(),
         until: Date.now() + longestShellMs,
@@ -127,8 +136,15 @@ async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
     return await runOnTerminal(command, request, { limits, runner, kill });
   } finally {
     await Promise.all(removing);
+    own.close();
     await proxy?.close();
   }
+}
+
+function showOwn(request: ShellRequest): Own {
+  const entries = ownEntries(request);
+  const mounts = entries.map((entry) => ({ source: entry.source, target: seenEntry(entry) }));
+  return { mounts, close: placeEntries(request, entries) };
 }
 
 async function openProxy(
@@ -140,9 +156,9 @@ async function openProxy(
 
 function shared(
   { users, node }: Host,
-  { proxy, capSocket }: Beside,
+  { proxy, capSocket, own }: Beside,
 ): Pick<Container, 'node' | 'mounts' | 'before'> {
-  const mounts = [...users, ...(proxy?.mounts ?? []), ...(capSocket?.mounts ?? [])];
+  const mounts = [...users, ...(proxy?.mounts ?? []), ...(capSocket?.mounts ?? []), ...own.mounts];
   return { node, mounts, before: proxy?.argv ?? [] };
 }
 

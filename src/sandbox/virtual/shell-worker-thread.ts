@@ -12,6 +12,7 @@ import {
 } from 'just-bash';
 import { createRedaction } from '../../lib/redaction/redact.ts';
 import { capOutput } from '../limits/cap-output.ts';
+import { ownEntries } from '../own-entries.ts';
 import type { ShellAnswer, ShellRequest, ShellJob, ShellSetup, ShellNotice } from './shell-worker.ts';
 import { capPrograms } from '../sandbox.ts';
 
@@ -75,7 +76,7 @@ async function execute(
   // The default file system: /bin, /tmp, /dev, /proc, in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
-  disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
+  disk.mount('/scratch', limitDisk(workingFolder(), job.room.scratch));
   if (setup.chat !== undefined) {
     disk.mount('/chat', limitDisk(new ReadWriteFs({ root: setup.chat }), job.room.chat));
   }
@@ -97,6 +98,49 @@ async function execute(
     const message = error instanceof Error ? error.message : String(error);
     return { stdout: '', stderr: `${program}: ${message}\n`, exitCode: 1 };
   }
+}
+
+/** Which arguments of a file system's methods are paths, where it is not the first alone. */
+const pathsOf: Readonly<Record<string | symbol, readonly number[]>> = {
+  cp: [0, 1],
+  mv: [0, 1],
+  link: [0, 1],
+  symlink: [1],
+  resolvePath: [],
+};
+
+/** The run's folder, with what it shows of the skill. */
+function workingFolder(): IFileSystem {
+  const folder = new ReadWriteFs({ root: setup.scratch });
+  if (setup.skill === undefined) return folder;
+  const skill = new OverlayFs({ root: setup.skill, mountPoint: '/', readOnly: true });
+  const own = ownEntries({ skillDirectory: setup.skill, scratch: setup.scratch }).map(
+    ({ names, isFolder }) => ({
+      ...{ name: names.at(-1) ?? '', isFile: !isFolder, isDirectory: isFolder, isSymbolicLink: false },
+      place: `/${names.join('/')}`,
+      below: `/${names.slice(0, -1).join('/')}`,
+    }),
+  );
+  const isOwn = (path: unknown): boolean =>
+    own.some(({ place }) => path === place || String(path).startsWith(`${place}/`));
+  const shownIn = (path: string): typeof own => own.filter(({ below }) => below === path);
+  const joined: Pick<IFileSystem, 'readdir' | 'readdirWithFileTypes'> = {
+    readdir: async (path) =>
+      [...(await folder.readdir(path)), ...shownIn(path).map(({ name }) => name)].sort(),
+    readdirWithFileTypes: async (path) => [...(await folder.readdirWithFileTypes(path)), ...shownIn(path)],
+  };
+  return new Proxy<IFileSystem>(folder, {
+    get(target, key) {
+      const usual: unknown = Object.hasOwn(joined, key) ? Reflect.get(joined, key) : Reflect.get(target, key);
+      if (typeof usual !== 'function') return usual;
+      return (...given: unknown[]): unknown => {
+        // Whatever names an entry of the skill is for its file system, which refuses to write.
+        const to = (pathsOf[key] ?? [0]).some((at) => isOwn(given[at])) ? skill : undefined;
+        const work: unknown = to === undefined ? usual : Reflect.get(to, key);
+        return Reflect.apply(work as (...args: unknown[]) => unknown, to ?? target, given);
+      };
+    },
+  });
 }
 
 const capCommands = capPrograms.map((name) =>
