@@ -3,7 +3,7 @@ import { builtInNames, builtInTool } from '../core/built-in-tools.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { readAllowedEntry, type AllowedEntry } from './allowed-entry.ts';
+import { coversCommand, readAllowedEntry, type AllowedEntry, type CommandPattern } from './allowed-entry.ts';
 import { isGlob, matchesGlob } from './policy.ts';
 import { parseSimpleCommand } from './own-script.ts';
 
@@ -85,7 +85,9 @@ export function limitAllowedTools(
   const entries = allowedTools.map((written) => ({ written, entry: readAllowedEntry(written) }));
   const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, known, granted, whom));
   if (!entries.some(({ entry }) => namedBy(entry, known).length > 0)) {
-    const found = `allowed_tools names no tool that exists: ${allowedTools.join(', ')}`;
+    const whys = entries.flatMap(({ entry }) => (entry.kind === 'unenforceable' ? [entry.reason] : []));
+    const why = whys.length === 0 ? '' : ` (${[...new Set(whys)].join('; ')})`;
+    const found = `allowed_tools names no tool that exists: ${allowedTools.join(', ')}${why}`;
     if (invalid === 'error') {
       return {
         ok: false,
@@ -103,7 +105,7 @@ export function limitAllowedTools(
   }
   const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));
   const scripts = entries.some(({ entry }) => isShell(entry)) ? granted.filter(isRunScript) : [];
-  const commands = entries.map(({ entry }) => entry).filter((entry) => entry.kind === 'command');
+  const commands = entries.flatMap(({ entry }) => (entry.kind === 'command' ? [entry.pattern] : []));
   const unlimited = entries.some(({ entry }) => allowsAnyBash(entry));
   const starts = scripts.length === 0 ? undefined : options.startsOwnScript;
   const limits = unlimited ? undefined : { commands, starts };
@@ -161,12 +163,10 @@ function allowsAnyBash(entry: AllowedEntry): boolean {
   return entry.kind === 'name' && namedBy(entry, ['bash']).length > 0;
 }
 
-type CommandEntry = Extract<AllowedEntry, { kind: 'command' }>;
-
 function ceilingOf(
   tools: readonly string[],
   warnings: Envelope['warnings'],
-  limits?: Readonly<{ commands: readonly CommandEntry[]; starts?: StartsOwnScript }>,
+  limits?: Readonly<{ commands: readonly CommandPattern[]; starts?: StartsOwnScript }>,
 ): AllowedTools {
   const names = [...new Set(tools)].sort();
   const { commands, starts } = (names.includes('bash') ? limits : undefined) ?? {};
@@ -175,29 +175,21 @@ function ceilingOf(
     commands:
       commands === undefined
         ? undefined
-        : [...commands.map(written), ...(starts === undefined ? [] : ['a script of this skill'])],
+        : [
+            ...commands.map(({ written }) => written),
+            ...(starts === undefined ? [] : ['a script of this skill']),
+          ],
     allows(name: string, input: unknown) {
       if (!names.includes(name)) return false;
       if (name !== 'bash' || commands === undefined) return true;
       const command = commandOf(input);
       if (command === undefined) return false;
-      return commands.some((entry) => coversCommand(entry, command)) || starts?.(command) === true;
+      const words = parseSimpleCommand(command);
+      const isCovered = words !== undefined && commands.some((pattern) => coversCommand(pattern, words));
+      return isCovered || starts?.(command) === true;
     },
     warnings,
   });
-}
-
-function written({ words, end }: CommandEntry): string {
-  return `${words.join(' ')}${end === 'prefix' ? '*' : ''}`;
-}
-
-function coversCommand({ words, end }: CommandEntry, command: string): boolean {
-  const found = parseSimpleCommand(command);
-  if (found === undefined || (end === 'whole' && found.length !== words.length)) return false;
-  const open = end === 'prefix' ? words.length - 1 : undefined;
-  return words.every((word, index) =>
-    index === open ? found[index]?.startsWith(word) : found[index] === word,
-  );
 }
 
 function commandOf(input: unknown): string | undefined {

@@ -256,6 +256,85 @@ test('T5 Bash(mkdir*) leaves the end of its last word open, and nothing else', (
     assert.equal(made.allows('bash', { command }), false, command);
 });
 
+test('T5 a * in a rule is any text, as in Claude Code, and a last one may be left out', () => {
+  const cases: readonly (readonly [rule: string, allowed: readonly string[], refused: readonly string[]])[] =
+    [
+      ['npm run *', ['npm run', 'npm run build', 'npm run a -- --b'], ['npm', 'npm runx', 'npm install']],
+      ['ls *', ['ls', 'ls -la', "ls 'a b'"], ['lsof', 'ls-la']],
+      ['ls*', ['ls', 'ls -la', 'lsof'], ['als']],
+      ['git log:*', ['git log', 'git log --oneline'], ['git logs', 'git', 'git status']],
+      [
+        'git * main',
+        ['git merge main', 'git push origin main'],
+        ['git main', 'git merge maine', 'git merge main x'],
+      ],
+      [
+        'npx *eas-cli@*',
+        ['npx eas-cli@latest build', 'npx --yes eas-cli@1'],
+        ['npx eas-cli', 'npxeas-cli@1'],
+      ],
+      ['git commit -m *', ["git commit -m 'a; b'", 'git commit -m'], ['git commit', 'git commit --amend']],
+      ['a*b*c', ['abc', 'a1b2c', 'a b c'], ['ac', 'abcd', 'a c b']],
+      ['a*a', ['aa', 'aba'], ['a']],
+      ["echo 'a b' *", ["echo 'a b' c", 'echo "a b"'], ['echo a b']],
+      [
+        'node *expo-ui/scripts/list.js *',
+        ['node /x/expo-ui/scripts/list.js a', 'node expo-ui/scripts/list.js'],
+        ['node list.js'],
+      ],
+      ['python scripts/*', ['python scripts/a.py x'], ['python scripts/../../scratch/a.py', 'python a.py']],
+    ];
+  const tricks = [
+    ...[
+      '; id',
+      ' && id',
+      ' || id',
+      ' | id',
+      ' & id',
+      '\nid',
+      ' $(id)',
+      ' `id`',
+      ' > x',
+      ' < x',
+      ' <(id)',
+      ' $HOME',
+    ],
+    ...[' "$(id)"', ' \\; id', ' {a,b}', '\r\nid'],
+  ];
+  for (const [rule, allowed, refused] of cases) {
+    const made = ceiling([`Bash(${rule})`]);
+    assert.deepEqual(made.warnings, [], rule);
+    for (const command of allowed) {
+      assert.ok(made.allows('bash', { command }), `${rule}: ${command}`);
+      for (const trick of tricks)
+        assert.equal(made.allows('bash', { command: command + trick }), false, `${rule}: ${command}${trick}`);
+      for (const before of ['env ', 'xargs ', 'X=1 ', 'sh -c ', 'sudo ', '! ', '(']) {
+        const command2 = before + command;
+        assert.equal(made.allows('bash', { command: command2 }), false, `${rule}: ${command2}`);
+      }
+    }
+    for (const command of refused)
+      assert.equal(made.allows('bash', { command }), false, `${rule}: ${command}`);
+  }
+});
+
+test('T5 a rule that is not understood is told with its reason and spoils nothing; alone it says why nothing runs', () => {
+  for (const [rule, why] of [
+    ['* --version', /first word begins with \*/],
+    ['git status && git log', /not one simple command/],
+    ['echo $HOME', /not one simple command/],
+    ['git log | head', /not one simple command/],
+  ] as const) {
+    const made = ceiling([`Bash(${rule})`, 'Bash(git:*)']);
+    assert.match(made.warnings[0]?.message ?? '', why);
+    assert.deepEqual(made.commands, ['git']);
+    assert.equal(made.allows('bash', { command: 'id --version' }), false);
+    const alone = parseAllowedTools([`Bash(${rule})`], host, plain);
+    assert.ok(!alone.ok);
+    assert.match(alone.message, why);
+  }
+});
+
 test('T5 bash without a restriction wins over bash with one', () => {
   for (const list of [['Bash(git:*)', 'Bash'], ['Bash(git:*)', 'b*'], ['Bash(*)']]) {
     const made = ceiling(list);
