@@ -233,6 +233,8 @@ export type Form = Readonly<{
   action: string;
   conversation: Conversation;
   fields: readonly FormField[];
+  /** In the language of who opens it (H14). */
+  words: Readonly<Record<'save' | 'cancel' | 'on' | 'off', string>>;
 }>;
 
 /** `value`: never of a secret. */

@@ -218,6 +218,7 @@ export function settingsForm(
     text: say`These settings apply to this chat. Leave a field empty to use the default.`,
     action: writeAction(menu, { view: 'tool', tool: nameOf(tool.name) }),
     conversation,
+    words: { save: say`Save`, cancel: say`Cancel`, on: say`On`, off: say`Off` },
     fields: (tool.settings?.fields ?? []).map((field) => {
       const value = valueOf(field, layered);
       const hidden = field.secret || holdsSecret(value);

@@ -14,6 +14,7 @@ const form = (fields: Form['fields'], more: Partial<Form> = {}): Form => ({
   action: 'set:x:t:y:0',
   conversation,
   fields,
+  words: { save: 'Speichern', cancel: 'Abbrechen', on: 'An', off: 'Aus' },
   ...more,
 });
 
@@ -92,4 +93,12 @@ test('X3 S6 a form that is not ours, or mangled, is none', () => {
   ])
     assert.equal(toFilled(odd, me), undefined);
   assert.equal(toFilled({ ...payload({}), user: { id: 'U2', team_id: 'T2' } }, me)?.external, true);
+});
+
+test('H14 every word of a form is in the language of who opens it', () => {
+  const { fields } = toolSettings(z.object({ lit: z.boolean() }));
+  const view = JSON.stringify(toFormView(form([{ field: fields[0]!, hint: 'Ja oder nein.' }])));
+  for (const word of ['Speichern', 'Abbrechen', 'An', 'Aus'])
+    assert.ok(view.includes(`"text":"${word}"`), word);
+  assert.doesNotMatch(view, /Save|Cancel|"On"|"Off"/);
 });

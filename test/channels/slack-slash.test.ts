@@ -54,6 +54,10 @@ test('I1 where the bot is not, a slash call is answered to the person alone with
     assert.equal(response_type, 'ephemeral');
     assert.match(text, /\/invite <@U/);
   }
+  const bea = slack.workspace.addUser('bea', { locale: 'de-DE' });
+  rooms[0]?.members.add(bea.id);
+  const german = await slack.people.slash(bea, rooms[0] ?? assert.fail(), 'dice');
+  assert.match(JSON.stringify(german), /Lade mich mit `\/invite <@U\w+>` ein/, 'H14');
   assert.equal(events.all().length, 0);
   // Invited in the meantime: nothing of the refusal is remembered.
   rooms[0]?.members.add(slack.workspace.bot.user);

@@ -146,16 +146,16 @@ test('H4 in a thread where a command was answered, a reply without a mention goe
 test('H4 in a direct message no kind of message is met with silence, and a notice of Slack is none', async (t) => {
   const { slack, messages } = await startWholeBot(t, onSlack({ script: ['I cannot read that.'] }));
   const anna = slack.workspace.addUser('anna');
-  for (const subtype of ['assistant_app_thread', 'pinned_item', 'channel_topic'])
+  for (const subtype of ['assistant_app_thread', 'pinned_item', 'channel_topic', 'huddle_thread'])
     await slack.people.dm(anna, 'Slack says', { subtype }).delivered;
-  await slack.people.dm(anna, '/stop a huddle happened', { subtype: 'huddle_thread' }).delivered;
+  await slack.people.dm(anna, '/stop something happened', { subtype: 'voice_note' }).delivered;
   await slack.posted(({ text }) => text.includes('I cannot read that'));
   assert.equal(messages.requests.length, 1);
   const asked = JSON.stringify(messages.requests[0]!.body.messages);
   assert.match(asked, /<quote from=\\"anna\\"[^]*content of this kind of message cannot be read/);
-  assert.doesNotMatch(asked, /huddle happened/, 'what Slack wrote is nobody’s words');
+  assert.doesNotMatch(asked, /something happened/, 'what Slack wrote is nobody’s words');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
-  await slack.people.post(anna, room, 'a huddle happened', { subtype: 'huddle_thread' }).delivered;
+  await slack.people.post(anna, room, 'something happened', { subtype: 'voice_note' }).delivered;
   await slack.idle();
   assert.equal(messages.requests.length, 1);
 });

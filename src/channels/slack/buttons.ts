@@ -47,7 +47,7 @@ function menu(choices: readonly Extract<Button, { action: string }>[], index: nu
       {
         type: 'static_select',
         action_id: `${ours}pick:${index}`,
-        placeholder: plain('Choose'),
+        placeholder: plain('…'),
         options: choices.map(({ label, action }) => ({ text: plain(label), value: action })),
       },
     ],

@@ -1,4 +1,4 @@
-import { fixed } from '../../core/texts/say.ts';
+import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
 import type {
   ChannelEvent,
   OnEvent,
@@ -14,7 +14,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Sender } from '../../core/message.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
 import type { Call } from './open-thread.ts';
 import { userOf, type SlackDeps, type SlackIdentity, type SlackSettings } from './slack-options.ts';
@@ -114,9 +114,14 @@ export function createIntake(options: IntakeOptions): Intake {
   const formsBy = (trigger: string | undefined): Readonly<{ openForm?: OpenForm }> =>
     trigger === undefined ? {} : { openForm: (form) => actions.openForm(form, trigger) };
 
+  const languageOf = async ({ id }: Sender): Promise<string | undefined> => {
+    await names.of([userOf(id)]);
+    return names.clientOf(userOf(id)).language;
+  };
+
   const takeSlash = async (bare: Message, trigger: string | undefined): Promise<Reply | undefined> => {
     const facts = await chats.lookUp(bare.conversation.chat);
-    if (facts.absent) return invitation(me.user);
+    if (facts.absent) return invitation(me.user, sayIn(await languageOf(bare.sender)));
     if (facts.chatType === 'private')
       return void (await onEvent({ type: 'message', message: completed(bare, facts), ...formsBy(trigger) }));
     const message: Message = { ...completed(bare, facts), ephemeral: true };
@@ -232,8 +237,8 @@ export function createIntake(options: IntakeOptions): Intake {
   };
 }
 
-function invitation(botUser: string): Reply {
-  const text = `I am not in this conversation. Invite me with \`/invite <@${botUser}>\` or write to me directly, then try again.`;
+function invitation(botUser: string, say: Say): Reply {
+  const text = say`I’m not in this conversation. Invite me with ${`\`/invite <@${botUser}>\``} or write to me directly, then try again.`;
   return { response_type: 'ephemeral', text };
 }
 

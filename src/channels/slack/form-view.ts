@@ -12,14 +12,14 @@ const actionId = 'skillet:value';
 const mostFields = 99;
 
 /** A modal (X3). What is too long is cut, so that it opens. */
-export function toFormView({ title, text, action, conversation, fields }: Form): Block {
+export function toFormView({ title, text, action, conversation, fields, words }: Form): Block {
   return {
     type: 'modal',
     callback_id: callback,
     private_metadata: JSON.stringify([action, conversation.chat, conversation.thread ?? '']),
     title: plain(title, 24),
-    submit: plain('Save', 24),
-    close: plain('Cancel', 24),
+    submit: plain(words.save, 24),
+    close: plain(words.cancel, 24),
     blocks: [
       { type: 'section', text: plain(text, 3000) },
       ...fields.slice(0, mostFields).map((one) => ({
@@ -29,7 +29,7 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
         hint: plain(one.hint, 2000),
         // Empty is unset.
         optional: true,
-        element: { action_id: actionId, ...elementOf(one) },
+        element: { action_id: actionId, ...elementOf(one, words) },
       })),
     ],
   };
@@ -79,12 +79,12 @@ const metadata = z
   })
   .pipe(z.tuple([z.string(), z.string().min(1), z.string()]));
 
-function elementOf({ field, value }: FormField): Block {
+function elementOf({ field, value }: FormField, words: Form['words']): Block {
   const { kind, placeholder, whole, min, max } = field;
   const example = placeholder === undefined ? {} : { placeholder: plain(placeholder, 150) };
   switch (kind) {
     case 'boolean': {
-      const options = [option('true', 'On'), option('false', 'Off')];
+      const options = [option('true', words.on), option('false', words.off)];
       const initial = options.find((one) => one['value'] === String(value));
       return {
         type: 'static_select',

@@ -1,4 +1,5 @@
 import type { ShownCall } from '../../core/channel.ts';
+import { sayIn } from '../../core/texts/say.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
@@ -18,12 +19,14 @@ export async function openThread(
 ): Promise<Conversation> {
   // Not waited for: Slack wants an acknowledgement within 3 s, and lets single messages burst.
   posts.take(conversation.chat);
-  const what = skill === undefined ? 'me something' : `for ${escapeText(skill)}`;
+  const [say, who] = [sayIn(sender.language), `<@${userOf(sender.id)}>`];
+  const asked =
+    skill === undefined ? say`${who} asked me something` : say`${who} asked for ${escapeText(skill)}`;
   const words = text === undefined ? '' : `: ${escapeText(text)}`;
   try {
     const answer = await call('chat.postMessage', {
       channel: conversation.chat,
-      text: `<@${userOf(sender.id)}> asked ${what}${words}`.slice(0, longestRoot),
+      text: `${asked}${words}`.slice(0, longestRoot),
       metadata: keyMetadata(id),
       unfurl_links: false,
       unfurl_media: false,

@@ -67,7 +67,7 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
 export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
 const notice =
-  /^(assistant_app_thread|tombstone|message_replied|(un)?pinned_item|reminder_\w+)$|_(add|remove|join|leave|topic|purpose|name|archive|unarchive|enable|disable|created|changed|deleted|updated|permissions|denied|notification)$/;
+  /^(assistant_app_thread|tombstone|message_replied|(un)?pinned_item|huddle_thread|reminder_\w+)$|_(add|remove|join|leave|topic|purpose|name|archive|unarchive|enable|disable|created|changed|deleted|updated|permissions|denied|notification)$/;
 
 function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, names: Names): Converted {
   const place = { chat: event.channel, channelType: event.channel_type, external };
