@@ -76,5 +76,6 @@ export type Bot = Readonly<{
   pairing: Pairing;
   redact(text: string): string;
   /** Takes a saved config, or reports what is wrong with it (G3). */
-  reconfigure(outcome: ParsedConfig): void;
+  /** `lost`: keys that the file holds no more. */
+  reconfigure(outcome: ParsedConfig, lost?: readonly string[]): void;
 }>;

@@ -4,12 +4,15 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Surroundings, Config } from './complete-config.ts';
+import { lostKeys } from './lost-keys.ts';
 import { parseConfig, type ParsedConfig } from './parse-config.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 
 const pollMs = 250;
 
 const settleMs = 80;
+/** How long a file that lost keys has to stay as it is: longer than a slow editor, copy or network disk pauses. */
+const lossMs = 5_000;
 
 const emptied = 'emptied';
 
@@ -85,17 +88,18 @@ type ConfigWatch = Readonly<{ current(): Config; stop(): void }>;
 
 /**
  * Valid edits replace `current()` and call `onChange` within a second; invalid ones are reported once (G3). Edits
- * without effect are ignored.
+ * without effect are ignored. An edit that lost keys may be half written: it counts after five quiet seconds (S15).
  */
 export function watchConfig(
   config: Config,
   options: Omit<ConfigSearch, 'flag'> &
-    Readonly<{ onChange: (outcome: ParsedConfig) => void; clock?: Clock }>,
+    Readonly<{ onChange: (outcome: ParsedConfig, lost: readonly string[]) => void; clock?: Clock }>,
 ): ConfigWatch {
   const { onChange, clock = systemClock, ...surroundings } = options;
   const { path: file } = config;
   let current = config;
   let told: ParsedConfig = { ok: true, config };
+  let text: string | undefined;
   let state: 'idle' | 'checking' | 'again' | 'stopped' = 'idle';
   if (file === undefined) return { current: () => current, stop: () => undefined };
 
@@ -109,6 +113,7 @@ export function watchConfig(
       const before = await settled(file, clock, isStopped);
       // Editors empty a file before writing.
       if (before === emptied) continue;
+      const written = await readFile(file, 'utf8').catch(() => '');
       const outcome = await readConfigFile({ ...surroundings, file });
       const after = await fingerprint(file);
       if (isStopped()) return;
@@ -117,12 +122,25 @@ export function watchConfig(
         state = 'again';
         continue;
       }
-      if (isDeepStrictEqual(outcome, told)) continue;
+      const lost = outcome.ok && text !== undefined ? lostKeys(text, written) : [];
+      if (lost.length > 0 && !(await stays(before))) {
+        state = 'again';
+        continue;
+      }
+      if (outcome.ok) text = written;
+      if (isStopped() || isDeepStrictEqual(outcome, told)) continue;
       told = outcome;
       if (outcome.ok) current = outcome.config;
-      onChange(outcome);
+      onChange(outcome, lost);
     } while (isWantedAgain());
     if (!isStopped()) state = 'idle';
+  };
+  const stays = async (seen: string): Promise<boolean> => {
+    for (let ms = 0; ms < lossMs && !isStopped(); ms += pollMs) {
+      await clock.sleep(pollMs);
+      if ((await fingerprint(file)) !== seen) return isStopped();
+    }
+    return true;
   };
   const isStopped = (): boolean => state === 'stopped';
   const isWantedAgain = (): boolean => state === 'again';

@@ -4,6 +4,8 @@ import { changedKeys } from '../config/complete-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatKeyPath } from '../config/section.ts';
 import type { Words } from '../core/texts/say.ts';
+import { isGrave } from '../config/lost-keys.ts';
+import { inlineCode } from '../lib/text/text.ts';
 import { placeInFile, type ConfigProblem } from '../config/config-problem.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -22,20 +24,22 @@ export function createReconfigure(options: {
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
-}): (outcome: ParsedConfig) => void {
+}): (outcome: ParsedConfig, lost?: readonly string[]) => void {
   const { config, apply, replies, audit, clock, log } = options;
+  const tell = ({ key, words }: Notice): void => {
+    replies
+      .tellOwners(key, words)
+      .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
+  };
 
-  return (read) => {
+  return (read, lost = []) => {
     const outcome = withoutUnusable(read, log);
     if (!outcome.ok) {
       log.error(
         { problems: outcome.problems },
         'the saved config is not valid; the one before stays in force',
       );
-      const { key, words } = configNotice(outcome.problems, clock.now());
-      replies
-        .tellOwners(key, words)
-        .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
+      tell(configNotice(outcome.problems, clock.now()));
       return;
     }
     const before = config();
@@ -47,6 +51,8 @@ export function createReconfigure(options: {
     );
     void audit.record({ event: 'config_changed', keys: changed });
     apply(outcome.config);
+    const grave = lost.filter(isGrave);
+    if (grave.length > 0) tell(lossNotice(grave, clock.now()));
   };
 }
 
@@ -62,7 +68,18 @@ function withoutUnusable(read: ParsedConfig, log: Log): ParsedConfig {
   return problems.length === 0 ? read : { ok: false, problems };
 }
 
-function configNotice(problems: readonly ConfigProblem[], at: number): { key: string; words: Words } {
+type Notice = Readonly<{ key: string; words: Words }>;
+
+function lossNotice(keys: readonly string[], at: number): Notice {
+  const lost = keys.map(inlineCode).join(', ');
+  return {
+    key: `config-lost:${at}`,
+    words: (say) =>
+      say`My saved \`config.toml\` no longer has ${lost}. I use it as it is. If you did not mean that, save the whole file again.`,
+  };
+}
+
+function configNotice(problems: readonly ConfigProblem[], at: number): Notice {
   return {
     key: `config:${at}`,
     words: (say) => {

@@ -3,8 +3,10 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { changedKeys } from '../../src/config/complete-config.ts';
 import { loadConfig, watchConfig } from '../../src/config/load-config.ts';
+import { isGrave, lostKeys } from '../../src/config/lost-keys.ts';
 import type { ParsedConfig } from '../../src/config/parse-config.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
@@ -225,4 +227,50 @@ test('G3 what an edit changed is named, so that what needs a restart can be told
   assert.ok(outcome.ok);
   assert.deepEqual(changedKeys(loaded, outcome.config), ['bot.owner', 'skills.a', 'telegram.token']);
   assert.deepEqual(changedKeys(loaded, loaded), []);
+});
+
+const whole = `[bot]
+name = "first"
+[access]
+dm = "open"
+[[policy.rules]]
+tool = "skills_run_script"
+action = "confirm"
+[models.default]
+model = "claude-sonnet-5-5"
+`;
+
+test('S15 a file that lost keys counts only when it stays so, and says what it lost', within, async (t) => {
+  const { file, watch, outcomes, next } = await watched(t);
+  const told = next();
+  await writeFile(file, whole);
+  await told;
+  // Each line's end is valid TOML: a slow writer stands still there for as long as editors and copies do.
+  for (const at of ['[access]', '[[policy', '[models']) {
+    const renamed = next();
+    await writeFile(file, whole.slice(0, whole.indexOf(at)));
+    await setTimeout(1_000);
+    await writeFile(file, whole.replace('first', at.slice(1)));
+    assert.equal(nameOf(await renamed), at.slice(1));
+  }
+  assert.ok(outcomes.every((outcome) => !outcome.ok || outcome.config.access.dm === 'open'));
+  const lost = next();
+  await writeFile(file, whole.slice(0, whole.indexOf('[access]')));
+  await lost;
+  assert.equal(watch.current().access.dm, 'pairing');
+});
+
+test('S15 what a file lost: any key, a table of a list, or the end of its last value', () => {
+  const until = (at: string): string => whole.slice(0, whole.indexOf(at));
+  assert.deepEqual(lostKeys(whole, whole.replace('first', 'second')), []);
+  assert.deepEqual(lostKeys(whole, until('[models')), ['models', 'models.default', 'models.default.model']);
+  assert.ok(lostKeys(whole, until('[[policy')).includes('policy.rules.0'));
+  assert.deepEqual(lostKeys('[limits]\nusd_per_day = 10\n', '[limits]\nusd_per_day = 1'), ['its end']);
+  assert.deepEqual(lostKeys(whole, `${whole}[limits]\nusd_per_day = 10\n`), []);
+  assert.deepEqual(['access', 'models.default', 'telegram.token', 'bot.name'].map(isGrave), [
+    true,
+    true,
+    true,
+    false,
+  ]);
 });
