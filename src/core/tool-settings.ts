@@ -83,8 +83,9 @@ const jsonSchema = z.looseObject({
 });
 const settingValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-function fitsField({ min = 0, max, step, default: preset }: SettingField, value: SettingValue): boolean {
-  if (typeof value === 'string') return max === undefined || value.length <= max;
+function fitsField(field: SettingField, value: SettingValue): boolean {
+  const { min = 0, max, step, default: preset } = field;
+  if (typeof value === 'string') return (max === undefined || value.length <= max) && fitsKind(field, value);
   if (typeof value !== 'number' || step === undefined || value === max) return true;
   // Buttons step from the default.
   return [0, min, typeof preset === 'number' ? preset : 0].some((from) => {
@@ -92,6 +93,21 @@ function fitsField({ min = 0, max, step, default: preset }: SettingField, value:
     // 0.3 is three steps of 0.1, but not exactly.
     return Math.abs(steps - Math.round(steps)) < 1e-9 * Math.max(1, Math.abs(steps));
   });
+}
+
+/** What a text of this kind has to be, whatever the schema says. An empty text is a setting that is not used. */
+function fitsKind({ kind }: SettingField, value: string): boolean {
+  if (value === '') return true;
+  if (kind === 'url') return isAddress(value);
+  // eslint-disable-next-line no-control-regex
+  if (kind === 'path') return !/[\u0000-\u001f\u007f]/.test(value) && value.trim() === value;
+  // eslint-disable-next-line no-control-regex
+  return kind !== 'code' || !/[\u0000-\u0008\u000e-\u001f]/.test(value);
+}
+
+function isAddress(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && /^[a-z][a-z0-9+.-]*:\/\/[^\s/]/i.test(value) && url.host !== '' && !/\s/.test(value);
 }
 
 /** `write a whole number from 1 to 20` */
@@ -115,11 +131,15 @@ export function whatToEnter(field: SettingField, say = sayIn(undefined)): string
     }
     case 'url':
       return say`write an address, such as "https://example.org"`;
+    case 'path':
+      return say`write the path of a file or folder, on one line`;
+    case 'code':
+      return max === undefined
+        ? say`write code as plain text`
+        : say`write code as plain text, at most ${max} characters`;
     case 'string':
     case 'text':
     case 'secret':
-    case 'path':
-    case 'code':
       return textOf(min === 0 ? undefined : min, max, say);
   }
 }

@@ -202,9 +202,15 @@ const jsonSchemas = new WeakMap<z.ZodType, Tool['inputSchema']>();
 function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
   const known = jsonSchemas.get(input);
   if (known !== undefined) return known;
-  const { $schema: _, ...made } = z.toJSONSchema(input, { io: 'input' });
+  const { $schema: _, ...made } = z.toJSONSchema(input, { io: 'input', override: withoutSafeBounds });
   jsonSchemas.set(input, made);
   return made;
+}
+
+/** Every whole number has these bounds, which tell a model nothing. */
+function withoutSafeBounds({ jsonSchema }: Readonly<{ jsonSchema: z.core.JSONSchema.BaseSchema }>): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 function notSet(name: string, problems: readonly SettingProblem[]): string {

@@ -16,8 +16,10 @@ export async function answerOf(
   output: z.ZodType | undefined,
   deliverArtifacts: ToolContext['artifacts'],
 ): Promise<Envelope> {
-  const { artifacts, data } = partsOf(tool, answer);
-  const told = dataOf(tool, data, output);
+  const { artifacts, data, isMarked } = partsOf(tool, answer);
+  const checked = dataOf(tool, data, output);
+  // The file brings its content.
+  const told = isMarked === true ? withoutContent(checked) : checked;
   const last = artifacts.length === 0 ? undefined : (await deliverArtifacts(artifacts)).at(-1);
   if (last?.ok === false) return fail(last.code, last.problem);
   if (told !== undefined && told !== '') return succeed(told);
@@ -27,15 +29,22 @@ export async function answerOf(
 function partsOf(
   tool: string,
   answer: unknown,
-): Readonly<{ artifacts: readonly Artifact[]; data?: unknown }> {
+): Readonly<{ artifacts: readonly Artifact[]; data?: unknown; isMarked?: boolean }> {
   const marked = markedArtifact.safeParse(answer);
-  if (marked.success) return { artifacts: [fileOf(marked.data)] };
+  if (marked.success) return { artifacts: [fileOf(marked.data)], data: answer, isMarked: true };
   const parts = withArtifacts.safeParse(answer);
   if (!parts.success) return { artifacts: [], data: answer };
   const files = z.array(artifact).safeParse(parts.data.artifacts);
   if (!files.success)
     throw new Error(`${tool} gave artifacts that are none: ${z.prettifyError(files.error)}`);
   return { artifacts: files.data as readonly Artifact[], data: parts.data.data };
+}
+
+function withoutContent(data: unknown): unknown {
+  const fields = z.looseObject({}).safeParse(data);
+  if (!fields.success) return data;
+  const { content: _content, __artifact__: _mark, ...rest } = fields.data;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 /** Throws if it fails the schema or JSON can't hold it. */
@@ -86,7 +95,7 @@ function withCollections(_key: string, value: unknown): unknown {
   return value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
 }
 
-/** An artifact as CachiBot plugins return it. */
+/** An artifact as CachiBot plugins return it. The model learns its other fields, such as `id`. */
 const markedArtifact = z.looseObject({
   __artifact__: z.literal(true),
   title: z.string().min(1),

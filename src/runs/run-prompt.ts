@@ -50,7 +50,8 @@ export function runPrompt(options: {
     ...(today === undefined ? [] : [labelled('host', `Today is ${today}.`, whom)]),
     ...(filled ? [`# ${skill.name}\n\n${body}`] : []),
     ...(filled && saysTheSame ? [] : [labelled('message', message)]),
-    ...(args === '' || (saysTheSame && !filled) ? [] : [labelled('arguments', `ARGUMENTS: ${args}`)]),
+    // A filled body holds them where it wants them (I5).
+    ...(args === '' || saysTheSame || filled ? [] : [labelled('arguments', `ARGUMENTS: ${args}`)]),
     ...(context === undefined
       ? []
       : [isLabelled === true ? around('context', [context]) : labelled('context', context)]),

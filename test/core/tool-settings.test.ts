@@ -55,6 +55,53 @@ test('X3 every kind of setting follows from a zod field and its .meta()', () => 
   assert.deepEqual(new Set(settings.fields.map(({ kind }) => kind)), new Set(settingKinds));
 });
 
+test('X3 an address, a path and code are looked at, and what is refused gets a sentence with what to write', () => {
+  const { fields, check } = toolSettings(
+    z.object({
+      url: z.string().optional().meta({ kind: 'url' }),
+      folder: z.string().optional().meta({ kind: 'path' }),
+      code: z.string().optional().meta({ kind: 'code' }),
+    }),
+  );
+  const cases: readonly (readonly [key: string, good: readonly string[], bad: readonly string[]])[] = [
+    [
+      'url',
+      ['https://a.example/x?y#z', 'http://127.0.0.1:8080', 'postgres://db/x', ''],
+      [
+        'nope',
+        'www.example.org',
+        'https://',
+        'https:// x',
+        'https://a b',
+        'javascript:alert(1)',
+        '//a.example',
+        '/x',
+      ],
+    ],
+    ['folder', ['/data', '~/x y', './a', 'C:\\x', ''], ['a\nb', 'a\0b', ' /x', '\t']],
+    ['code', ['a\n\tb', 'print(1)\r\n', ''], ['a\0b', 'a\u001bb']],
+  ];
+  for (const [key, good, bad] of cases) {
+    const one = fields.find((each) => each.key === key);
+    assert.ok(one !== undefined);
+    for (const value of good) assert.deepEqual(check(key, value), { ok: true, value }, value);
+    for (const value of bad)
+      assert.deepEqual(check(key, value), { ok: false, problem: whatToEnter(one) }, value);
+  }
+});
+
+test('T1 the schema that a model is shown holds no bounds of every whole number, only those that a tool sets', () => {
+  const { inputSchema } = defineTool({
+    name: 'count',
+    description: 'd',
+    input: z.object({ n: z.int(), m: z.int().min(1), k: z.array(z.object({ deep: z.int().max(5) })) }),
+    traits: readOnly,
+    run: async () => succeed('x'),
+  });
+  assert.doesNotMatch(JSON.stringify(inputSchema), /9007199254740991/);
+  assert.match(JSON.stringify(inputSchema), /"minimum":1.*"maximum":5/);
+});
+
 test('X3 a number between two steps is refused; steps count from nothing or from the least value', () => {
   const { check } = toolSettings(
     z.object({
@@ -108,7 +155,7 @@ test('X3 a value is judged by itself, and what is wrong says what to write and n
     ['name', 'x', 'write text from 2 to 40 characters'],
     ['apiToken', 'short', 'write text from 8 to 3000 characters'],
     ['home_page', 'nowhere', 'write an address, such as "https://example.org"'],
-    ['folder', 'x'.repeat(3_001), 'write text of at most 3000 characters'],
+    ['folder', 'x'.repeat(3_001), 'write the path of a file or folder, on one line'],
     ['nothing', 1, 'there is no such setting'],
   ];
   for (const [key, value, problem] of wrong)
@@ -201,7 +248,7 @@ test('X3 what to enter names a range of one side, too', () => {
     [
       'write a whole number of at least 3',
       'write a number of at most 2',
-      'write text of at most 3000 characters',
+      'write code as plain text, at most 3000 characters',
     ],
   );
 });

@@ -208,8 +208,21 @@ test('X5 T12 artifacts are handed over in their order and noted; the first that 
   );
   const page = { __artifact__: true, title: 'My/page', type: 'html', content: '<p>hi</p>', id: 'x' };
   handed.length = 0;
-  await answer(() => page, {}, deliverArtifacts);
+  const marked = await answer(() => page, {}, deliverArtifacts);
   assert.deepEqual(handed, [{ name: 'My page.html', data: '<p>hi</p>' }], 'the form of CachiBot');
+  const fieldsOf = (content: string): unknown => JSON.parse(content.replace(/\n\[delivered[^]*/, ''));
+  assert.deepEqual(fieldsOf(marked.content), { title: 'My/page', type: 'html', id: 'x' });
+  assert.match(marked.content, /delivered to the conversation/);
+  const shape = z.object({
+    __artifact__: z.literal(true),
+    id: z.string(),
+    title: z.string(),
+    content: z.string(),
+  });
+  const typed = await answer(() => ({ ...page, secret: 1 }), { output: shape }, deliverArtifacts);
+  assert.deepEqual(fieldsOf(typed.content), { id: 'x', title: 'My/page' }, 'a schema of its shape fits');
+  const wrong = await answer(() => ({ ...page, id: 7 }), { output: shape }, deliverArtifacts);
+  assert.match(wrong.content, /TOOL_FAILED: .*its own output schema refuses.*id/s);
   const odd = await answer(() => ({ artifacts: [file('a'), 'secret bytes'] }), {}, deliverArtifacts);
   assert.match(odd.content, /TOOL_FAILED: .*artifacts that are none/);
   assert.doesNotMatch(odd.content, /secret bytes/);

@@ -120,6 +120,14 @@ test('D3 a workspace copy is given no more than what it shadows, but for the env
       .sort(),
     ['capabilities', 'network'],
   );
+  const narrowed = skill.diagnostics.filter(({ code }) => code === 'GRANT_NARROWED');
+  for (const { message } of narrowed) assert.match(message, /name of its own/);
+  assert.match(narrowed.find(({ field }) => field === 'network')?.message ?? '', /\[skills\.tool\]/);
+  // Packages are a need that is checked, not a grant.
+  for (const packages of ['[figlet]', '[jq, figlet]'])
+    assert.ok(
+      (await tool(t, { bundled: '', workspace: `packages: ${packages}` })).packages.includes('figlet'),
+    );
   assert.deepEqual((await tool(t, { workspace: 'env: C' })).env, ['C']);
   assert.deepEqual((await tool(t, { bundled: '', user: 'env: C' })).env, ['C']);
 });

@@ -62,7 +62,7 @@ export function nameProblems(written: string, directory: string | undefined): re
 
 /**
  * The first definition, restricted by each one it shadows (D3). A user copy is not restricted; a workspace copy gets
- * no more than the one below, except env, which the operator sets for this name.
+ * no more hosts and capabilities than the one below. Its packages are needs, not grants: they are checked as always.
  */
 export function mergeDefinitions(own: Definition, shadowed: readonly Definition[]): Skill {
   const { flat: _flat, access: _access, ...rest } = own;
@@ -133,14 +133,18 @@ function mergeAccess(own: Definition, shadowed: readonly Definition[]): SkillAcc
   };
 }
 
-type Grant = 'capabilities' | 'network' | 'packages';
+type Grant = 'capabilities' | 'network';
 
 function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnostic[]): Pick<Skill, Grant> {
   const keep = (grant: Grant): readonly string[] => {
     const kept = own[grant].filter((item) => below[grant].includes(item));
     const lost = own[grant].filter((item) => !kept.includes(item));
     if (lost.length > 0) {
-      const message = `${grant}: ${lost.join(', ')} is not given to a workspace copy; the ${below.origin} skill has no such entry`;
+      const fix =
+        grant === 'network'
+          ? `give it by network = ["${lost.join('", "')}"] below [skills.${own.name}], or give the copy a name of its own`
+          : 'give the copy a name of its own';
+      const message = `${grant}: ${lost.join(', ')} is not given to a workspace copy; the ${below.origin} skill has no such entry: ${fix}`;
       diagnostics.push({ level: 'warning', code: 'GRANT_NARROWED', message, path: own.path, field: grant });
     }
     return kept;
@@ -148,7 +152,6 @@ function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnosti
   return {
     capabilities: keep('capabilities'),
     network: keep('network'),
-    packages: keep('packages'),
   };
 }
 
