@@ -5,16 +5,20 @@ import type { Log } from '../lib/log.ts';
 
 export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
 
-/** All throw SendError. */
-type LineCalls = Readonly<{
+/** What the platform would get for a wish. `same`: equal for what looks the same. */
+export type Written = Readonly<{ wish: Wish; same: string }>;
+
+/** All but `write` throw SendError. */
+type LineCalls<Sent extends Written> = Readonly<{
+  write(wish: Wish): Sent;
   /** Counts a use (H8). */
   mayGo(what: 'post' | 'edit'): boolean;
-  post(wish: Wish): Promise<Receipt>;
-  edit(receipt: Receipt, wish: Wish): Promise<void>;
+  post(sent: Sent): Promise<Receipt>;
+  edit(receipt: Receipt, sent: Sent): Promise<void>;
   remove(receipt: Receipt): Promise<void>;
 }>;
 
-/** Changes at the platform's pace (H6, H7). Words after a line get a new message, which rings; a line takes the message of words. */
+/** Changes at the platform's pace (H6, H7), and never to what it shows already. Words after a line get a new message, which rings; a line takes the message of words. */
 export type PlaceholderLine = Readonly<{
   /** The newest counts. */
   write(wish: Wish): void;
@@ -23,11 +27,13 @@ export type PlaceholderLine = Readonly<{
 }>;
 
 const afterFaultMs = 5_000;
+/** Writing previews takes at most this part of the time. */
+const share = 0.1;
 
 /** If it is unknown whether a message was posted, the line is given up. */
-export function createPlaceholderLine(options: {
+export function createPlaceholderLine<Sent extends Written>(options: {
   placeholder: Placeholder;
-  calls: LineCalls;
+  calls: LineCalls<Sent>;
   everyMs: number;
   clock: Clock;
   log: Log;
@@ -35,7 +41,8 @@ export function createPlaceholderLine(options: {
   const { placeholder, calls, everyMs, clock, log } = options;
   const over = new AbortController();
   let wanted: Wish | undefined;
-  let shown: Wish | undefined;
+  let done: Wish | undefined;
+  let shown: string | undefined;
   let nextAt = 0;
   let busy = false;
   let working = Promise.resolve();
@@ -43,7 +50,7 @@ export function createPlaceholderLine(options: {
   async function work(): Promise<void> {
     busy = true;
     try {
-      while (!over.signal.aborted && !isSame(wanted, shown)) {
+      while (!over.signal.aborted && !isSame(wanted, done)) {
         const now = clock.now();
         if (now < nextAt) await clock.sleep(nextAt - now, over.signal);
         else if (wanted !== undefined) await step(wanted);
@@ -56,14 +63,21 @@ export function createPlaceholderLine(options: {
   }
 
   async function step(wish: Wish): Promise<void> {
-    nextAt = clock.now() + everyMs;
+    const began = clock.now();
+    const sent = calls.write(wish);
+    const now = clock.now();
+    nextAt = now + Math.max(everyMs, (now - began) / share);
     try {
       const before = await placeholder.posted();
-      if (over.signal.aborted || !calls.mayGo(before === undefined ? 'post' : 'edit')) return;
-      if (before === undefined) await post(wish);
-      else if (wish.kind === 'words' && before.silent === true) await replace(before, wish);
-      else await change(before, wish);
-      shown = wish;
+      if (over.signal.aborted) return;
+      if (before === undefined || sent.same !== shown) {
+        if (!calls.mayGo(before === undefined ? 'post' : 'edit')) return;
+        if (before === undefined) await post(sent);
+        else if (wish.kind === 'words' && before.silent === true) await replace(before, sent);
+        else await change(before, sent);
+      }
+      shown = sent.same;
+      done = wish;
     } catch (error) {
       log.debug({ err: error, work: placeholder.key }, 'what shows the work could not be shown');
       nextAt = clock.now() + ((error instanceof SendError ? error.retryAfterMs : undefined) ?? afterFaultMs);
@@ -71,13 +85,13 @@ export function createPlaceholderLine(options: {
     }
   }
 
-  async function post(wish: Wish): Promise<void> {
-    const receipt = await calls.post(wish).catch((error: unknown) => {
+  async function post(sent: Sent): Promise<void> {
+    const receipt = await calls.post(sent).catch((error: unknown) => {
       if (!(error instanceof SendError) || error.outcome === 'unknown') over.abort();
       throw error;
     });
     try {
-      await placeholder.keep(wish.kind === 'line' ? { ...receipt, silent: true } : receipt);
+      await placeholder.keep(sent.wish.kind === 'line' ? { ...receipt, silent: true } : receipt);
     } catch (error) {
       // Another process does the work by now, or a restart would not know the message.
       over.abort();
@@ -86,16 +100,17 @@ export function createPlaceholderLine(options: {
     }
   }
 
-  async function replace(line: Receipt, words: Wish): Promise<void> {
+  async function replace(line: Receipt, words: Sent): Promise<void> {
     await calls.remove(line);
     await placeholder.keep(undefined);
     await post(words);
   }
 
-  async function change(before: Receipt, wish: Wish): Promise<void> {
+  async function change(before: Receipt, sent: Sent): Promise<void> {
     // First: an answer is never an edit of a line.
-    if (wish.kind === 'line' && before.silent !== true) await placeholder.keep({ ...before, silent: true });
-    await calls.edit(before, wish);
+    if (sent.wish.kind === 'line' && before.silent !== true)
+      await placeholder.keep({ ...before, silent: true });
+    await calls.edit(before, sent);
   }
 
   return {

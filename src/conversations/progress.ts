@@ -84,9 +84,11 @@ export function showProgress(work: Work, deps: ProgressDeps): Shown {
     wordsShown: false,
   };
   let ended: Promise<void> | undefined;
-  clock
-    .sleep(instantMs, showing.over.signal)
-    .then(() => channel.status(work.conversation, { kind: 'typing' }, showing.placeholder), ignore);
+  clock.sleep(instantMs, showing.over.signal).then(async () => {
+    // Words are a better sign.
+    if (showing.words.trim() === '')
+      await channel.status(work.conversation, { kind: 'typing' }, showing.placeholder);
+  }, ignore);
   showLineIn(quietMs, showing);
   return {
     progress(text) {

@@ -116,7 +116,7 @@ test('H6 a server that knows no drafts is asked once; from then on words are a m
   assert.equal(bot.server.calls('sendMessageDraft').length, 1);
 });
 
-test('H6 words that Telegram can not parse are shown without marks; of a long answer the first message', async () => {
+test('H6 words that Telegram can not parse are shown without marks; of a long answer the newest piece', async () => {
   await using bot = await startTelegramBot({ clock: fast, server: noFlood });
   const ann = bot.server.person();
   ann.says('hi');
@@ -126,7 +126,44 @@ test('H6 words that Telegram can not parse are shown without marks; of a long an
   bot.server.faults.add({ method: 'sendMessageDraft', status: { code: 400, description } });
   await bot.channel.status(place, words('**so** it'), work);
   await bot.server.until('the words', () => ann.dm.drafts()[0]?.text === 'so it');
-  await bot.channel.status(place, words(`**so** it ${'goes on '.repeat(1_000)}`), work);
+  await bot.channel.status(place, words(`**so** it ${'goes on '.repeat(1_000)}to here`), work);
   await bot.server.until('more words', () => (ann.dm.drafts().at(-1)?.text.length ?? 0) > 3_000);
+  assert.match(ann.dm.drafts().at(-1)?.text ?? '', /goes on to here$/);
   await bot.channel.status(place, undefined, work);
 });
+
+const long = Array.from({ length: 400 }, (_, index) => `Point ${index}: it is **so**, and it goes on.`).join(
+  '\n\n',
+);
+
+for (const where of ['a private chat', 'a group'] as const)
+  test(`H6 H8 in ${where} the preview of a long answer goes on to its end, and no call changes nothing`, async () => {
+    await using bot = await startTelegramBot({ clock: fast, server: noFlood });
+    const ann = bot.server.person();
+    const group = bot.server.group();
+    ann.says('hi');
+    ann.says('@test_bot hi', { in: group });
+    const place = { channel: 'telegram', chat: String(where === 'a group' ? group.id : ann.id) };
+    const work = keptPlaceholder();
+    const newest = (): string =>
+      (where === 'a group' ? group.sent()[0]?.text : ann.dm.drafts().at(-1)?.text) ?? '';
+    for (let point = 40; point < 400; point += 40) {
+      const written = `${long.slice(0, long.indexOf(`Point ${point}:`))}Point ${point}: it is **s`;
+      await bot.channel.status(place, words(written), work);
+      await bot.server.until(`point ${point}`, () => newest().endsWith(`Point ${point}: it is s`));
+    }
+    const last = `${long.slice(0, long.indexOf('Point 360:'))}Point 360: it is **s`;
+    // These look the same.
+    for (const end of ['', ' ', '\n\n', '**', '**\n\n**']) {
+      await bot.channel.status(place, words(last + end), work);
+      await bot.channel.send(place, { markdown: `after ${JSON.stringify(end)}` }, end);
+    }
+    await bot.channel.status(place, undefined, work);
+    const calls = ['sendMessageDraft', 'editMessageText'].flatMap((method) => bot.server.calls(method));
+    // A draft that stands still is put up again after 20 s.
+    const same = calls.filter(({ args, at }, index) => {
+      const before = calls[index - 1];
+      return args['text'] === before?.args['text'] && at - (before?.at ?? 0) < 195;
+    });
+    assert.deepEqual(same, []);
+  });

@@ -212,3 +212,14 @@ test('H8 words wait until the answer before them is out', async () => {
   await shown.end();
   assert.deepEqual(seen, ['typing', '100:words It is', 'end']);
 });
+
+test('H7 no sign of work is set once the words have begun', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
+  await clock.advance(200);
+  shown.onText('It is');
+  await clock.advance(250);
+  await clock.advance(5_000);
+  await shown.end();
+  assert.deepEqual(seen, ['100:words It is', 'end']);
+});

@@ -1,5 +1,6 @@
 import type { RateLimiter } from '../rate-limiter.ts';
-import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
+import { createPlaceholderLine, type PlaceholderLine, type Wish, type Written } from '../placeholder-line.ts';
+import { createPreview, type Preview } from '../preview.ts';
 import { toBody, updateRateLimit, type Sender } from './create-sender.ts';
 import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
@@ -12,10 +13,11 @@ import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 const editEveryMs = 1000;
 const appendEveryMs = 700;
+/** Of a preview; a message has 12,000 characters. */
+const pageLength = 6_000;
 
 /** Shows the newest status of each piece of work (U13, H7). */
 export type StatusBoard = Readonly<{
@@ -168,15 +170,27 @@ function createStatusLine(
     return told;
   }
 
-  async function post(wish: Wish): Promise<Receipt> {
+  const preview = createPreview(
+    (markdown) => markdown.length <= pageLength && slackFits(markdown),
+    pageLength,
+  );
+
+  function write(wish: Wish): Sent {
+    const streamed = wish.kind === 'words' ? stream?.text(wish.markdown) : undefined;
+    if (streamed !== undefined) return { wish, same: streamed };
+    const body = bodyOf(wish, preview);
+    return { wish, same: JSON.stringify(body), body };
+  }
+
+  async function post({ wish, body }: Sent): Promise<Receipt> {
     const where = { channel: chat, thread_ts: thread };
     const fixed = { metadata: keyMetadata(placeholder.key), unfurl_links: false, unfurl_media: false };
     try {
-      const streamed = wish.kind === 'words' ? await stream?.start(wish.markdown) : undefined;
+      const streamed =
+        wish.kind === 'words' && body === undefined ? await stream?.start(wish.markdown) : undefined;
       if (streamed !== undefined) return { id: streamed };
-      return {
-        id: textOf(await call('chat.postMessage', { ...where, ...fixed, ...shownAs(wish) }), 'ts'),
-      };
+      const whole = { ...where, ...fixed, ...(body ?? bodyOf(wish, preview)) };
+      return { id: textOf(await call('chat.postMessage', whole), 'ts') };
     } catch (error) {
       const told = failed(error, posts, chat);
       // Perhaps posted all the same (H7).
@@ -186,20 +200,22 @@ function createStatusLine(
     }
   }
 
-  const line = createPlaceholderLine({
+  const line = createPlaceholderLine<Sent>({
     placeholder,
     everyMs: stream === undefined ? editEveryMs : appendEveryMs,
     clock,
     log,
     calls: {
+      write,
       mayGo: (what) =>
         what === 'post' ? posts.take(chat) : (stream?.mayAppend() ?? edits.take(updateRateLimit)),
       post,
-      async edit({ id }, wish) {
+      async edit({ id }, { wish, body }) {
         if ((await stream?.extend(id, wish)) === true) return;
         const place = { channel: chat, ts: id };
+        const changed = { ...place, ...(body ?? bodyOf(wish, preview)) };
         try {
-          await whenClosed(call, place, () => call('chat.update', { ...place, ...shownAs(wish) }));
+          await whenClosed(call, place, () => call('chat.update', changed));
         } catch (error) {
           throw failed(error, edits, updateRateLimit);
         }
@@ -219,10 +235,12 @@ function createStatusLine(
   };
 }
 
-function shownAs(wish: Wish): ReturnType<typeof toBody> {
+/** Without a body the words go into the open stream. */
+type Sent = Written & Readonly<{ body?: ReturnType<typeof toBody> }>;
+
+function bodyOf(wish: Wish, preview: Preview): ReturnType<typeof toBody> {
   if (wish.kind === 'line') return { text: `_${escapeText(wish.text)}_`, blocks: [] };
-  const [piece = ''] = splitMarkdown(wish.markdown, slackFits);
-  return toBody({ markdown: piece });
+  return toBody({ markdown: preview(wish.markdown) });
 }
 
 /** Slack's own signs of work: a line under a thread, else a reaction on the message. */

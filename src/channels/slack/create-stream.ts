@@ -9,6 +9,8 @@ import type { Clock } from '../../lib/clock.ts';
 
 /** (H6) Throws SendError. */
 type Stream = Readonly<{
+  /** As a stream has it. Undefined if it can't be in one. */
+  text(markdown: string): string | undefined;
   /** The ts. Undefined if Slack streams nothing now. */
   start(markdown: string): Promise<string | undefined>;
   /** Undefined without an open stream. */
@@ -45,6 +47,7 @@ function createStream(
   refusedUntil: Map<string, number>,
 ): Stream {
   let open: Readonly<{ ts: string; text: string }> | undefined;
+  let began = false;
 
   async function stop(): Promise<void> {
     const stopped = open;
@@ -53,9 +56,16 @@ function createStream(
   }
 
   return {
+    text(markdown) {
+      if (began && open === undefined) return undefined;
+      const text = markdown.length > longestStream ? '' : toStreamText(markdown);
+      return text === '' || text.length > longestStream ? undefined : text;
+    },
+
     async start(markdown) {
       const text = toStreamText(markdown);
       const isRefused = (refusedUntil.get(chat) ?? 0) > clock.now();
+      began = true;
       if (text === '' || text.length > longestStream || isRefused || !starts.take(startLimit))
         return undefined;
       try {
@@ -80,6 +90,8 @@ function createStream(
 
     async extend(ts, wish) {
       const before = open;
+      // A line goes: later words are a new message, perhaps a stream.
+      if (wish.kind === 'line') began = false;
       if (before?.ts !== ts) return false;
       const text = wish.kind === 'words' ? toStreamText(wish.markdown) : undefined;
       if (text === undefined || text.length > longestStream || !text.startsWith(before.text)) {

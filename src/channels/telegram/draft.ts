@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { telegramFits } from './from-markdown.ts';
+import type { Preview } from '../preview.ts';
+import { toTelegramHtml } from './from-markdown.ts';
 import { addressOf, withMarks } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
@@ -17,21 +17,26 @@ export type Draft = Readonly<{
 const everyMs = 1_000;
 const refreshMs = 20_000;
 const afterFaultMs = 5_000;
+/** Writing previews takes at most this part of the time. */
+const share = 0.1;
 
 /** `refused`: this server or chat knows no drafts. */
 export function createDraft(options: {
   conversation: Conversation;
   key: string;
+  preview: Preview;
   api: TelegramApi;
   pace: RateLimiter;
   refused(): void;
   clock: Clock;
   log: Log;
 }): Draft {
-  const { conversation, key, api, pace, refused, clock, log } = options;
+  const { conversation, key, preview, api, pace, refused, clock, log } = options;
   const over = new AbortController();
   const draft_id = createHash('sha256').update(key).digest().readUInt32BE() % 0x7fffffff || 1;
   let wanted = '';
+  let done: string | undefined;
+  /** Undefined: it has to be put up again. */
   let shown: string | undefined;
   let nextAt = 0;
   let waiting = new AbortController();
@@ -41,7 +46,7 @@ export function createDraft(options: {
     while (!over.signal.aborted) {
       const now = clock.now();
       if (now < nextAt) await pause(clock, nextAt - now, over.signal);
-      else if (wanted !== shown) await step(wanted);
+      else if (wanted !== done || shown === undefined) await step(wanted);
       else {
         waiting = new AbortController();
         await pause(clock, refreshMs, AbortSignal.any([over.signal, waiting.signal]));
@@ -51,14 +56,22 @@ export function createDraft(options: {
   }
 
   async function step(markdown: string): Promise<void> {
-    nextAt = clock.now() + everyMs;
+    const began = clock.now();
+    const piece = preview(markdown);
+    const html = toTelegramHtml(piece);
+    const now = clock.now();
+    nextAt = now + Math.max(everyMs, (now - began) / share);
+    if (html === shown || html === '') {
+      done = markdown;
+      return;
+    }
     // Counted apart: a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
-    const [piece = ''] = splitMarkdown(markdown, telegramFits);
     const draft = { ...addressOf(conversation), draft_id };
     try {
-      await withMarks(piece, (text) => api.sendMessageDraft({ ...draft, ...text }));
-      shown = markdown;
+      await withMarks(piece, (text) => api.sendMessageDraft({ ...draft, ...text }), html);
+      shown = html;
+      done = markdown;
     } catch (error) {
       log.debug({ err: error, chat: conversation.chat }, 'a draft could not be shown');
       nextAt =

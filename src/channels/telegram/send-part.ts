@@ -79,9 +79,10 @@ type MarkedText = Readonly<{ text: string; parse_mode?: 'HTML' }>;
 export async function withMarks<Result>(
   markdown: string,
   call: (text: MarkedText) => Promise<Result>,
+  html = toTelegramHtml(markdown),
 ): Promise<Result> {
   try {
-    return await call({ text: toTelegramHtml(markdown), parse_mode: 'HTML' });
+    return await call({ text: html, parse_mode: 'HTML' });
   } catch (error) {
     if (!saidBy(error, /can't parse entities/)) throw error;
     return call({ text: toTelegramText(markdown) });

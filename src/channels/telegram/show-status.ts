@@ -1,18 +1,19 @@
 import type { RateLimiter } from '../rate-limiter.ts';
-import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
+import { createPlaceholderLine, type PlaceholderLine, type Written } from '../placeholder-line.ts';
+import { createPreview, type Preview } from '../preview.ts';
 import { createDraft, type Draft } from './draft.ts';
-import { telegramFits } from './from-markdown.ts';
+import { telegramFits, toTelegramHtml } from './from-markdown.ts';
 import { addressOf, noPreview, replyTo, withMarks, type SendPart } from './send-part.ts';
 import { TelegramFault, saidBy, type TelegramApi } from './telegram-api.ts';
 import type { Placeholder, Status } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 const privateEveryMs = 1000;
 const groupEveryMs = 3000;
 const longestLine = 300;
+const longestPreview = 8_000;
 /** It is shown for five seconds. */
 const typingMs = 4000;
 
@@ -51,7 +52,7 @@ export function createShowStatus(deps: StatusDeps): ShowStatus {
     const refused = (): void => {
       hasDrafts = false;
     };
-    state.draft ??= createDraft({ ...deps, conversation, key, refused });
+    state.draft ??= createDraft({ ...deps, conversation, key, preview: createTelegramPreview(), refused });
     state.draft.write(words.markdown);
   }
 
@@ -111,27 +112,33 @@ function createStatusLine(
   { api, parts, pace, clock, log }: StatusDeps,
 ): PlaceholderLine {
   const { chat } = conversation;
-  const line = createPlaceholderLine({
+  const preview = createTelegramPreview();
+  const line = createPlaceholderLine<Text>({
     placeholder,
     everyMs: chat.startsWith('-') ? groupEveryMs : privateEveryMs,
     clock,
     log,
     calls: {
       mayGo: () => pace.take(chat),
-      async post(wish) {
+      write(wish) {
+        if (wish.kind === 'line') return { wish, same: wish.text, markdown: '' };
+        const markdown = preview(wish.markdown);
+        return { wish, same: toTelegramHtml(markdown), markdown };
+      },
+      async post(sent) {
         const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
-        const message = { ...address, disable_notification: wish.kind === 'line' ? true : undefined };
+        const message = { ...address, disable_notification: sent.wish.kind === 'line' ? true : undefined };
         try {
-          const sent = await shownAs(wish, (text) => api.sendMessage({ ...message, ...text }));
-          return { id: String(sent.message_id) };
+          const posted = await shownAs(sent, (text) => api.sendMessage({ ...message, ...text }));
+          return { id: String(posted.message_id) };
         } catch (error) {
           throw parts.failed(chat, error);
         }
       },
-      async edit({ id }, wish) {
+      async edit({ id }, sent) {
         const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
         try {
-          await shownAs(wish, (text) => api.editMessageText({ ...message, ...text }));
+          await shownAs(sent, (text) => api.editMessageText({ ...message, ...text }));
         } catch (error) {
           if (!saidBy(error, /message is not modified/)) throw parts.failed(chat, error);
         }
@@ -148,11 +155,16 @@ function createStatusLine(
   };
 }
 
+type Text = Written & Readonly<{ markdown: string }>;
+
 function shownAs<Sent>(
-  wish: Wish,
+  { wish, same, markdown }: Text,
   call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Sent>,
 ): Promise<Sent> {
-  if (wish.kind === 'line') return call({ text: wish.text });
-  const [piece = ''] = splitMarkdown(wish.markdown, telegramFits);
-  return withMarks(piece, call);
+  return wish.kind === 'line' ? call({ text: wish.text }) : withMarks(markdown, call, same);
+}
+
+/** Telegram refuses longer messages; marks take no part of the 4,096 characters. */
+export function createTelegramPreview(): Preview {
+  return createPreview(telegramFits, longestPreview);
 }

@@ -1,0 +1,103 @@
+/**
+ * Closes marks that are open at the end of Markdown that is still written: `**bold` becomes `**bold**`, half a link its
+ * label. A mark without a word after it is left out. Looks at the last block only, as marks end with it.
+ */
+export function closeMarks(markdown: string): string {
+  const text = markdown.trimEnd();
+  if (isInFence(text)) return text;
+  const from = lastBlock(text);
+  return `${text.slice(0, from)}${closed(text.slice(from))}`;
+}
+
+function isInFence(text: string): boolean {
+  let open = '';
+  for (const [, marks = '', rest = ''] of text.matchAll(/^[ \t>]*(`{3,}|~{3,})(.*)$/gm)) {
+    if (open === '') open = rest.includes('`') && marks.startsWith('`') ? '' : marks;
+    else if (marks.startsWith(open) && rest.trim() === '') open = '';
+  }
+  return open !== '';
+}
+
+/** Where the last paragraph, item, heading or row begins. */
+function lastBlock(text: string): number {
+  const paragraph = text.lastIndexOf('\n\n') + 1;
+  const marked = [
+    ...text.slice(paragraph).matchAll(/^[ \t>]*(?:[-*+]|\d+[.)]|#{1,6}|\|)(?=\s)|^[ \t]*\|/gm),
+  ].at(-1);
+  return marked === undefined ? paragraph : paragraph + marked.index + marked[0].length;
+}
+
+type Open = Readonly<{ mark: string; at: number }>;
+
+const token =
+  /\\[^]|(`+)|(\*{1,3}|_{1,3}|~~?)|(!?\[)|(\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+"[^"]*")?\))|(\]\([^)\n]{0,2000}$)|(\])/g;
+
+function closed(block: string): string {
+  const open: Open[] = [];
+  let text = block;
+  let skipTo = 0;
+  for (const found of block.matchAll(token)) {
+    const { 0: all, 1: ticks, 2: mark, 3: bracket, 4: link, 5: half, 6: end, index } = found;
+    if (index < skipTo) continue;
+    if (ticks !== undefined) {
+      const close = closingTicks(block, ticks, index);
+      if (close < 0) {
+        const inside = block.slice(index + ticks.length).trim();
+        text = inside === '' ? block.slice(0, index) : `${block}${ticks}`;
+        return closeAll(text, open);
+      }
+      skipTo = close;
+    } else if (mark !== undefined) {
+      take(mark, index, block, open);
+    } else if (bracket !== undefined) {
+      open.push({ mark: bracket, at: index });
+    } else if (half !== undefined) {
+      const label = drop(open);
+      text = block.slice(0, index);
+      if (label !== undefined)
+        text = `${text.slice(0, label.at)}${label.mark === '[' ? text.slice(label.at + 1) : ''}`;
+      return closeAll(text, open);
+    } else if (link !== undefined || end !== undefined) {
+      drop(open);
+    }
+    skipTo = Math.max(skipTo, index + all.length);
+  }
+  return closeAll(text, open);
+}
+
+/** The end of the code that begins at `index`; -1: it is open. */
+function closingTicks(block: string, ticks: string, index: number): number {
+  const from = index + ticks.length;
+  for (const found of block.slice(from).matchAll(/`+/g))
+    if (found[0] === ticks) return from + found.index + ticks.length;
+  return -1;
+}
+
+function take(mark: string, index: number, block: string, open: Open[]): void {
+  const [left = ' ', right = ' '] = [block[index - 1], block[index + mark.length]];
+  const isWord = /[\p{L}\p{N}]/u;
+  const inWord = mark.startsWith('_') && isWord.test(left) && isWord.test(right);
+  const isHalf = mark === '~' && index + 1 < block.length;
+  if (inWord || isHalf) return;
+  const last = open.findLastIndex((one) => one.mark === mark);
+  if (last >= 0 && !/\s/.test(left)) open.splice(last);
+  else if (!/\s/.test(right) || index + mark.length === block.length) open.push({ mark, at: index });
+}
+
+function drop(open: Open[]): Open | undefined {
+  const last = open.findLastIndex(({ mark }) => mark.endsWith('['));
+  return last < 0 ? undefined : open.splice(last)[0];
+}
+
+function closeAll(text: string, open: readonly Open[]): string {
+  let made = text;
+  let ends = '';
+  for (const { mark, at } of open.toReversed()) {
+    const isEmpty = made.slice(at + mark.length).trim() === '';
+    if (mark.endsWith('['))
+      made = mark === '[' ? `${made.slice(0, at)}${made.slice(at + 1)}` : made.slice(0, at);
+    else if (isEmpty) made = made.slice(0, at);
+    else ends += mark;
+  }
+  return `${made.trimEnd()}${ends}`;
+}
