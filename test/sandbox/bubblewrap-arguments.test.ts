@@ -37,7 +37,7 @@ test('T9 bubblewrap closes a command off in every way it knows, also where anoth
 
 test('T9 U3 what a skill declares changes nothing of what the sandbox itself sets', () => {
   const own = { PATH: '/evil', HOME: '/evil', TMPDIR: '/evil', USER: 'evil', LANG: 'evil' };
-  const env = sandboxEnvironment({ ...own, TZ: 'Europe/Berlin', API_KEY: 'x' }, {});
+  const env = sandboxEnvironment({ ...own, TZ: 'Europe/Berlin', API_KEY: 'x' }, { network: ['api.example'] });
   assert.ok(!Object.values(env).some((value) => value.includes('evil')));
   assert.deepEqual([env['TZ'], env['API_KEY']], ['Europe/Berlin', 'x']);
 });

@@ -35,6 +35,7 @@ const takeNone = ['rm', 'interactive', 'tty', 'read-only', 'no-healthcheck'];
 const request = {
   argv: ['python3', '/skill/a b.py', '--rm', '$(id)'] as const,
   skillDirectory: '/data/skills/parcels, "old"',
+  network: ['api.example'],
   scratch: '/data/runs/1',
   env: { TEST_API_KEY: 'canary-1', PATH: '/elsewhere', DOCKER_HOST: 'tcp://x', 'a;id': 'canary-2' },
 };

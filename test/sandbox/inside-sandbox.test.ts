@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { findProgram } from '../../src/sandbox/inside-sandbox.ts';
+import { findProgram, sandboxEnvironment } from '../../src/sandbox/inside-sandbox.ts';
 
 test(
   'R6 R7 a folder of PATH that may not be looked into has no programs, and the next one is asked',
@@ -24,3 +24,12 @@ test(
     assert.equal(findProgram('tool', closed), undefined);
   },
 );
+
+test('T9 without a network package managers ask once; with one, or by the skill’s own word, they do as usual', () => {
+  const closed = sandboxEnvironment({ PIP_RETRIES: '3' }, { network: [] });
+  assert.equal(closed['npm_config_fetch_retries'], '0');
+  assert.equal(closed['UV_HTTP_RETRIES'], '0');
+  assert.equal(closed['PIP_RETRIES'], '3');
+  const open = sandboxEnvironment({}, { network: ['registry.example'] });
+  assert.deepEqual([open['npm_config_fetch_retries'], open['PIP_RETRIES']], [undefined, undefined]);
+});

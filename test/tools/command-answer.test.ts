@@ -5,7 +5,7 @@ import { makeRoot } from '../skills/make-root.ts';
 import { answerCommand } from '../../src/tools/built-in/run-command.ts';
 
 const said = (stderr: string, network: readonly string[]): string => {
-  const outcome = { status: 'exited', exitCode: 6, stdout: '', stderr, truncated: false } as const;
+  const outcome = { status: 'exited', exitCode: 1, stdout: '', stderr, truncated: false } as const;
   return renderEnvelope(answerCommand('scripts/a.sh', outcome, 1_000, { name: 'tides', network }));
 };
 
@@ -66,7 +66,7 @@ test('R5 a missing Python module or program is told with what brings it, and nev
     for (const words of [`sh: 1: ${tool}: not found`, `bash: ${tool}: command not found`])
       assert.match(
         told(words),
-        new RegExp(`program ${tool} is not there.* "# /// script" header .* uv$`),
+        new RegExp(`The operator has not installed uv, which brings .*${tool}.*: pipx install uv`),
         words,
       );
   assert.match(told('bash: line 2: pandoc: command not found'), /apt-get install pandoc/);
@@ -90,13 +90,72 @@ test('R5 a command that was refused a host is told which, and what to set, howev
   }
 });
 
-test('R5 a quiet curl or wget that reaches nothing is told of the network, with a doubt', () => {
-  const quiet = (exitCode: number, stderr = '', network: readonly string[] = []): string => {
+test('R5 curl or wget that reach nothing are told of the network, with a doubt, whatever else was printed and in a pipe', () => {
+  const told = (exitCode: number, command: string, stderr = '', network: readonly string[] = []): string => {
     const outcome = { status: 'exited', exitCode, stdout: '', stderr, truncated: false } as const;
-    return renderEnvelope(answerCommand('the command', outcome, 1_000, { name: 'tides', network }));
+    const skill = { name: 'tides', network };
+    return renderEnvelope(answerCommand('the command', outcome, 1_000, skill, command));
   };
-  assert.match(quiet(6), /If that is curl, .*\[skills\.tides\] network = /);
-  assert.match(quiet(4), /If that is wget, .*\[skills\.tides\] network = /);
-  for (const told of [quiet(1), quiet(6, 'Error: no such option'), quiet(6, '', ['api.example.com'])])
-    assert.doesNotMatch(told, /network/);
+  const curl = /If that is curl, .*\[skills\.tides\] network = /;
+  assert.match(told(6, 'sh scripts/tides.sh'), curl);
+  assert.match(told(6, 'sh scripts/tides.sh', 'Asking for the tides …\n'), curl);
+  assert.match(told(1, 'sh -c curl -s https://a.example | python3 -m json.tool', 'Expecting value'), curl);
+  assert.match(told(4, 'sh -c (curl -s https://a.example) | jq .'), curl);
+  assert.match(told(0, 'sh -c curl -s https://a.example | jq .'), /^It printed nothing\. If that is curl, /);
+  assert.match(told(4, 'sh scripts/a.sh'), /If that is wget, .*\[skills\.tides\] network = /);
+  for (const other of [told(1, 'sh scripts/a.sh'), told(6, 'curl -s x', '', ['a.example']), told(0, 'true')])
+    assert.doesNotMatch(other, /network/);
 });
+
+test('R5 a path of the skill that a command missed elsewhere is told with where it lies', (t) => {
+  const directory = makeRoot(t, { 'scripts/make.py': 'x', 'references/style.md': 'x', 'top.md': 'x' });
+  for (const [stderr, place] of [
+    [
+      "python: can't open file '/chat/scripts/make.py': [Errno 2] No such file or directory",
+      'scripts/make.py',
+    ],
+    ['cat: references/style.md: No such file or directory', 'references/style.md'],
+    ['sh: 0: cannot open scripts/make.py: No such file or directory', 'scripts/make.py'],
+    ["Error: Cannot find module '/chat/scripts/make.py'", 'scripts/make.py'],
+    ["Error: ENOENT: no such file or directory, open 'references/style.md'", 'references/style.md'],
+    ['sh: 1: ./scripts/make.py: not found', 'scripts/make.py'],
+  ] as const)
+    assert.ok(
+      failed(stderr, directory).includes(`${place} lies in the skill, not there: write /skill/${place}`),
+      stderr,
+    );
+  for (const other of ['cat: scripts/none.py: No such file or directory', 'scripts/make.py: syntax error'])
+    assert.doesNotMatch(failed(other, directory), /lies in the skill/);
+});
+
+test('R5 a command that would write into its skill is told that it may not, and where it may', (t) => {
+  const directory = makeRoot(t, { 'scripts/make.py': 'x' });
+  for (const words of [
+    "Error: ENOENT: no such file or directory, mkdir '/skill/scripts/.cache'",
+    "OSError: [Errno 30] Read-only file system: 'scripts/.cache'",
+    "Error: EROFS: read-only file system, open '/skill/a'",
+    'sh: 1: cannot create scripts/new.py: Read-only file system',
+    "PermissionError: [Errno 13] Permission denied: '/skill/x'",
+  ])
+    assert.match(failed(words, directory), /files are read-only, in \/skill .* or to \/chat/, words);
+  for (const other of [
+    'Permission denied (publickey).',
+    "ENOENT: no such file or directory, open '/skill/x'",
+  ])
+    assert.doesNotMatch(failed(other, directory), /read-only/);
+});
+
+test('R5 a program that another was to start is told like one of the shell', () => {
+  for (const words of [
+    'timeout: failed to run command ‘pandoc’: No such file or directory',
+    'env: ‘pandoc’: No such file or directory',
+    'xargs: pandoc: No such file or directory',
+  ])
+    assert.match(failed(words), /program pandoc is not there.*apt-get install pandoc/, words);
+});
+
+function failed(stderr: string, directory?: string): string {
+  const outcome = { status: 'exited', exitCode: 1, stdout: '', stderr, truncated: false } as const;
+  const skill = { name: 'tides', network: [], ...(directory === undefined ? {} : { directory }) };
+  return renderEnvelope(answerCommand('the command', outcome, 1_000, skill)).split('\n')[0] ?? '';
+}

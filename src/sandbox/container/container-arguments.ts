@@ -25,7 +25,7 @@ export type Container = Readonly<{
 
 type ContainerRequest = Pick<
   SandboxRequest,
-  'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'env'
+  'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'network' | 'env'
 >;
 
 /** The client's own settings would put these into a container (S2). */

@@ -25,7 +25,8 @@ import { slugOf } from '../../../src/core/skill.ts';
 import { readFrontMatter } from '../../../src/skills/parse/front-matter.ts';
 import { isAccessLine, splitTools } from '../../../src/skills/parse/read-values.ts';
 import { validateSkill } from '../../../src/skills/parse/validate-skill.ts';
-import { answerCommand, aboutMissing } from '../../../src/tools/built-in/run-command.ts';
+import { adviseOn } from '../../../src/tools/built-in/advise.ts';
+import { answerCommand } from '../../../src/tools/built-in/run-command.ts';
 import { readAllowedEntry } from '../../../src/tools/allowed-entry.ts';
 import { matchesGlob } from '../../../src/tools/policy.ts';
 import { mcpToolName } from '../../../src/mcp/mcp-tool.ts';
@@ -117,7 +118,15 @@ export const foreignText: readonly Reads[] = [
   of('scriptCommand', skill, (text) => scriptCommand('a', text)),
   of('scriptCommand first line', skill, (text) => scriptCommand('a.py', `#!${text}`)),
   of('isAccessLine', skill, isAccessLine),
-  of('aboutMissing', mega, (text) => aboutMissing({ stdout: text, stderr: `bash: ${text}` })),
+  of('adviseOn', mega, (text) =>
+    adviseOn({
+      stdout: text,
+      stderr: `bash: ${text}`,
+      exitCode: 1,
+      command: text,
+      skill: { directory: '/nowhere' },
+    }),
+  ),
   of('createCountValues', mega, (text) => createCountValues()(text)),
   of('redact text', mega, redaction.text),
   of('redact bytes in parts', mega, (text) => {
