@@ -32,8 +32,24 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
-/** Begins a Python script's own list of dependencies (PEP 723). */
-const listsPackages = /^# \/\/\/ script[ \t]*$/m;
+/** No list, or an empty one, in lines of comments: uv has nothing to fetch. */
+const listsSomething = /^#[ \t]*dependencies[ \t]*=[ \t]*\[[\s#]*[^\s#\]]/m;
+
+/** Of a Python script's own block: comments up to its end (PEP 723). */
+function listsPackages(text: string): boolean {
+  const lines = text.split(/\r?\n/);
+  const start = lines.findIndex((line) => /^# \/\/\/ script[ \t]*$/.test(line)) + 1;
+  const length = lines
+    .slice(start)
+    .findIndex((line) => !/^#(?: |$)/.test(line) || /^# \/\/\/[ \t]*$/.test(line));
+  const block = lines.slice(start, start + length);
+  return (
+    start > 0 &&
+    length > 0 &&
+    lines[start + length]?.startsWith('# ///') === true &&
+    listsSomething.test(block.join('\n'))
+  );
+}
 
 /**
  * By the first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), otherwise by the extension (R5). Python with
@@ -45,7 +61,7 @@ export function scriptCommand(file: string, text: string): ScriptCommand | undef
   if (program === 'uvx') return byTool(options);
   if (program === 'uv' && options[0] === 'tool' && options[1] === 'run') return byTool(options.slice(2));
   const byUv = program === 'uv' && options[0] === 'run';
-  if ((program === 'python3' || byUv) && listsPackages.test(text)) {
+  if ((program === 'python3' || byUv) && listsPackages(text)) {
     const own = byUv ? options.slice(1).filter(isNoScriptFlag) : [];
     return {
       program: 'uv',

@@ -17,13 +17,15 @@ export function ownScript(
   command: string,
   { seen, read, hides }: ScriptGround,
 ): Readonly<{ path: string; args: readonly string[] }> | undefined {
-  const words = parseSimpleCommand(command) ?? [];
+  // `cd /skill && …`: from there its paths are its own.
+  const there = command.startsWith(`cd ${seen} && `) ? `cd ${seen} && `.length : 0;
+  const words = parseSimpleCommand(command.slice(there)) ?? [];
   const by = startedBy(words);
   const [written = '', ...args] = words.slice(by.length);
   const path = inSkill(written, seen);
   if (path === undefined || (by.length === 0 && !written.includes('/'))) return undefined;
   const [name = ''] = path.split('/');
-  if (!written.startsWith('/') && (name === '..' || hides(name))) return undefined;
+  if (!written.startsWith('/') && (name === '..' || (there === 0 && hides(name)))) return undefined;
   const text = read(path);
   const program = text === undefined ? undefined : scriptCommand(path, text)?.program;
   return program !== undefined && runsAlike(by, program) ? { path, args } : undefined;
@@ -31,8 +33,27 @@ export function ownScript(
 
 function startedBy(words: readonly string[]): readonly string[] {
   const [program = '', second] = words;
-  if (program === 'uv' && second === 'run') return words.slice(0, words[2] === '--script' ? 3 : 2);
+  if (program === 'uv' && second === 'run') return words.slice(0, afterOptions(words));
   return interpreters.has(program) ? [program] : [];
+}
+
+/** Options of `uv run` that change nothing for a script of the skill; those of the second kind have a value. */
+const withoutEffect: ReadonlySet<string> = new Set(
+  [
+    '--script -s --no-config --no-project --quiet -q --verbose -v --offline --isolated --no-sync --frozen --locked --exact',
+    '--no-cache -n --no-progress --no-env-file --no-dev --no-python-downloads --managed-python --no-managed-python --',
+  ].flatMap((line) => line.split(' ')),
+);
+const withValue: ReadonlySet<string> = new Set(['--python', '-p', '--color', '--cache-dir', '--link-mode']);
+
+function afterOptions(words: readonly string[]): number {
+  let at = 2;
+  for (;;) {
+    const [option = '', value] = (words[at] ?? '').split('=', 2);
+    if (withoutEffect.has(option)) at += 1;
+    else if (withValue.has(option)) at += value === undefined ? 2 : 1;
+    else return at;
+  }
 }
 
 const interpreters: ReadonlySet<string> = new Set(['sh', 'bash', 'python', 'python3', 'node']);

@@ -53,3 +53,26 @@ test('R7 what names its packages is run by uv, offline, after a command that fet
   assert.deepEqual(scriptCommand('a.py', 'print("# /// script")\n'), { program: 'python3', options: [] });
   assert.deepEqual(scriptCommand('a.sh', header), { program: 'sh', options: [] });
 });
+
+test('R7 a header that lists no packages takes no uv: python3 runs the script', () => {
+  for (const block of [
+    '# /// script\n# requires-python = ">=3.9"\n# ///\n',
+    '# /// script\n# dependencies = []\n# ///\n',
+    '# /// script\r\n# dependencies = [\r\n# ]\r\n# ///\r\n',
+    '# /// script\n#\n# dependencies = [ ]\n# ///',
+    '# /// script\n# dependencies = ["rich"]\n',
+    '# /// script\n# ///\nx = """\n# dependencies = ["rich"]\n"""\n',
+  ])
+    for (const first of ['', '#!/usr/bin/env python3\n'])
+      assert.deepEqual(
+        scriptCommand('a.py', `${first}${block}print(1)`),
+        { program: 'python3', options: [] },
+        JSON.stringify(block),
+      );
+  for (const list of ['["rich"]', "[\n#   'rich',\n# ]", '[\n# # why\n# "rich[extra]>=1"]'])
+    assert.equal(
+      scriptCommand('a.py', `# /// script\n# dependencies = ${list}\n# ///\n`)?.program,
+      'uv',
+      list,
+    );
+});

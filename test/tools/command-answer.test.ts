@@ -66,7 +66,9 @@ test('R5 a missing Python module or program is told with what brings it, and nev
     for (const words of [`sh: 1: ${tool}: not found`, `bash: ${tool}: command not found`])
       assert.match(
         told(words),
-        new RegExp(`The operator has not installed uv, which brings .*${tool}.*: pipx install uv`),
+        new RegExp(
+          `The program ${tool} is not there for this command.* uv, which the operator installs: pipx install uv`,
+        ),
         words,
       );
   assert.match(told('bash: line 2: pandoc: command not found'), /apt-get install pandoc/);

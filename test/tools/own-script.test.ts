@@ -31,6 +31,14 @@ test('R5 R7 a command that only starts a script of the skill is told, however it
   assert.equal(found('uv run scripts/packed.py x'), 'scripts/packed.py|x');
   assert.equal(found('uv run --script /skill/scripts/a.py'), 'scripts/a.py');
   assert.equal(found('node run.mjs'), 'run.mjs');
+  assert.equal(found('uv run --no-config /skill/scripts/packed.py'), 'scripts/packed.py');
+  assert.equal(
+    found('uv run --no-project --python 3.12 -q scripts/a.py --verify x'),
+    'scripts/a.py|--verify|x',
+  );
+  assert.equal(found('uv run --python=3.12 -- scripts/a.py'), 'scripts/a.py');
+  assert.equal(found('cd /skill && uv run scripts/a.py x'), 'scripts/a.py|x');
+  assert.equal(found('cd /skill && python3 scripts/a.py', { hides: () => true }), 'scripts/a.py');
 });
 
 test('R5 whatever is more, is run otherwise, or is not the skill alone, stays a command like any other', () => {
@@ -46,6 +54,12 @@ test('R5 whatever is more, is run otherwise, or is not the skill alone, stays a 
     'python -m scripts.a',
     'uv run --with y scripts/packed.py',
     'uv tool run x',
+    'uv run --directory /chat scripts/a.py',
+    'uv run -m scripts.a',
+    'cd /skill && id',
+    'cd /chat && python3 scripts/a.py',
+    'cd /skill && python3 scripts/a.py && id',
+    'cd /skill && ../evil.sh',
     'env scripts/b.sh',
     'cat scripts/b.sh',
     'notes.md',

@@ -105,7 +105,7 @@ function missingProgram({ stdout, stderr }: Failure): string | undefined {
     )?.[1];
   if (program === undefined) return undefined;
   if (fetches.has(program))
-    return `The operator has not installed uv, which brings ${program === 'pipx' ? 'tools of PyPI (write uvx for pipx)' : program}: ${howToGetUv}. A Python script that needs no packages runs by python3 without it`;
+    return `The program ${program} is not there for this command. A script of the skill runs by python3, and by uv run alone where its "# /// script" header lists packages; uvx has the tools that the SKILL.md calls in the same words. Both take uv, which the operator installs: ${howToGetUv}`;
   const brings = packageOf(program);
   return brings === undefined ? undefined : `The program ${program} is not there. ${toInstall(brings)}`;
 }
