@@ -167,6 +167,12 @@ export const approvalMutations = [
     ],
     ['the main agent gets tools of runs', "({ main }) => main || to === 'run'", '() => true'],
   ]),
+  ...changesOf('tools/allowed-entry.ts', 'tools/allowed-tools.test.ts', [
+    ['a command may go on', 'return text === first;', 'return text.startsWith(first);'],
+    ['a last * is any longer word', '`${pieces.at(-1)}${between}`', '`${pieces.at(-1)}`'],
+    ['a path with a * leads elsewhere', "command.some((word) => word.split('/').includes('..'))", 'false'],
+    ['a rule is for any program', "words[0]?.startsWith('*') === true", 'false'],
+  ]),
   ...changesOf('tools/allowed-tools.ts', 'tools/allowed-tools.test.ts', [
     [
       'a run has tools that the host does not grant',
@@ -192,12 +198,6 @@ export const approvalMutations = [
       'a limit of commands is passed over',
       "if (name !== 'bash' || commands === undefined) return true;",
       'return true;',
-    ],
-    ['a command may go on', "end === 'whole' && found.length !== words.length", 'false'],
-    [
-      'any word may be longer',
-      'index === open ? found[index]?.startsWith(word) : found[index] === word',
-      'found[index]?.startsWith(word)',
     ],
     ['a tool of no list is called', 'if (!names.includes(name)) return false;', ''],
     [
