@@ -148,6 +148,9 @@ export const foreignText: readonly Reads[] = [
   parser('captionFits of Telegram', telegramPiece, telegram.captionFits),
   parser('splitMarkdown for Slack', stretch, (text) => splitMarkdown(text, slack.slackFits)),
   parser('toSlackMessage', slackPiece, slack.toSlackMessage),
+  parser('toSlackMarkdown of a table', telegramPiece, (text) =>
+    slack.toSlackMarkdown(`| a |\n| - |\n${text.replaceAll('\n', ' ').replace(/.{20}/gs, '| $& |\n')}`),
+  ),
   parser('captionFits of Slack', slackPiece, slackCaptionFits),
   parser('toAnsi', stretch, (text) => toAnsi(text, { colour: true, width: 80 })),
   of('safeLine', mega, safeLine),
