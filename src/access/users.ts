@@ -144,6 +144,12 @@ export function createUsers(options: {
   };
 }
 
+/** Of the keys in the store, the people who were approved. */
+export function pairedPeople(keys: readonly string[]): readonly string[] {
+  const prefix = pairedKey('');
+  return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+}
+
 /** Of the keys in the store, the owners by claim. */
 export function claimedOwners(keys: readonly string[]): readonly string[] {
   const prefix = ownerKey('');

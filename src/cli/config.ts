@@ -14,6 +14,7 @@ import type { Shared } from './command.ts';
 import { openConfig, parseHere } from './open-config.ts';
 import { print, printJson } from './console.ts';
 import { tryParts } from './look-around.ts';
+import { configSlips } from '../operator/check-people.ts';
 import { diagnosticLine, startChecks } from '../operator/check-start.ts';
 
 /** Checks the file, machine, plugins, providers, skill tables as start would (G2, X6, C1, S1). Exit 1 for problems. */
@@ -54,7 +55,8 @@ async function lookForProblems(config: Config) {
   const isTested = expectations !== undefined && existsSync(expectations);
   const named = Object.keys(config.skills.byName).length > 0;
   const registry = named || isTested ? await loadSkills(roots) : undefined;
-  const slips = registry !== undefined && named ? unusedTables(registry.skills, config) : [];
+  const unused = registry !== undefined && named ? unusedTables(registry.skills, config) : [];
+  const slips = [...unused, ...configSlips(config)];
   const unmet =
     registry !== undefined && isTested ? await unmetExpectations(config, expectations, registry) : [];
   return { plugins, diagnostics: [...ofMachine, ...diagnostics, ...unmet], slips };

@@ -100,9 +100,37 @@ export function unknownKeyProblem(
   otherwise = `known here: ${known.join(', ')}.`,
 ): ConfigProblem {
   const found = 'not a known key';
-  const [guess] = nearest(String(where.path.at(-1)), known);
+  const guess = meantKey(String(where.path.at(-1)), known);
   const write = guess === undefined ? otherwise : `did you mean ${guess}?`;
   return { ...keyProblem(where, found, ''), message: `${formatKeyPath(where.path)} is ${found}: ${write}` };
+}
+
+/** Words for one thing; the key has one of them. */
+const sameWords = [
+  'usd dollar dollars cost costs money spend spending euro euros',
+  'day daily days',
+  'owner owners admin admins administrator administrators',
+  'users user people person members member allowed',
+  'groups group rooms room channels channel',
+  'dir folder directory path',
+  'seconds second sec secs',
+  'url uri endpoint address',
+  'timezone tz zone',
+  'requests calls',
+].map((line) => line.split(' '));
+const fillers: ReadonlySet<string> = new Set(['per', 'a', 'the', 'max', 'maximum', 'limit', 'budget']);
+
+/** By its words, then by its letters: `dollars_per_day` is `usd_per_day`, not `tokens_per_day`. */
+function meantKey(word: string, known: readonly string[]): string | undefined {
+  const meaning = (key: string): string => {
+    const words = key.toLowerCase().split(/[_-]/);
+    const meant = words
+      .filter((part) => !fillers.has(part))
+      .map((part) => sameWords.find((same) => same.includes(part))?.[0] ?? part);
+    return [...new Set(meant)].sort().join(' ');
+  };
+  const meant = meaning(word);
+  return known.find((key) => meaning(key) === meant) ?? nearest(word, known)[0];
 }
 
 /** The schema's own message wins. */

@@ -12,7 +12,7 @@ export const place = z.string().superRefine((id, context) => {
   const form =
     'write channel and id, such as "telegram:-100123" or, for a topic or thread, "telegram:-100123/7"';
   const isWhole = chat.includes(':') && thread !== '' && more.length === 0;
-  const wrong = wrongChat(chat) ?? (isWhole ? undefined : form);
+  const wrong = chat.includes(':') ? (wrongChat(chat) ?? (isWhole ? undefined : form)) : form;
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 

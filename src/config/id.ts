@@ -48,6 +48,15 @@ export const memberId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
+/** A group, not a direct message: on Telegram its number is negative (A9). */
+export const groupId = text.superRefine((id, context) => {
+  const direct = /^(telegram:)?\d+$/.test(id)
+    ? 'on Telegram the id of a group is negative, such as "telegram:-100123"; this one is a person\'s'
+    : undefined;
+  const wrong = wrongChat(id) ?? direct;
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
 /** Bare or qualified (A4). */
 export const chatId = text.superRefine((id, context) => {
   const wrong = wrongChat(id);
@@ -70,9 +79,11 @@ function wrongUser(id: string, forEverybody?: string): string | undefined {
     return `${forEverybody ?? home}, dm = "open" to let everybody write directly, or list the ids one by one`;
   }
   if (id.includes('@') || /^telegram:.*[^0-9-]/.test(id)) return findUser;
+  if (/^(slack:)?[CDG](?=.*\d)[A-Z0-9]{5,}$/.test(id))
+    return `that is the id of a Slack channel, and this list is of people; ${findUser}`;
   if (/^telegram:-?\d+$/.test(id) || /^slack:[A-Z0-9]+$/.test(id)) return undefined;
   if (id.startsWith('slack:')) return `Slack ids look like "slack:U042ABC", in capitals; ${findUser}`;
-  return wrongForm(id, '"telegram:42" or "slack:U042ABC"');
+  return wrongForm(id, '"telegram:42" or "slack:U042ABC"', findUser);
 }
 
 function wrongPeople(id: string, forEverybody?: string): string | undefined {
@@ -92,12 +103,16 @@ export function isSlackUserGroup(id: string): boolean {
 export function wrongChat(id: string): string | undefined {
   if (id.includes('*')) return 'write groups_mode = "open" to admit every group, or list the ids one by one';
   if (/[@#]/.test(id) || /^telegram:.*[^0-9-]/.test(id)) return findChat;
+  if (/^(slack:)?[UW](?=.*\d)[A-Z0-9]{5,}$/.test(id))
+    return `that is the id of a person in Slack, and this list is of chats; ${findChat}`;
+  if (/^(group:|slack:usergroup:)/.test(id)) return 'a group of people is no chat: write the id of a chat';
   if (/^telegram:-?\d+$/.test(id) || /^slack:[A-Z0-9]+$/.test(id)) return undefined;
   if (id.startsWith('slack:')) return `Slack ids look like "slack:C042ABC", in capitals; ${findChat}`;
-  return wrongForm(id, '"telegram:-100123" or "slack:C042ABC"');
+  return wrongForm(id, '"telegram:-100123" or "slack:C042ABC"', findChat);
 }
 
-function wrongForm(id: string, example: string): string | undefined {
+/** A bare id is a number of Telegram, or has capitals and a digit, as in Slack. A bare word would be nobody's id. */
+function wrongForm(id: string, example: string, find: string): string | undefined {
   const [channel, rest] = id.includes(':')
     ? [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)]
     : [];
@@ -105,5 +120,8 @@ function wrongForm(id: string, example: string): string | undefined {
     return `what stands before the colon is one of ${channels.join(', ')}: write ${example}`;
   }
   if (/\s/.test(id) || id === '' || rest === '') return `write an id such as ${example}`;
+  const isId = /^-?\d+$/.test(id) || /^(?=.*\d)[A-Z][A-Z0-9]*$/.test(id);
+  if (channel === undefined && !isId)
+    return `that is a name, and the bot knows people and chats by their ids; ${find}`;
   return undefined;
 }

@@ -35,7 +35,8 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   const config =
     parsed.success && missing.length === 0 ? completeConfig(parsed.data, surroundings, taken) : undefined;
   const unpriced = config === undefined ? [] : unpricedLimits(data, config);
-  if (config !== undefined && unpriced.length === 0) return { ok: true, config };
+  if (config !== undefined && unpriced.length === 0 && otherForms(toml.data).length === 0)
+    return { ok: true, config };
   const placeOf = locateKeys(text);
   const at: At = (path) => ({ file, place: placeOf(path), path });
   const found = (path: KeyPath, isChoice = false): string =>
@@ -47,12 +48,19 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
       `the environment has no ${name}, so set it (not empty), or remove the line`,
     ),
   );
-  const told = new Set(absent.map(({ key }) => key));
+  const written = otherForms(toml.data).map(({ path, name }) =>
+    keyProblem(
+      at(path),
+      'taken as it stands',
+      `for the environment variable write "$${name}", the whole value`,
+    ),
+  );
+  const told = new Set([...absent, ...written].map(({ key }) => key));
   const others = (parsed.error?.issues ?? [])
     .flatMap((issue) => problemsOf(issue, at, found))
     .filter(({ key }) => !told.has(key));
   const notHeld = unpriced.map(({ path, write }) => keyProblem(at(path), found(path), write));
-  return { ok: false, problems: inOrder([...absent, ...others, ...notHeld]) };
+  return { ok: false, problems: inOrder([...absent, ...written, ...others, ...notHeld]) };
 }
 
 /** Secrets of hooks have a least length. */
@@ -189,6 +197,28 @@ function isTable({ properties, additionalProperties }: Node): boolean {
 
 function inputSchema(): Node {
   return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Node;
+}
+
+/** Variables as shells, CI and templates write them; here only `$NAME` is one (G5). */
+const whole =
+  /^\s*(?:\$\{(?:env[:.])?(\w+)(?::?[-?+].*)?\}|\$\((\w+)\)|\$\{\{\s*(?:\w+\.)?(\w+)\s*\}\}|\{\{\s*(?:env\.)?([A-Z]\w*)\s*\}\}|%([A-Z_]\w*)%|env:([A-Z_]\w*)|\s+\$([A-Z_]\w*)|\$([A-Z_]\w*)\s+)\s*$/;
+const inside = /\$\{([A-Z_][A-Z0-9_]*)\}|\s\$([A-Z_][A-Z0-9_]*)$/;
+
+function otherForms(data: unknown): readonly FromEnvironment[] {
+  const found: FromEnvironment[] = [];
+  const visit = (value: unknown, path: KeyPath): void => {
+    if (typeof value === 'string') {
+      const isCredential = isSecretKey(path) || path.includes('headers') || /url$/.test(String(path.at(-1)));
+      const match = whole.exec(value) ?? (isCredential ? inside.exec(value) : null);
+      const name = match?.slice(1).find((one) => one !== undefined);
+      if (name !== undefined) found.push({ path, name: name.toUpperCase() });
+    } else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
+      for (const [key, inner] of Object.entries(value))
+        visit(inner, [...path, Array.isArray(value) ? Number(key) : key]);
+    }
+  };
+  visit(data, []);
+  return found;
 }
 
 /**

@@ -7,8 +7,8 @@ import type { Complain, KeyPath } from './section.ts';
 /** Who stands for an entry of a list of people; undefined if that can't be known now. */
 export type MembersOf = (entry: string) => readonly string[] | undefined;
 
-/** What lists people in the file, wherever it stands. */
-const lists = ['users', 'group_users', 'allow_users', 'approvers', 'sender'];
+/** What lists people, wherever it stands; decoded tables have other capitals. */
+const lists = ['users', 'groupusers', 'allowusers', 'approvers', 'sender'];
 /** Tables that tools and servers define themselves. */
 const foreign = ['tools', 'config', 'groups'];
 
@@ -20,7 +20,8 @@ export function checkGroupNames(table: Readonly<Record<string, unknown>>, compla
     if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
         const part = Array.isArray(value) ? Number(key) : key;
-        if (!foreign.includes(key)) look(inner, [...path, part], isList || lists.includes(key));
+        if (!foreign.includes(key))
+          look(inner, [...path, part], isList || lists.includes(key.replaceAll('_', '').toLowerCase()));
       }
     } else if (isList && typeof value === 'string' && value.startsWith('group:')) {
       const name = value.slice('group:'.length);

@@ -3,7 +3,7 @@ import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
 import { checkHookNames, hook } from './hook-sections.ts';
 import { checkRoutineNames, routine } from './routine-sections.ts';
-import { admittedUserId, chatId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
+import { admittedUserId, groupId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
 import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
@@ -78,7 +78,7 @@ const mention = z.enum(['required', 'always']);
 
 const accessLevel = section({
   users: z.array(admittedUserId).optional(),
-  groups: z.array(chatId).optional(),
+  groups: z.array(groupId).optional(),
   group_users: z.array(groupUserId).optional(),
   dm: dm.optional(),
   groups_mode: groupsMode.optional(),
@@ -89,7 +89,7 @@ const accessLevel = section({
 const accessSection = section(
   {
     users: z.array(admittedUserId).default([]),
-    groups: z.array(chatId).default([]),
+    groups: z.array(groupId).default([]),
     group_users: z.array(groupUserId).optional(),
     dm: dm.default('pairing'),
     groups_mode: groupsMode.default('allowlist'),

@@ -406,3 +406,103 @@ test('L1 S2 where values may be missing, what is there keeps its place and is a 
   });
   assert.deepEqual(strict.ok ? [] : strict.problems.map(({ key }) => key), ['store.url']);
 });
+
+test('A9 G2 a name, a positive group id, and an id of the wrong kind are problems in every list', () => {
+  const lists = [
+    ['[access]', 'users', ['olga', 'hr', 'Olga', 'C0421ABCD', 'slack:C0421ABCD', '#general']],
+    [
+      '[access]',
+      'groups',
+      ['general', 'telegram:100123', '100123', 'U0421ABCD', 'slack:U0421ABCD', 'group:hr'],
+    ],
+    ['[access.telegram]', 'groups', ['telegram:5']],
+    ['[access]', 'group_users', ['olga', 'slack:G0421ABCD']],
+    ['[policy]', 'approvers', ['olga', 'slack:C0421ABCD']],
+    ['[skills.x]', 'allow_users', ['hr', 'olga']],
+    ['[skills.x]', 'allow_chat_ids', ['general', 'W0421ABCD']],
+    ['[skills.defaults]', 'allow_chat_ids', ['general']],
+    ['[groups.hr]', 'members', ['olga']],
+    ['[mcp.files]\nurl = "http://127.0.0.1/"', 'users', ['olga']],
+  ] as const;
+  for (const [table, key, wrong] of lists)
+    for (const id of wrong)
+      assert.equal(problemsOf(`${table}\n${key} = ["${id}"]\n`).length, 1, `${table} ${key} ${id}`);
+  for (const [table, key, id] of [
+    ['[access]', 'users', 'telegram:42'],
+    ['[access]', 'users', '42'],
+    ['[access]', 'groups', 'telegram:-100123'],
+    ['[access]', 'groups', 'slack:C042ABC'],
+    ['[skills.x]', 'allow_chat_ids', 'telegram:42'],
+    ['[skills.x]', 'allow_users', 'U042ABC'],
+    ['[skills.x]', 'allow_users', 'terminal:olga'],
+  ] as const)
+    assert.deepEqual(problemsOf(`${table}\n${key} = ["${id}"]\n`), [], id);
+});
+
+test('A13 G2 a group that is not in [groups] is named in every list of people', () => {
+  for (const line of [
+    '[access]\nusers = ["group:x"]',
+    '[access]\ngroup_users = ["group:x"]',
+    '[access.telegram]\ngroup_users = ["group:x"]',
+    '[access.chats."telegram:-1"]\ngroup_users = ["group:x"]',
+    '[policy]\napprovers = ["group:x"]',
+    '[[policy.rules]]\nsender = "group:x"\naction = "deny"',
+    '[skills.dice]\nallow_users = ["group:x"]',
+    '[mcp.files]\nurl = "http://127.0.0.1/"\nusers = ["group:x"]',
+  ])
+    assert.match(lines(`${line}\n`).join(), /there is no group of this name/, line);
+});
+
+test('G5 a variable in another form than $NAME is a problem, whatever reads it, and its name is told', () => {
+  const forms = [
+    '${API_KEY}',
+    '$(API_KEY)',
+    '%API_KEY%',
+    '{{ API_KEY }}',
+    '${{ secrets.API_KEY }}',
+    ' $API_KEY',
+    '$API_KEY ',
+    '${env:API_KEY}',
+    '${API_KEY:-none}',
+    'env:API_KEY',
+  ];
+  for (const form of forms)
+    for (const table of [
+      '[models.default]\nmodel = "m"\napi_key',
+      '[skills.x]\nX_KEY',
+      '[telegram]\ntoken',
+      '[bot]\ndata_dir',
+    ])
+      assert.match(
+        lines(`${table} = "${form}"\n`, { API_KEY: 'secret-value' }).join(),
+        /write "\$API_KEY"/,
+        `${table} ${form}`,
+      );
+  const header =
+    '[mcp.files]\nurl = "http://127.0.0.1/"\nheaders = { Authorization = "Bearer ${API_KEY}" }\n';
+  assert.match(lines(header).join(), /write "\$API_KEY"/);
+  assert.deepEqual(lines('[agent]\npersona = "Say ${NAME} and $HOME."\n'), []);
+});
+
+test('G2 an unknown key leads to the key that means the same, not to one that looks alike', () => {
+  for (const [table, key, meant] of [
+    ['limits', 'dollars_per_day', 'usd_per_day'],
+    ['limits', 'daily_dollars', 'usd_per_day'],
+    ['limits', 'cost_per_day', 'usd_per_day'],
+    ['limits', 'token_per_day', 'tokens_per_day'],
+    ['bot', 'admins', 'owner'],
+    ['bot', 'tz', 'timezone'],
+    ['bot', 'data_folder', 'data_dir'],
+    ['access', 'allowed_users', 'users'],
+    ['access', 'rooms', 'groups'],
+  ] as const)
+    assert.match(lines(`[${table}]\n${key} = 1\n`).join(), new RegExp(`did you mean ${meant}\\?`), key);
+});
+
+test('N7 G2 a hook with a secret of one letter, and a second hook of one name, are problems', () => {
+  const hook = (secret: string): string =>
+    `[[hooks]]\nname = "ci"\nsecret = "${secret}"\nconversation = "telegram:-100123"\nas = "telegram:42"\n`;
+  const good = 'a-secret-of-many-letters';
+  assert.match(lines(hook('x')).join(), /hooks\[0\]\.secret/);
+  assert.match(lines(hook(good) + hook(good)).join(), /hooks\[1\]\.name.*another hook has this name/);
+});

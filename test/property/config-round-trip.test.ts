@@ -11,7 +11,7 @@ const surroundings = { file: '/etc/bot/config.toml', env: {}, cwd: '/', home: '/
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,7}$/);
 const variable = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,7}$/);
-const text = fc.string({ minLength: 1, maxLength: 12 }).filter((one) => !one.startsWith('$'));
+const text = fc.string({ minLength: 1, maxLength: 12 }).filter((one) => !/[$%{]|env:/.test(one));
 const user = fc.oneof(
   fc.nat(),
   fc.nat().map((id) => `telegram:${id}`),
@@ -21,6 +21,12 @@ const owner = fc.oneof(
   fc.nat().map((id) => `telegram:${id}`),
   fc.constant('slack:U042'),
 );
+/** On Telegram below zero. */
+const group = fc.oneof(
+  fc.nat().map((id) => -1 - id),
+  fc.nat().map((id) => `telegram:-${id + 1}`),
+  fc.nat().map((id) => `slack:C${id}`),
+);
 const chat = fc.oneof(
   fc.integer(),
   fc.integer().map((id) => `telegram:${id}`),
@@ -29,7 +35,7 @@ const chat = fc.oneof(
 const some = <T>(keys: { [Key in keyof T]: fc.Arbitrary<T[Key]> }) => fc.record(keys, { requiredKeys: [] });
 const level = {
   users: fc.array(fc.oneof(user, fc.constant('slack:*'))),
-  groups: fc.array(chat),
+  groups: fc.array(group),
   group_users: fc.array(fc.oneof(user, fc.constant('*'))),
   dm: fc.constantFrom('pairing', 'allowlist', 'open'),
   groups_mode: fc.constantFrom('allowlist', 'open'),

@@ -1,5 +1,6 @@
 import { createModels } from '../../agent/models/create-models.ts';
-import { claimedOwners } from '../../access/users.ts';
+import { configSlips } from '../check-people.ts';
+import { claimedOwners, pairedPeople } from '../../access/users.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { placeInFile } from '../../config/config-problem.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -24,6 +25,7 @@ export function checkChannels(config: Config, store: StoreLook, log: Log): Check
       ? { level: 'note', code: 'NO_MODEL', message: 'no language model is connected' }
       : undefined,
     ...(channels.length === 0 ? [] : ofOwners(config, owners, channels, isKnown(store))),
+    ...configSlips(config, 'keys' in store ? [...pairedPeople(store.keys), ...claimed(store)] : undefined),
   ];
   const said = `${channels.join(', ') || 'none'}; owners: ${owners.join(', ') || 'none'}`;
   return check(

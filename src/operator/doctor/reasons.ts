@@ -1,10 +1,12 @@
 import type { Diagnostic } from '../../core/codes.ts';
+import type { SlipCode } from '../check-people.ts';
 import type { StartCode } from '../check-start.ts';
 
 type Reason = Readonly<{ why: string; fix: string }>;
 
 /** What is not among the checks of a start. */
 type OtherCode =
+  | SlipCode
   | 'NODE_OLD'
   | 'CLOCK_WRONG'
   | 'CONFIG_MISSING'
@@ -121,6 +123,14 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   NO_OWNER: {
     why: 'Nobody can approve people, groups or risky calls, and nobody hears of trouble.',
     fix: 'Run `skillet pair claim` and send the bot what it prints, or write [bot] owner.',
+  },
+  APPROVER_NO_USER: {
+    why: 'Their presses and answers are refused, as they may not talk to the bot.',
+    fix: 'Write them into [access] users, too, or approve them in a chat.',
+  },
+  FOLDER_MISSING: {
+    why: 'Nothing is read from a folder that is not there.',
+    fix: 'Make the folder, or correct the path in the config.',
   },
   OWNER_UNREACHABLE: {
     why: 'Questions and notices for this owner are lost.',

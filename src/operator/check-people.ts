@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { listsId } from '../access/chat-migrations.ts';
+import type { Config } from '../config/complete-config.ts';
+import { placeInFile } from '../config/config-problem.ts';
+import { accessSettings } from '../config/runtime-config.ts';
+import { formatKeyPath, type KeyPath } from '../config/section.ts';
+import type { Diagnostic } from '../core/codes.ts';
+
+export type SlipCode = 'APPROVER_NO_USER' | 'FOLDER_MISSING';
+
+/**
+ * What is well written in the config and has no effect: approvers who may not talk to the bot, and a folder of skills that
+ * is not there. `paired`: people who are users by the store; undefined where it was not read.
+ */
+export function configSlips(config: Config, paired?: readonly string[]): readonly Diagnostic[] {
+  const placeOf = placeInFile(config.path);
+  const slip = (code: SlipCode, key: KeyPath, message: string): Diagnostic => ({
+    level: 'warning',
+    code,
+    field: formatKeyPath(key),
+    path: config.path,
+    line: placeOf(key)?.line,
+    message,
+  });
+  const unless =
+    paired === undefined ? ' Unless they were approved in a chat, their answers are refused' : '';
+  const { userDir } = config.skills;
+  const isWritten = placeOf(['skills', 'user_dir']) !== undefined;
+  return [
+    ...unknownApprovers(config, paired ?? []).map((id) =>
+      slip(
+        'APPROVER_NO_USER',
+        ['policy', 'approvers'],
+        `policy.approvers has ${id}, who is no user of the bot: write ${id} into [access] users, too.${unless}`,
+      ),
+    ),
+    ...(isWritten && !existsSync(userDir)
+      ? [slip('FOLDER_MISSING', ['skills', 'user_dir'], `skills.user_dir: there is no folder ${userDir}`)]
+      : []),
+  ];
+}
+
+function unknownApprovers(config: Config, paired: readonly string[]): readonly string[] {
+  const { owners, general, channels, chats } = accessSettings(config);
+  const levels = [general, ...channels.values(), ...chats.values()];
+  if (levels.some(({ dm }) => dm === 'open')) return [];
+  const users = [
+    ...levels.flatMap(({ users = [], groupUsers = [] }) => [...users, ...groupUsers]),
+    ...owners,
+    ...paired,
+  ];
+  const everybody = users.filter((id) => id === '*' || id.endsWith(':*'));
+  return config.policy.approvers.filter(
+    (id) =>
+      !id.startsWith('slack:usergroup:') &&
+      !users.includes(id) &&
+      !listsId(users, id) &&
+      !everybody.some((one) => one === '*' || id.startsWith(one.slice(0, -1))),
+  );
+}
