@@ -51,7 +51,10 @@ export async function start({ config: flag }: Shared): Promise<void> {
   if (early === undefined) {
     log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
     await manager?.ready();
-    await offerOwnership(bot, config, log);
+    // A store that goes away now has its own notice (Q11).
+    await offerOwnership(bot, config, log).catch((error: unknown) =>
+      log.warn({ err: error }, 'whether somebody owns this bot could not be looked up'),
+    );
   } else {
     started.catch((error: unknown) => {
       const isStop = error instanceof Error && error.name === 'AbortError';

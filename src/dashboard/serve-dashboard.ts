@@ -5,6 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { defined } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
+import { limitConnections } from '../lib/net/limit-connections.ts';
 import { createServer } from '../lib/net/node-http.ts';
 import { redactTexts } from '../lib/redaction/redact.ts';
 import { whyNotListening } from '../lib/text/text.ts';
@@ -179,7 +180,11 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
   }
 
   const server = createServer(
-    { requestTimeout: longestRequestMs, headersTimeout: longestRequestMs },
+    {
+      requestTimeout: longestRequestMs,
+      headersTimeout: longestRequestMs,
+      connectionsCheckingInterval: 1_000,
+    },
     (request, response) => {
       answer(request, response).catch((error: unknown) => {
         const isKnown = error instanceof OperatorError;
@@ -190,7 +195,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
       });
     },
   );
-  server.maxConnections = mostConnections;
+  limitConnections(server, mostConnections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(port, error)));
     server.listen(port, '127.0.0.1', resolve);

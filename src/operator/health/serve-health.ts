@@ -3,6 +3,7 @@ import { isIP, type AddressInfo } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
 import type { HookAnswer, Hooks } from '../../hooks/receive-hook.ts';
 import type { Log } from '../../lib/log.ts';
+import { limitConnections } from '../../lib/net/limit-connections.ts';
 import { createServer } from '../../lib/net/node-http.ts';
 import { hostAndPort, whyNotListening } from '../../lib/text/text.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
@@ -68,7 +69,7 @@ export async function serveHealth(options: {
       );
     },
   );
-  server.maxConnections = mostConnections;
+  limitConnections(server, mostConnections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(listen, error)));
     server.listen(port, host, resolve);
