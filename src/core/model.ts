@@ -90,11 +90,22 @@ export function resolveModel({ aliases }: ModelsSettings, name: string): ModelSe
   const [alias = '', ...rest] = name.split('/');
   const model = rest.join('/');
   const at = model !== '' && Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
-  return at && { ...endpointFor(undefined, at), model };
+  if (at !== undefined) return { ...endpointFor(undefined, at), model };
+  const known = model === '' ? undefined : aliasWith(aliases, name, model);
+  return known === undefined ? undefined : aliases[known];
+}
+
+/** `PROVIDER/MODEL`, as other programs write it, is the alias whose model has that name. */
+function aliasWith(aliases: ModelsSettings['aliases'], name: string, model: string): string | undefined {
+  const withModel = (id: string): string | undefined =>
+    Object.keys(aliases).find((alias) => aliases[alias]?.model === id);
+  return withModel(name) ?? withModel(model);
 }
 
 export function aliasOf({ aliases }: ModelsSettings, name: string): string {
-  return Object.hasOwn(aliases, name) ? name : (name.split('/', 1)[0] ?? name);
+  if (Object.hasOwn(aliases, name)) return name;
+  const [alias = name, ...rest] = name.split('/');
+  return Object.hasOwn(aliases, alias) ? alias : (aliasWith(aliases, name, rest.join('/')) ?? alias);
 }
 
 type Endpoint = Pick<ModelSettings, 'baseUrl' | 'apiKey'>;

@@ -35,6 +35,7 @@ const otherNames: Readonly<Record<string, string>> = {
   Glob: 'list_files',
   Grep: 'list_files',
   LS: 'list_files',
+  AskUserQuestion: 'ask_person',
 };
 
 /** Reads one entry: `.` counts as `_`, other programs' names are mapped, `Bash(…)` becomes a rule about commands. */

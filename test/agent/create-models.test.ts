@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createModels } from '../../src/agent/models/create-models.ts';
-import type { ModelsSettings, Model } from '../../src/core/model.ts';
+import { resolveModel, type ModelsSettings, type Model } from '../../src/core/model.ts';
 import { modelAliases } from '../../src/config/model-aliases.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
@@ -37,6 +37,31 @@ test('M1 an alias at an endpoint of its own is used although there is no default
     undefined,
   );
   assert.equal((await ask(models(settings).get('local'))).model, 'qwen');
+});
+
+test('U2 PROVIDER/MODEL of other programs is the alias with that model, and anything else is told', () => {
+  const { models: settings } = modelAliases(
+    {
+      aliases: {
+        default: { model: 'claude-opus-5-5', apiKey: 'k' },
+        small: { model: 'claude-haiku-5-5', apiKey: 'k' },
+        router: { model: 'qwen/qwen3-max', baseUrl: 'http://127.0.0.1:1', apiKey: 'k' },
+      },
+    },
+    undefined,
+  );
+  const all = models(settings);
+  assert.equal(resolveModel(settings, 'anthropic/claude-haiku-5-5')?.model, 'claude-haiku-5-5');
+  assert.equal(resolveModel(settings, 'qwen/qwen3-max')?.baseUrl, 'http://127.0.0.1:1');
+  for (const name of [
+    'anthropic/claude-haiku-5-5',
+    'openrouter/qwen/qwen3-max',
+    'qwen/qwen3-max',
+    'small/other',
+  ])
+    assert.equal(all.check(name), undefined, name);
+  for (const name of ['openai/gpt-5', 'anthropic/', '/claude-haiku-5-5x', 'a/b/c'])
+    assert.match(all.check(name)?.message ?? '', /or has that model: the default model is used/, name);
 });
 
 test('U2 an alias, default, and ALIAS/model-id at that alias’s endpoint are asked where they belong', async (t) => {

@@ -60,7 +60,7 @@ export function createModels(
     },
     check(name) {
       if (name === 'default' || exists(name)) return undefined;
-      const message = `no alias under [models] is called "${name}": the default model is used`;
+      const message = `no alias under [models] is called "${name}"${name.includes('/') ? ' or has that model' : ''}: the default model is used`;
       return { level: 'warning', code: 'MODEL_UNKNOWN', message, field: 'model' };
     },
   };
