@@ -18,7 +18,7 @@ type Asking = Readonly<{
   overlong?: string;
 }>;
 
-const overlong = fixed`This conversation has become too long for the language model.`;
+export const overlong = fixed`This conversation has become too long for the language model. Start a new one with the command “new”.`;
 const goOn =
   'Your answer reached the length limit and was cut off. Go on exactly where it stopped, without repeating anything. A tool call that was cut off was not made: make it again, shorter.';
 const sumUp =

@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
+import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../core/model.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import { fitBlocks, stopReasonOf } from './fit-history.ts';
 import { compactEntries, type Compaction } from './compact-entries.ts';
@@ -11,7 +11,9 @@ import type { Say } from '../core/texts/say.ts';
 import { allText, readTurn } from './next-step.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
+import { estimateTokens } from './plan-compaction.ts';
 import { toMessages } from './to-messages.ts';
+import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
 
 export type LoopInput = Readonly<{
@@ -83,6 +85,24 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
   };
 
+  /** Words that were shown stay: they may be asked to go on (U15). A process that ends asks the model again. */
+  const stopInside = async (unfinished: string): Promise<LoopResult> => {
+    const text = unfinished.trimEnd();
+    if (text.trim() === '' || isShuttingDown(signal)) return stop(unfinished);
+    const content = [{ type: 'text' as const, text, citations: null }];
+    const tokens = { ...noTokens, output: estimateTokens(text) };
+    await append({
+      kind: 'assistant',
+      content,
+      stopReason: 'end_turn',
+      tokens,
+      model: model.alias,
+      at: clock.now(),
+    });
+    await append({ kind: 'notice', text: stoppedHere, at: clock.now() });
+    return stop('');
+  };
+
   const requestWith = ({ tools: shown, toolChoice }: Offer): ModelRequest => ({
     system,
     messages: toMessages(entries, { viewer: viewers?.requester }),
@@ -122,7 +142,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
         watcher?.onText?.(text);
       });
     } catch (error) {
-      if (signal.aborted) return stop(unfinished);
+      if (signal.aborted) return stopInside(unfinished);
       if (!(error instanceof ModelError)) throw error;
       if (error.tooLong && overlong === undefined) return ask(offer, error.sentence);
       return failed(error.sentence, error.passing);
@@ -164,6 +184,9 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     return end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(readTurn(entries, start).answers));
   }
 }
+
+const stoppedHere =
+  'The work was stopped in the middle of the answer above. It was shown as far as it stands here.';
 
 type Offer = Readonly<{ tools: readonly ToolSpec[]; toolChoice?: 'none' }>;
 

@@ -73,6 +73,7 @@ const priceList: Readonly<Record<string, Listed>> = {
   'haiku-5-5': { in: 0.1, out: 0.5, cacheRead: 0.01 },
   'sonnet-5-5': { in: 2, out: 10, cacheRead: 0.1 },
   'opus-5-5': { in: 4, out: 20, cacheRead: 0.2 },
+  'fable-5-2': { in: 8, out: 40, cacheRead: 0.2 },
   'fable-5-1': { in: 10, out: 50, cacheRead: 0.25 },
   'fable-5-0': { in: 10, out: 50, cacheRead: 1 },
   'sonnet-5-0': { in: 2, out: 10, cacheRead: 0.2 },

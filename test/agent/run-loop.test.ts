@@ -319,6 +319,26 @@ test('U5 a timeout keeps the text so far, the unfinished answer included', async
   assert.equal(result.text, 'I look.\n\nI begin to');
 });
 
+for (const how of ['stop', 'shutdown'] as const)
+  test(`U15 words that were shown before a ${how} ${how === 'stop' ? 'stay, marked as stopped, so that "go on" works' : 'are written again'}`, async () => {
+    const controller = new AbortController();
+    const hold = Promise.withResolvers<void>().promise;
+    const { stored } = await run([{ text: 'First, boil', hold }], {
+      signal: controller.signal,
+      watcher: { onText: () => controller.abort(how === 'stop' ? undefined : shutdownReason()) },
+    });
+    if (how === 'shutdown') return assert.deepEqual(stored, []);
+    const next = { ...question, item: 'next', content: 'Go on.' };
+    const { model } = await run(['the water.'], { entries: [question, ...stored, next] });
+    const messages = model.requests[0]?.messages ?? [];
+    assert.deepEqual(
+      messages.map(({ role }) => role),
+      ['user', 'assistant', 'user'],
+    );
+    assert.match(JSON.stringify(messages[1]), /First, boil/);
+    assert.match(JSON.stringify(messages[2]), /stopped in the middle.*Go on\./);
+  });
+
 test('U5 a cancel is CANCELLED; the call under way is awaited, later ones do not start', async () => {
   const controller = new AbortController();
   const call: CallTool = async () => {

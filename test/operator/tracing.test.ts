@@ -65,7 +65,15 @@ test('L4 a message is one trace: turn, model, the call of a skill, its run, its 
     assert.equal(attributes['gen_ai.operation.name'], 'chat');
     assert.equal(attributes['gen_ai.request.model'], 'claude-sonnet-5-5');
     assert.equal(attributes['gen_ai.response.model'], 'claude-sonnet-5-5');
-    assert.match(String(attributes['gen_ai.usage.input_tokens']), /^\d+$/);
+    // All input, as the conventions count it (L19).
+    const [input, read, written] = [
+      'input_tokens',
+      'cache_read.input_tokens',
+      'cache_creation.input_tokens',
+    ].map((count) => Number(attributes[`gen_ai.usage.${count}`]));
+    assert.ok(Number(input) > 0 && Number(input) >= (Number(read) || 0) + (Number(written) || 0));
+    assert.equal(attributes['gen_ai.conversation.id'], turn.attributes['gen_ai.conversation.id']);
+    assert.equal(String(attributes['gen_ai.request.stream']), 'true');
   }
   assert.equal(script.attributes['gen_ai.tool.name'], 'skills_run_script');
   assert.equal(turn.attributes['skillet.resumed'], false);

@@ -1,5 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import { ModelError, type ForOperator } from '../../core/errors.ts';
+import { overlong } from '../next-step.ts';
 import { fixed } from '../../core/texts/say.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { oneLine } from '../../lib/text/text.ts';
@@ -24,7 +25,6 @@ export class NoMessagesApi extends Error {
 const unreachable = fixed`I can't reach the language model right now. Please try again in a few minutes.`;
 const busy = fixed`The language model is overloaded right now. Please try again in a few minutes.`;
 const refused = fixed`The language model refused the request. My operator can find the reason in the log.`;
-const tooLong = fixed`This conversation has become too long for the language model. Start a new one with the command “new”.`;
 const rateLimited = fixed`The language model has reached its rate limit. Please try again in a few minutes.`;
 const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;
 type Kind = Readonly<{ status: number; sentence?: string; look?: ForOperator['look'] }>;
@@ -34,7 +34,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['billing_error', { status: 402, sentence: operatorOnly, look: 'account' }],
   ['permission_error', { status: 403, sentence: operatorOnly, look: 'key' }],
   ['not_found_error', { status: 404, sentence: operatorOnly, look: 'endpoint' }],
-  ['request_too_large', { status: 413, sentence: tooLong }],
+  ['request_too_large', { status: 413, sentence: overlong }],
   ['rate_limit_error', { status: 429, sentence: rateLimited }],
 ]);
 const tooLongPattern = new RegExp(
@@ -121,7 +121,7 @@ function saidBy(api: ApiError, redact: (text: string) => string): string {
 }
 
 function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {
-  if (api !== undefined && isTooLong(api)) return tooLong;
+  if (api !== undefined && isTooLong(api)) return overlong;
   const known = kinds.get(type ?? '')?.sentence;
   if (known !== undefined) return known;
   if (!passing) return refused;

@@ -11,7 +11,11 @@ import { createSpanExport, type Attributes, type Span, type SpanExport } from '.
 import type { Tracing } from './tracing.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-type Place = Readonly<{ traceId: string; spanId: string }>;
+type Place = Readonly<{
+  traceId: string;
+  spanId: string;
+  conversation?: Attributes[string];
+}>;
 type Started = Pick<Span, 'name' | 'kind'> & Readonly<{ attributes: Attributes; under?: Place | undefined }>;
 /** Carries out work as a span. `told`: what is known of it afterwards. */
 type InSpan = <T>(started: Started, work: (told: (more: Outcome) => void) => Promise<T>) => Promise<T>;
@@ -75,7 +79,8 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
   const sendings = new Map<string, Readonly<{ from: number; channel: string }>>();
 
   const inSpan: InSpan = async ({ name, kind, attributes, under = current.getStore() }, work) => {
-    const place = { traceId: under?.traceId ?? hex(16), spanId: hex(8) };
+    const conversation = attributes['gen_ai.conversation.id'] ?? under?.conversation;
+    const place = { traceId: under?.traceId ?? hex(16), spanId: hex(8), conversation };
     const from = clock.now();
     let known: Outcome = {};
     const end = (error?: string): void =>
@@ -86,7 +91,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
         kind,
         from,
         to: clock.now(),
-        attributes: { ...attributes, ...known.attributes },
+        attributes: { ...attributes, 'gen_ai.conversation.id': conversation, ...known.attributes },
         error: error ?? known.error,
       });
     try {
@@ -161,21 +166,30 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
     },
     model: (model, id) => ({
       ...model,
-      complete: (...asked) => {
+      complete: (request, signal, onText) => {
         const attributes = {
           'gen_ai.operation.name': 'chat',
           'gen_ai.provider.name': id === undefined ? 'skillet' : 'anthropic',
           'gen_ai.request.model': id,
+          'gen_ai.request.stream': id === undefined ? undefined : true,
           'skillet.model.alias': model.alias,
         };
         return inSpan({ name: `chat ${id ?? model.alias}`, kind: 'client', attributes }, async (told) => {
-          const answer = await model.complete(...asked);
+          const began = clock.now();
+          let firstAt: number | undefined;
+          const answer = await model.complete(request, signal, (text) => {
+            firstAt ??= clock.now();
+            onText?.(text);
+          });
           const { input, output, cacheRead, cacheWrite } = answer.tokens;
           told({
             attributes: {
               'gen_ai.response.model': answer.model,
               'gen_ai.response.finish_reasons': answer.stopReason === null ? undefined : [answer.stopReason],
-              'gen_ai.usage.input_tokens': input,
+              // With what came from the cache or went into it: the conventions count all of it.
+              'gen_ai.usage.input_tokens': input + cacheRead + cacheWrite,
+              'gen_ai.response.time_to_first_chunk':
+                firstAt === undefined ? undefined : (firstAt - began) / 1_000,
               'gen_ai.usage.output_tokens': output,
               'gen_ai.usage.cache_read.input_tokens': cacheRead,
               'gen_ai.usage.cache_creation.input_tokens': cacheWrite,
