@@ -74,7 +74,7 @@ const above: Readonly<Record<string, readonly string[]>> = {
 /** Package → the files that may import it at run time. Types may be imported anywhere. */
 const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^grammy$|^@grammyjs\//, /^src\/channels\/telegram\//],
-  [/^@slack\//, /^src\/channels\/slack\//],
+  [/^@slack\/|^undici$/, /^src\/channels\/slack\//],
   [/^keyv$|^@keyv\//, /^src\/store\//],
   [/^pg$|^pg-boss$/, /^src\/store\/postgres\//],
   [/^gray-matter$|^yaml$/, /^src\/skills\/parse\//],

@@ -13,6 +13,7 @@ import { loadSkills } from '../skills/load-skills.ts';
 import type { Shared } from './command.ts';
 import { openConfig, parseHere } from './open-config.ts';
 import { print, printJson } from './console.ts';
+import { useNetwork } from './use-network.ts';
 import { tryParts } from './look-around.ts';
 import { configSlips } from '../operator/check-people.ts';
 import { diagnosticLine, startChecks } from '../operator/check-start.ts';
@@ -20,6 +21,7 @@ import { diagnosticLine, startChecks } from '../operator/check-start.ts';
 /** Checks the file, machine, plugins, providers, skill tables as start would (G2, X6, C1, S1). Exit 1 for problems. */
 export async function checkConfig({ config: flag, json }: Shared): Promise<void> {
   const parsed = await parseHere(flag);
+  if (parsed.ok) useNetwork(parsed.config);
   const problems = parsed.ok ? [] : parsed.problems;
   const {
     plugins = [],

@@ -8,6 +8,7 @@ import { OperatorError } from '../core/errors.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
 import { guardOutput } from './console.ts';
 import { loadEnvFile } from './env-file.ts';
+import { useNetwork } from './use-network.ts';
 
 /** Throws one OperatorError with all problems (G2). From now on no secret is printed. */
 export async function openConfig(flag: string | undefined): Promise<Config> {
@@ -48,7 +49,8 @@ function guarded(parsed: ParsedConfig): Config {
   return parsed.config;
 }
 
-/** From now on no secret is printed. */
+/** From now on no secret is printed, and the process gets out as the config says. */
 export function guardSecrets(config: Config): void {
+  useNetwork(config);
   guardOutput(createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]));
 }

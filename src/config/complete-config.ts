@@ -53,7 +53,7 @@ export function completeConfig(
       written.replace(/^~(?=$|\/)/, () => home),
     );
   const models = modelAliases(settings.models, env['ANTHROPIC_API_KEY']);
-  const { bot, skills, plugins, capabilities } = settings;
+  const { bot, skills, plugins, capabilities, network } = settings;
   const { keyFile } = capabilities;
   const dataDir = toAbsolute(bot.dataDir);
   const store = settings.store.url ?? `sqlite:${path.join(dataDir, 'skillet.db')}`;
@@ -69,6 +69,7 @@ export function completeConfig(
     },
     capabilities: { ...capabilities, keyFile: keyFile === undefined ? undefined : toAbsolute(keyFile) },
     plugins: plugins.map((one) => (one.path === undefined ? one : { ...one, path: toAbsolute(one.path) })),
+    network: { ...network, caFile: network.caFile === undefined ? undefined : toAbsolute(network.caFile) },
     server: { listen: settings.server.listen ?? (settings.hooks.length > 0 ? hooksListen : undefined) },
     store: { url: store.replace(/^sqlite:(.*)$/s, (_, written: string) => `sqlite:${toAbsolute(written)}`) },
     models: models.models,

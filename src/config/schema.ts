@@ -6,6 +6,7 @@ import { checkRoutineNames, routine } from './routine-sections.ts';
 import { admittedUserId, groupId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
 import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
+import { checkSkillAddresses, networkSection } from './network-section.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
 import { listenAddress, section, zone } from './section.ts';
 import { skillsSection } from './skill-sections.ts';
@@ -140,6 +141,7 @@ export const configSchema = section(
     log: logSection.prefault({}),
     audit: auditSection.prefault({}),
     memory: memorySection.prefault({}),
+    network: networkSection.prefault({}),
   },
   (table, complain) => {
     checkModelNames(table, complain);
@@ -147,6 +149,7 @@ export const configSchema = section(
     checkGroupNames(table, complain);
     checkHookNames(table, complain);
     checkRoutineNames(table, complain);
+    checkSkillAddresses(table, complain);
   },
 );
 

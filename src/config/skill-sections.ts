@@ -1,16 +1,8 @@
 import { z } from 'zod';
 import { steersPrograms } from '../core/steers-programs.ts';
-import {
-  chatType,
-  renameKeys,
-  section,
-  toCamel,
-  toSnake,
-  command,
-  hostPattern,
-  type CamelKeys,
-} from './section.ts';
+import { chatType, renameKeys, section, toCamel, toSnake, command, type CamelKeys } from './section.ts';
 import { chatId, userId } from './id.ts';
+import { networkTarget } from './network-section.ts';
 import { readGitUrl, refProblem, repositoryName } from './source-address.ts';
 
 const skillShape = {
@@ -22,7 +14,7 @@ const skillShape = {
   chat_types: z.array(chatType).optional(),
   max_iterations: z.int().min(1).optional(),
   env_in_bash: z.boolean().optional(),
-  network: z.array(hostPattern).optional(),
+  network: z.array(networkTarget).optional(),
   capability_provider: section({
     enabled: z.boolean().optional(),
     namespace: z.string().min(1).optional(),

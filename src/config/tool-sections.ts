@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fixed } from '../core/texts/say.ts';
 import { chatId, userId } from './id.ts';
+import { privateNetwork } from './network-section.ts';
 import { chatType, command, hostPattern, httpUrl, section } from './section.ts';
 
 const action = z.enum(['allow', 'confirm', 'deny']);
@@ -45,6 +46,7 @@ export const sandboxSection = section({
   timeout_seconds: z.int().min(1).max(86_400).default(600),
   engine: z.enum(['docker', 'podman']).optional(),
   image: z.string().min(1).optional(),
+  private_networks: z.array(privateNetwork).default([]),
   package_hosts: z.array(hostPattern).default(['pypi.org', 'files.pythonhosted.org']),
 });
 

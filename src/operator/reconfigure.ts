@@ -14,7 +14,7 @@ import type { Replies } from '../replies/replies.ts';
 import { checkRoutines } from './check-routines.ts';
 
 const readOnce =
-  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
+  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|network\.|server\.|log\.)/;
 
 /** Applies a saved config, or reports its problems (G3). */
 export function createReconfigure(options: {

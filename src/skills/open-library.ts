@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
+import { wayOutOf } from '../config/way-out.ts';
 import { installation } from '../lib/files/installation.js';
 import type { Log } from '../lib/log.ts';
 import { openSandbox, type SandboxReach } from '../sandbox/open-sandbox.ts';
@@ -64,7 +65,7 @@ export type SkillSandbox = Readonly<{
 export async function openSkillSandbox(
   config: Config,
   log: Log,
-  reach: SandboxReach = {},
+  reach: SandboxReach = { connect: wayOutOf(config) },
 ): Promise<SkillSandbox> {
   const rootFileSystem = followRootFileSystem(rootFolder(config.bot.dataDir));
   const sandbox = await openSandbox({

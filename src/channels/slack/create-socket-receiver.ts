@@ -1,5 +1,6 @@
 import type * as Bolt from '@slack/bolt';
 import type { App, Receiver, SocketModeReceiver } from '@slack/bolt';
+import type { Dispatcher } from 'undici';
 import type { BoltParts } from './load-bolt.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
 import { toSlackLogger } from './slack-log.ts';
@@ -24,10 +25,11 @@ type SocketOptions = Readonly<{
 export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): Receiver {
   const { log, clock } = options;
   const stopped = new AbortController();
-  const state: { app?: App } = {};
+  const state: { app?: App; dispatcher?: Dispatcher } = {};
 
   const createReceiver = () => {
     const receiver = new bolt.SocketModeReceiver({
+      dispatcher: state.dispatcher,
       appToken: options.appToken,
       autoReconnectEnabled: false,
       logger: toSlackLogger(log),
@@ -48,6 +50,7 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
       state.app = app;
     },
     async start() {
+      state.dispatcher = await bolt.proxyDispatcher();
       await first.open();
       if (stopped.signal.aborted) return;
       log.info({ mode: 'socket' }, 'Slack is connected');
@@ -58,6 +61,7 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
     async stop() {
       stopped.abort(new Error('the Slack channel is stopping'));
       await Promise.all([first.close(), second.close()]);
+      await state.dispatcher?.destroy();
     },
   };
 }

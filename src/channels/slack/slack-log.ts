@@ -7,7 +7,11 @@ export function toSlackLogger(log: Log): Logger {
     debug: () => undefined,
     info: () => undefined,
     warn: (...said) => log.warn({ from: 'bolt' }, words(said)),
-    error: (...said) => log.error({ from: 'bolt' }, words(said)),
+    error: (...said) => {
+      // A socket that ends names no cause, as at each stop; who opened it sees and tells that it is gone.
+      const level = /^WebSocket error occurred:\s*$/.test(words(said)) ? 'debug' : 'error';
+      log[level]({ from: 'bolt' }, words(said));
+    },
     setLevel: () => undefined,
     getLevel: () => 'info' as ReturnType<Logger['getLevel']>,
     setName: () => undefined,

@@ -1,4 +1,6 @@
+import type { Agent as HttpAgent } from 'node:http';
 import { Api, type RawApi } from 'grammy';
+import { proxiesOf, proxyForUrl } from '../../lib/net/proxy-for.ts';
 
 /** Safe to log: no token (S3), no content. `unknown`: perhaps carried out. */
 export class TelegramFault extends Error {
@@ -56,6 +58,8 @@ export function createTelegramApi({
   const api = new Api(token, {
     timeoutSeconds,
     apiRoot: apiRoot?.replace(/\/+$/, ''),
+    // Its own agents know no proxy.
+    baseFetchConfig: { agent: agentFor(apiRoot ?? 'https://api.telegram.org') },
   });
   api.config.use(async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal).catch((error: unknown) => {
@@ -74,6 +78,15 @@ export function createTelegramApi({
     });
   });
   return api.raw;
+}
+
+/** Node's agents go by the proxies that they are given, or directly. */
+function agentFor(apiRoot: string): HttpAgent {
+  const url = new URL(apiRoot);
+  const proxy = proxyForUrl(url, proxiesOf(process.env))?.href;
+  const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
+  const module = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
+  return new module.Agent({ keepAlive: true, proxyEnv });
 }
 
 /** Gateways answer JSON of their own. */

@@ -4,6 +4,7 @@ import { envFileOf } from '../../config/load-config.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { print } from '../console.ts';
 import { loadEnvBeside } from '../env-file.ts';
+import { useNetwork } from '../use-network.ts';
 import type { Answers } from './answers.ts';
 import { askSlack, askTelegram } from './ask-channels.ts';
 import { askModel } from './ask-model.ts';
@@ -17,6 +18,7 @@ import { writeFiles } from './write-files.ts';
 export async function init(flags: WizardFlags): Promise<void> {
   const file = path.resolve(flags.config ?? (process.env['SKILLET_CONFIG'] || 'config.toml'));
   loadEnvBeside(file);
+  useNetwork({ network: { proxyResolves: false } });
   const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const dialog = flags.yes !== true && canAsk ? await atTerminal() : flagsOnly();
   // Before anybody is asked for a token.

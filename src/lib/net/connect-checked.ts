@@ -1,5 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { connect, isIP, BlockList, type Socket } from 'node:net';
+import { connectByProxy } from './connect-by-proxy.ts';
+import type { Destination } from './proxy-for.ts';
 
 /** All unicast IPv6 (RFC 4291): no loopback, unique local or NAT64. */
 const assigned = blockList([['2000::', 3]]);
@@ -33,13 +35,28 @@ export type HostAddress = Readonly<{ address: string; family: 4 | 6 }>;
 
 type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
-export type ConnectOptions = Readonly<{
-  mayReach?: (address: string) => boolean;
-  lookup?: Lookup;
-  /** Resolving and connecting; 10 s. */
-  timeoutMs?: number;
-  signal?: AbortSignal;
+/** How bytes leave this machine. */
+export type WayOut = Readonly<{
+  /** Whether this address, which the host leads to, may be reached; default: the public internet. */
+  mayReach?: (address: string, host: string) => boolean;
+  /** The proxy on the way there; undefined: none. */
+  proxy?: (to: Destination) => URL | undefined;
+  /**
+   * The proxy gets the host's name instead of a checked address, and names that lead nowhere here, too: then it decides what
+   * may be reached.
+   */
+  proxyResolves?: boolean;
 }>;
+
+export type ConnectOptions = WayOut &
+  Readonly<{
+    /** Which proxy is asked; default: `https:`, as for any tunnel. */
+    protocol?: Destination['protocol'];
+    lookup?: Lookup;
+    /** Resolving and connecting; 10 s. */
+    timeoutMs?: number;
+    signal?: AbortSignal;
+  }>;
 
 type Connected =
   | Readonly<{ ok: true; socket: Socket }>
@@ -50,12 +67,18 @@ type Connected =
       message: string;
     }>;
 
-/** Resolves once, checks every address and connects to exactly those, whatever DNS says later (T3, T9). One bad address refuses all. */
+/**
+ * Resolves once, checks every address and connects to exactly those, whatever DNS says later (T3, T9). One bad address refuses
+ * all. A proxy is asked for a checked address, too: it has nothing to resolve.
+ */
 export async function connectChecked(
   host: string,
   port: number,
-  { mayReach = isPublicAddress, lookup = lookUp, timeoutMs = 10_000, signal }: ConnectOptions = {},
+  options: ConnectOptions = {},
 ): Promise<Connected> {
+  const { mayReach = isPublicAddress, lookup = lookUp, timeoutMs = 10_000, signal } = options;
+  const { protocol = 'https:', proxy: proxyTo, proxyResolves = false } = options;
+  const proxy = proxyTo?.({ protocol, host, port });
   const timeout = AbortSignal.timeout(timeoutMs);
   const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   const stopped = (): Connected =>
@@ -65,13 +88,23 @@ export async function connectChecked(
 
   const found = await Promise.race([addressesOf(host, lookup), aborted(stop)]);
   if (found === 'aborted') return stopped();
-  if (found.length === 0) return { ok: false, code: 'not_found', message: `there is no host ${host}` };
-  if (!found.every(({ address }) => mayReach(address))) {
+  if (found.length === 0 && (proxy === undefined || !proxyResolves)) {
+    const hint = proxy === undefined ? '' : ' here, and the proxy is not asked to look names up';
+    return { ok: false, code: 'not_found', message: `there is no host ${host}${hint}` };
+  }
+  if (!found.every(({ address }) => mayReach(address, host))) {
     return {
       ok: false,
       code: 'refused',
       message: `${host} leads to an address that is not on the public internet`,
     };
+  }
+  if (proxy !== undefined) {
+    const [first = { address: host }] = found;
+    const to = { host: proxyResolves ? host : first.address, port };
+    const tunnel = await connectByProxy(proxy, to, stop);
+    if (tunnel.ok) return tunnel;
+    return stop.aborted ? stopped() : { ...tunnel, code: 'unreachable' };
   }
   const socket = await openSocket(found, port, stop);
   if (socket !== undefined) return { ok: true, socket };

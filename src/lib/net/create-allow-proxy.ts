@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { defined } from '../json/json-values.ts';
 import type { Log } from '../log.ts';
 import { createServer, request } from './node-http.ts';
-import { connectChecked, type ConnectOptions } from './connect-checked.ts';
+import { connectChecked, type ConnectOptions, type WayOut } from './connect-checked.ts';
 import { judgeTarget } from './judge-target.ts';
 
 type AllowProxy = Readonly<{
@@ -21,7 +21,7 @@ export type AllowProxyOptions = Readonly<{
   socketPath: string;
   ports?: readonly number[];
   howToAllow?: (host: string) => string;
-  connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
+  connect?: WayOut & Pick<ConnectOptions, 'lookup' | 'timeoutMs'>;
   limits?: Readonly<{
     /** At the same time; 64. */
     connections?: number;
@@ -118,10 +118,17 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
     let socket: Socket | undefined;
     try {
       const url = targetUrl(asked);
-      const target = url === undefined ? notAProxyRequest : judgeTarget(url, { hosts, ports, howToAllow });
+      const target =
+        url === undefined
+          ? notAProxyRequest
+          : judgeTarget(url, { hosts, ports, howToAllow, mayReach: connect.mayReach });
       if (!target.ok) return turnDown(asked, refuse, target);
       if (busy.size > connections) return turnDown(asked, refuse, tooMany(connections));
-      const connected = await connectChecked(target.host, target.port, { ...connect, signal: gone.signal });
+      const connected = await connectChecked(target.host, target.port, {
+        ...connect,
+        protocol: asked.method === 'CONNECT' ? 'https:' : 'http:',
+        signal: gone.signal,
+      });
       if (!connected.ok) return turnDown(asked, refuse, unreached(connected));
       socket = keep(connected.socket);
       socket.setTimeout(idleMs, () => socket?.destroy());

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ConnectOptions } from './connect-checked.ts';
+import type { ConnectOptions, WayOut } from './connect-checked.ts';
 import { httpGet } from './http-get.ts';
 
 type FetchOptions = Readonly<{
@@ -7,7 +7,7 @@ type FetchOptions = Readonly<{
   /** All redirects and the last byte. */
   timeoutMs: number;
   wants(contentType: string): boolean;
-  connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>;
+  connect?: WayOut & Pick<ConnectOptions, 'lookup'>;
   signal: AbortSignal;
 }>;
 

@@ -4,7 +4,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request } from './node-http.ts';
-import { connectChecked, type ConnectOptions } from './connect-checked.ts';
+import { connectChecked, type ConnectOptions, type WayOut } from './connect-checked.ts';
 import { hostOf } from './judge-target.ts';
 
 type HttpGetOptions = Readonly<{
@@ -12,7 +12,7 @@ type HttpGetOptions = Readonly<{
   /** Bytes read of the body, unpacked; what follows is left. */
   maxBytes: number;
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
-  connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
+  connect?: WayOut & Pick<ConnectOptions, 'lookup' | 'timeoutMs'>;
   signal: AbortSignal;
 }>;
 
@@ -32,14 +32,15 @@ export type HttpAnswer =
       message: string;
     }>;
 
-/** No redirects, cookies, proxies or reused connections; checked address (T3), valid certificate. */
+/** No redirects, cookies or reused connections; checked address (T3), valid certificate. */
 export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
   const { signal, maxBytes, wants = () => true } = options;
   const written = hostOf(url);
   const host = written.host.replace(/\.$/, '');
   const secure = url.protocol === 'https:';
+  const protocol = secure ? 'https:' : 'http:';
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  const connected = await connectChecked(host, port, { ...options.connect, signal });
+  const connected = await connectChecked(host, port, { ...options.connect, protocol, signal });
   if (!connected.ok) return connected;
   const { socket } = connected;
   const end = (): void => void socket.destroy();

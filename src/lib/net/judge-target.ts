@@ -9,12 +9,16 @@ type Allowance = Readonly<{
   hosts: readonly string[];
   ports: readonly number[];
   howToAllow(host: string): string;
+  /** Which addresses count if they are declared; default: none. */
+  mayReach?: (address: string, host: string) => boolean;
 }>;
 
-/** Declared names on allowed ports, never an address (T9). */
-export function judgeTarget(url: URL, { hosts, ports, howToAllow }: Allowance): Target {
+/** Declared hosts on allowed ports; an address only if just that one is declared (T9). */
+export function judgeTarget(url: URL, { hosts, ports, howToAllow, mayReach }: Allowance): Target {
   const { host, isAddress } = hostOf(url);
-  if (isAddress) {
+  const mayBe = !isAddress || mayReach?.(host, host) === true;
+  const declared = mayBe ? hosts.map(readTarget).filter((one) => isOf(one.host, host, isAddress)) : [];
+  if (isAddress && declared.length === 0) {
     return {
       ok: false,
       status: 403,
@@ -23,7 +27,7 @@ export function judgeTarget(url: URL, { hosts, ports, howToAllow }: Allowance): 
         'This is an IP address, and only declared host names can be reached. Use the name of the host.',
     };
   }
-  if (!matchesHost(hosts, host)) {
+  if (declared.length === 0) {
     return {
       ok: false,
       status: 403,
@@ -32,16 +36,29 @@ export function judgeTarget(url: URL, { hosts, ports, howToAllow }: Allowance): 
     };
   }
   const port = url.port === '' ? defaultPort(url) : Number(url.port);
-  if (!ports.includes(port)) {
-    const written = ports.join(' and ');
+  const open = [...new Set(declared.flatMap((one) => one.port ?? ports))];
+  if (!open.includes(port)) {
     return {
       ok: false,
       status: 403,
       reason: `port ${port} is refused`,
-      message: `${host} can be reached on the ports ${written}, not on ${port}. Other ports cannot be declared.`,
+      message: `${host} can be reached on the ports ${open.join(' and ')}, not on ${port}. ${howToAllow(`${host}:${port}`)}`,
     };
   }
   return { ok: true, url, host: host.replace(/\.$/, ''), port };
+}
+
+/** `HOST`, `HOST:PORT`, `[ADDRESS]:PORT`; without a port those of web servers. */
+export function readTarget(written: string): Readonly<{ host: string; port?: number }> {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d{1,5}))?$/.exec(written) ?? [];
+  return { host: bracketed ?? plain ?? written, port: port === undefined ? undefined : Number(port) };
+}
+
+function isOf(declared: string, host: string, isAddress: boolean): boolean {
+  return isAddress
+    ? isIP(declared) !== 0 &&
+        hostOf(new URL(`http://${isIP(declared) === 6 ? `[${declared}]` : declared}`)).host === host
+    : matchesHost([declared], host);
 }
 
 function defaultPort({ protocol }: URL): number {

@@ -1,10 +1,12 @@
 import { probeModel } from '../../agent/models/probe-model.ts';
 import { probeSlack } from '../../channels/slack/probe-slack.ts';
 import { probeTelegram } from '../../channels/telegram/probe-telegram.ts';
+import { proxyVariables } from '../../config/way-out.ts';
 import { slackUserGroups } from '../../config/people-groups.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { proxiesOf, proxyForUrl } from '../../lib/net/proxy-for.ts';
 import { check, type Check, type Found } from './finding.ts';
 
 /** Beyond that Slack may refuse signed requests. */
@@ -17,11 +19,32 @@ export async function checkOnline(
   log: Log,
 ): Promise<readonly Check[]> {
   const checks = await Promise.all([
+    checkNetwork(config),
     checkTelegram(config, owners),
     checkSlack(config),
     checkModel(config, log),
   ]);
   return checks.filter((one) => one !== undefined);
+}
+
+/** Which way each service is reached. */
+async function checkNetwork(config: Config): Promise<Check> {
+  const { telegram, slack, models, network } = config;
+  const proxies = proxiesOf({ ...process.env, ...proxyVariables(config) });
+  const { apiKey, baseUrl } = models.aliases['default'] ?? {};
+  const services: readonly (readonly [string, string | undefined])[] = [
+    ['telegram', telegram.token && (telegram.apiRoot ?? 'https://api.telegram.org')],
+    ['slack', slack.botToken && (slack.apiUrl ?? 'https://slack.com')],
+    ['model', baseUrl ?? (apiKey && 'https://api.anthropic.com')],
+    ['web', 'https://example.com'],
+  ];
+  const ways = services.flatMap(([name, address]) => {
+    if (address === undefined || address === '') return [];
+    const proxy = proxyForUrl(new URL(address), proxies);
+    return [`${name} ${proxy === undefined ? 'directly' : `by proxy ${proxy.host}`}`];
+  });
+  const trusted = network.caFile === undefined ? [] : [`trusts [network] ca_file ${network.caFile}`];
+  return check('network', [...ways, ...trusted].join(', '));
 }
 
 async function checkTelegram({ telegram }: Config, owners: readonly string[]): Promise<Check | undefined> {

@@ -218,7 +218,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   },
   TELEGRAM_UNREACHABLE: {
     why: 'The bot waits until Telegram answers.',
-    fix: 'Look at the network, the proxy, and [telegram] api_root.',
+    fix: 'Look at the network, at the way that the line network of this report names, and at [telegram] api_root. Behind a proxy: docs/how-to/proxy.md.',
   },
   TELEGRAM_WEBHOOK: {
     why: 'Telegram delivers messages to an address that is not this bot’s, or that does not take them.',
@@ -234,7 +234,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   },
   SLACK_UNREACHABLE: {
     why: 'The bot waits until Slack answers.',
-    fix: 'Look at the network, the proxy, and [slack] api_url.',
+    fix: 'Look at the network, at the way that the line network of this report names, and at [slack] api_url. Behind a proxy: docs/how-to/proxy.md.',
   },
   SLACK_SCOPES: {
     why: 'What needs a missing scope fails.',

@@ -24,7 +24,7 @@ type GitOutcome =
   | Readonly<{ status: 'too much output' }>;
 
 const taken =
-  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(?:https?|all|no)_proxy|(?:HTTPS|ALL|NO)_PROXY)$/;
+  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|GIT_SSL_CAINFO|(?:https?|all|no)_proxy|(?:HTTPS|ALL|NO)_PROXY)$/;
 
 /** Keeps repositories and configuration from starting or asking anything (D6). */
 const inCheck = Object.entries({

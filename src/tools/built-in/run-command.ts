@@ -108,7 +108,22 @@ const stops = {
 
 function aboutRefused(refused: readonly string[], skill: Runner | undefined): string {
   if (refused.length === 0) return '';
-  return `. The network refused it ${refused.join(', ')}: the operator adds hosts in config.toml, [skills.${skill?.name ?? 'NAME'}] network = ["api.example.com"]`;
+  return `. The network refused it ${refused.join(', ')}${wayToHosts(refused.join(), skill?.name ?? 'NAME')}`;
+}
+
+/** What each reason of the proxy asks of the operator; a host that nobody can look up is no matter of the list. */
+function wayToHosts(reasons: string, name: string): string {
+  const ways = [
+    /is not declared|addresses are refused/.test(reasons) &&
+      `the operator adds hosts in config.toml, [skills.${name}] network = ["api.example.com"]`,
+    /\(port \d+ is refused/.test(reasons) &&
+      `the operator names the port in config.toml, [skills.${name}] network = ["api.example.com:8443"]`,
+    /not on the public internet/.test(reasons) &&
+      'it is in a private network: the operator allows that in config.toml, [sandbox] private_networks = ["10.0.0.0/8"]',
+    /there is no host/.test(reasons) &&
+      "the bot's own machine can't look that name up: check how it is written, and the DNS of the machine",
+  ].filter((way) => way !== false);
+  return ways.length === 0 ? '' : `: ${ways.join('; ')}`;
 }
 
 /** The ends of both streams; undefined if both are empty. */

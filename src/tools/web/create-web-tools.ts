@@ -1,7 +1,9 @@
 import type { Config } from '../../config/complete-config.ts';
+import { wayOutOf } from '../../config/way-out.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { WayOut } from '../../lib/net/connect-checked.ts';
 import { webFetchTool } from './web-fetch.ts';
 import { webSearchTool } from './web-search.ts';
 import { braveSearch, searxngSearch, type Search } from './search-services.ts';
@@ -15,18 +17,24 @@ export function createWebTools(options: {
   log: Log;
 }): () => readonly Tool[] {
   const { config, clock, log } = options;
-  const webFetch = webFetchTool();
+  const wayOut = wayOutOf(config());
+  const webFetch = webFetchTool({ connect: wayOut });
   const searches = new WeakMap<SearchSettings, Tool>();
   return () => {
     const settings = config().tools.web_search;
     if (settings === undefined) return [webFetch];
-    const webSearch = searches.get(settings) ?? webSearchTool({ search: searchOf(settings, clock), log });
+    const webSearch =
+      searches.get(settings) ?? webSearchTool({ search: searchOf(settings, clock, wayOut), log });
     searches.set(settings, webSearch);
     return [webFetch, webSearch];
   };
 }
 
-function searchOf({ provider, apiKey = '', baseUrl }: SearchSettings, clock: Clock): Search {
-  if (provider === 'searxng') return searxngSearch({ baseUrl: baseUrl ?? '' });
-  return braveSearch({ apiKey, clock, baseUrl });
+function searchOf(
+  { provider, apiKey = '', baseUrl }: SearchSettings,
+  clock: Clock,
+  { proxy }: WayOut,
+): Search {
+  if (provider === 'searxng') return searxngSearch({ baseUrl: baseUrl ?? '', proxy });
+  return braveSearch({ apiKey, clock, baseUrl, proxy });
 }

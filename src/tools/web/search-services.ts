@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { WebSearchSettings } from '../../config/tool-sections.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
+import type { WayOut } from '../../lib/net/connect-checked.ts';
 import { httpGet } from '../../lib/net/http-get.ts';
 
 export type SearchResult = Readonly<{ title: string; url: string; snippet: string }>;
@@ -43,8 +44,9 @@ export function braveSearch(options: {
   apiKey: string;
   baseUrl?: string;
   clock: Pick<Clock, 'sleep'>;
+  proxy?: WayOut['proxy'];
 }): Search {
-  const { apiKey, baseUrl = 'https://api.search.brave.com', clock } = options;
+  const { apiKey, baseUrl = 'https://api.search.brave.com', clock, proxy } = options;
   return async (query, { results, language, country, safesearch }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/res/v1/web/search`);
     url.searchParams.set('q', shorten(query));
@@ -59,7 +61,7 @@ export function braveSearch(options: {
       'cache-control': 'no-cache',
     };
     for (let left = tries - 1; ; left -= 1) {
-      const answer = await askService(url, headers, signal);
+      const answer = await askService(url, { headers, proxy }, signal);
       if (typeof answer === 'string') return { ok: false, message: answer };
       const waitSeconds = answer.status === 429 ? waitOf(answer) : undefined;
       if (waitSeconds === undefined || waitSeconds > longestWaitSeconds || left === 0)
@@ -118,7 +120,10 @@ const searxngAnswer = z.object({
 
 const safeLevels = ['off', 'moderate', 'strict'];
 
-export function searxngSearch({ baseUrl }: Readonly<{ baseUrl: string }>): Search {
+export function searxngSearch({
+  baseUrl,
+  proxy,
+}: Readonly<{ baseUrl: string; proxy?: WayOut['proxy'] }>): Search {
   return async (query, { results: most, language, country, safesearch }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
     url.searchParams.set('q', query.trim());
@@ -127,7 +132,7 @@ export function searxngSearch({ baseUrl }: Readonly<{ baseUrl: string }>): Searc
     // It takes a country only with a language.
     if (language !== undefined)
       url.searchParams.set('language', country === undefined ? language : `${language}-${country}`);
-    const answer = await askService(url, {}, signal);
+    const answer = await askService(url, { proxy }, signal);
     if (typeof answer === 'string') return { ok: false, message: answer };
     const good = answer.status === 200 ? searxngAnswer.safeParse(answer.data).data : undefined;
     if (good === undefined) return { ok: false, message: whyNoResults(answer.status, url) };
@@ -147,17 +152,17 @@ function whyNoResults(status: number, { host }: URL): string {
   return `${host} answered with status ${status} and no results: is it SearXNG?`;
 }
 
-/** The operator's service may be local, so every address is allowed; redirects are not. Returns a message on failure. */
+/** The operator's service may be local, so every address is allowed, and a proxy may look its name up; redirects are not. Returns a message on failure. */
 async function askService(
   url: URL,
-  headers: Readonly<Record<string, string>>,
+  { headers, proxy }: Readonly<{ headers?: Readonly<Record<string, string>>; proxy?: WayOut['proxy'] }>,
   signal: AbortSignal,
 ): Promise<ServiceAnswer | string> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const answer = await httpGet(url, {
     headers: { accept: 'application/json', ...headers },
     maxBytes: bytesLimit,
-    connect: { mayReach: () => true },
+    connect: { mayReach: () => true, proxy, proxyResolves: true },
     signal: AbortSignal.any([signal, timeout]),
   });
   signal.throwIfAborted();

@@ -6,7 +6,7 @@ import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { escapeLabels, labelsEscaped, labelled } from '../../lib/text/escape-labels.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import type { ConnectOptions } from '../../lib/net/connect-checked.ts';
+import type { ConnectOptions, WayOut } from '../../lib/net/connect-checked.ts';
 import { createWorkerTask } from '../../lib/processes/worker-task.ts';
 import { fetchPage, type FetchedPage } from '../../lib/net/fetch-page.ts';
 import { decodePage, looksBinary } from './decode-page.ts';
@@ -27,7 +27,7 @@ const errorTextLimit = 1_000;
  * data (M11).
  */
 export function webFetchTool(
-  options: Readonly<{ connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>; timeoutMs?: number }> = {},
+  options: Readonly<{ connect?: WayOut & Pick<ConnectOptions, 'lookup'>; timeoutMs?: number }> = {},
 ): Tool {
   const convert = createWorkerTask<HtmlPage, PageText>(new URL('./page-worker', import.meta.url), {
     ms: convertMs,

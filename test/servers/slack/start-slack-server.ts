@@ -22,6 +22,8 @@ export type BotMessage = Readonly<{ kind: 'posted' | 'updated' | 'deleted'; mess
 
 export type SlackServerOptions = Partial<
   DeliveryKnobs & {
+    /** Its address as a proxy knows it, such as `http://slack.invalid`; default: on this machine. */
+    named: string;
     /** Keep the rate tiers, one message a second a channel among them. */
     strictRates: boolean;
     /** Messages that a channel takes at once when rates are strict. */
@@ -55,6 +57,7 @@ export type SlackServerOptions = Partial<
 export type SlackServer = Readonly<{
   /** Base of the Web API. */
   url: string;
+  port: number;
   tokens: Readonly<{ bot: string; app: string }>;
   signingSecret: string;
   workspace: Workspace;
@@ -178,10 +181,12 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   };
 
   await listen(server);
-  state.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  state.base = options.named ?? `http://127.0.0.1:${port}`;
 
   return {
     url: `${state.base}/api/`,
+    port,
     tokens,
     signingSecret,
     workspace,
