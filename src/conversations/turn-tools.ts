@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
-import { isOfRoutine } from '../core/message.ts';
+import { isOfRoutine, isUnattended } from '../core/message.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
-import { routineTools } from '../routines/routine-tools.ts';
+import { whoseWords } from '../memory/whose-words.ts';
+import { routineTools, type WhoseWords } from '../routines/routine-tools.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import type { ActiveSkills } from './active-skills.ts';
 import { wasStarted } from './inbox-worker.ts';
@@ -40,10 +41,19 @@ export async function toolsOf(
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
   // To wait for its started run (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
+  const of = {
+    transcript: turn.transcript,
+    sender: turn.requester.sender,
+    unattended: isUnattended(turn.message.task),
+  };
+  const whose: WhoseWords = (text) => whoseWords(text, of, deps.host.store);
   const built = [
     ...folderTools(turn, active, deps),
     ...ofMemory,
-    ...routineTools(isOfRoutine(turn.message.task), deps.routines),
+    // An event sets nothing up (S13).
+    ...(turn.message.task?.kind === 'hook'
+      ? []
+      : routineTools(isOfRoutine(turn.message.task), whose, deps.routines)),
     ...deps.tools.web(),
   ];
   const outside = await deps.tools.outside.offered(turn.requester, 'main');

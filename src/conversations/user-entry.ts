@@ -3,7 +3,7 @@ import { invocationId } from '../agent/models/anthropic-request.ts';
 import { invocationEnd } from '../agent/show-to.ts';
 import { joinTaint, type Entry } from '../core/entry.ts';
 import { localTime } from '../core/local-time.ts';
-import { addressesTyped, type Message } from '../core/message.ts';
+import { addressesTyped, isUnattended, type Message } from '../core/message.ts';
 import type { ReceivedOf } from '../core/received.ts';
 import { fixed } from '../core/texts/say.ts';
 import type { CallTool } from '../core/tool-call.ts';
@@ -64,8 +64,12 @@ export async function userEntry(
   const files = filesShown(message, heard, received);
   // These instructions get their own turn.
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
-  // Private before `/new`, perhaps.
-  const isQuoted = message.replyTo?.own === true || heard.some(({ sender }) => sender.own === true);
+  const kept = message.task?.kind === 'routine' ? message.task.from?.marks : undefined;
+  // Private before `/new`, perhaps; also what people pass on of the bot's own words.
+  const isQuoted =
+    message.replyTo?.own === true ||
+    heard.some(({ sender }) => sender.own === true) ||
+    message.shared?.some(({ own }) => own) === true;
   const quoted = isQuoted ? await taintOf(store.transcripts, roomOf(transcript)) : undefined;
   const urls = message.task === undefined ? addressesTyped(message) : [];
   const questions = waiting.map((each) => ({ skill: each.skill, text: questionContent(each) }));
@@ -77,13 +81,14 @@ export async function userEntry(
     content: note === '' ? words : `${words}\n${labelled('host', note)}`,
     context,
     about,
+    unattended: isUnattended(message.task) || undefined,
     follows,
     answers: unlessEmpty(waiting.map(({ run }) => run)),
     asked: unlessEmpty(questions),
     urls: unlessEmpty(urls),
     files: unlessEmpty(files),
     unread: invokesSkill ? undefined : whyUnread(message, received),
-    marks: joinTaint(joinTaint(told, quoted), notes?.marks),
+    marks: [told, kept, quoted, notes?.marks].reduce(joinTaint, undefined),
     at: clock.now(),
   };
 }

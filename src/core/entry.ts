@@ -18,6 +18,8 @@ export type Entry =
       content: string | readonly Anthropic.ContentBlockParam[];
       context?: string;
       about?: string;
+      /** Nobody typed it now: a routine's task or an event (S13). */
+      unattended?: true;
       /** Questions of runs (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
       /** An inline skill that the person started (I6). */

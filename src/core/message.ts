@@ -1,5 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { ActiveSkill, Taint } from './entry.ts';
+import type { Provenance } from './provenance.ts';
 import type { Requester } from './tool.ts';
 import { withoutEnd } from '../lib/text/text.ts';
 
@@ -97,6 +98,8 @@ export type Task = Readonly<
       reminder?: true;
       quiet?: true;
       skill?: string;
+      /** Whose words the text is; undefined: the creator's or the operator's (S13). */
+      from?: Provenance;
     }
   /** An inbound event (N7). Its body is in `shared`. */
   | {
@@ -116,6 +119,11 @@ export function skillOf(task: Task | undefined): string | undefined {
 export function isOfRoutine(task: Task | undefined): boolean {
   if (task?.kind === 'routine') return true;
   return task !== undefined && 'ofRoutine' in task && task.ofRoutine === true;
+}
+
+/** Nobody typed what a hook or a routine says (S13). */
+export function isUnattended(task: Task | undefined): boolean {
+  return task?.kind === 'hook' || isOfRoutine(task);
 }
 
 export const shownIdLength = 6;

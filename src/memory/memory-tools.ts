@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { taintAround } from '../access/taint-of.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import { fail, succeed } from '../core/envelope.ts';
 import { longestMemory, memoryScopes, type Memory, type Said } from '../core/memory.ts';
+import { sayOrigin, type Provenance } from '../core/provenance.ts';
+import { sayIn } from '../core/texts/say.ts';
 import type { Requester } from '../core/tool.ts';
 import { defineTool, readOnly, type CallAssessment, type Tool, type ToolContext } from '../core/tool.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
@@ -13,7 +14,7 @@ import type { FoundSaid } from '../store/memories.ts';
 import { decideMemory } from './decide-memory.ts';
 import { noteOf } from './memory-notes.ts';
 import type { MemoryDeps, OpenMemory } from './open-memory.ts';
-import { sourceOf } from './own-words.ts';
+import { whoseWords } from './whose-words.ts';
 
 const forAll = 'Everybody whom I talk to will see this. An owner or an approver has to agree.';
 
@@ -92,7 +93,10 @@ function rememberTool(open: OpenMemory, turn: MemoryTurn, deps: MemoryDeps): Too
       if (!judged.asks) return {};
       const shown = { text, scope };
       const isForAll = scope === 'team';
-      const because = isForAll ? forAll : undefined;
+      const say = sayIn(requester.language);
+      const origin = sayOrigin(judged.from, say);
+      const words = origin === undefined ? [] : [say`Add this? From: ${origin}.`];
+      const because = [...(isForAll ? [forAll] : []), ...words].join('\n\n');
       return { asks: { shown, refusedAs: 'TOOL_POLICY_DENIED', byApprover: isForAll, because } };
     },
   };
@@ -104,7 +108,9 @@ const forWhom: Readonly<Record<Memory['scope'], string>> = {
   team: 'everybody',
 };
 
-type Judged = Readonly<{ refused: ReturnType<typeof fail> } | { memory: Memory; asks: boolean }>;
+type Judged = Readonly<
+  { refused: ReturnType<typeof fail> } | { memory: Memory; from: Provenance; asks: boolean }
+>;
 
 /** K2: private and marked words, and words of others. */
 async function judge(
@@ -118,16 +124,8 @@ async function judge(
   { transcript, source, inRun }: MemoryTurn,
   { store, clock }: MemoryDeps,
 ): Promise<Judged> {
-  const { entries, damaged } = await store.transcripts.read(transcript);
-  const known = await taintAround(store.transcripts, transcript);
-  const whose =
-    inRun || damaged > 0
-      ? 'foreign'
-      : sourceOf(
-          text,
-          entries.map(({ entry }) => entry),
-          requester.sender,
-        );
+  const of = { transcript, sender: requester.sender, unattended: inRun };
+  const from = await whoseWords(text, of, store);
   const isPrivate = use.chatType === 'private' || use.ephemeral;
   const chosen = scope ?? (isPrivate ? 'person' : 'chat');
   const memory: Memory = {
@@ -140,8 +138,8 @@ async function judge(
     isPrivate,
     isApproved: chosen === 'team' && agreed,
     source,
-    // The person's own words give away nothing that a skill or account gave (S7).
-    marks: chosen === 'person' && whose === 'own' ? undefined : known,
+    // Whoever typed it: no guess at whose words it has takes a mark away (S13).
+    marks: from.marks,
     at: clock.now(),
   };
   const decision = decideMemory(memory, { ...use, what: 'write' });
@@ -149,7 +147,7 @@ async function judge(
     const other = chosen === 'person' ? '' : '; scope "person" keeps it for their direct messages';
     return { refused: fail('TOOL_POLICY_DENIED', `not noted: ${decision.reason}${other}`) };
   }
-  return { memory, asks: chosen === 'team' || whose === 'foreign' };
+  return { memory, from, asks: chosen === 'team' || from.words !== 'typed' };
 }
 
 function recallTool(open: OpenMemory, { transcript, linkTo }: MemoryTurn, { store }: MemoryDeps): Tool {

@@ -1,15 +1,14 @@
 import type { Entry } from '../core/entry.ts';
 import { labels } from '../lib/text/escape-labels.ts';
-import { searchWords } from '../lib/text/search-words.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
 const opening = new RegExp(`^<(${labels.join('|')})((?: [a-z]+="[^"]*")*)>$`);
 const ownPiece = /^(?: [a-z]+="[^"]*")* id="([^"]*)"/;
-/** Letters of a word that tells something; digits always do. */
-const tellingLetters = 4;
+/** Characters in a row that tell where a text is from. */
+const tellingRun = 12;
 /** What an inflected word has more. */
-const ending = /^\p{L}{0,3}$/u;
+const longestEnding = 3;
 
 type Words = Readonly<{ own: string; foreign: string }>;
 
@@ -41,8 +40,8 @@ function textOf(block: Readonly<{ type: string; text?: unknown }>): readonly str
 }
 
 /**
- * Whose words a memory has (K2). `own`: the requester typed all of its telling words here. `free`: nobody else's words
- * are here that it could have. `foreign`: it may be somebody else's.
+ * Whose words a text has (K2, S13). `own`: the requester typed all of it here. `free`: nobody else's words are here that it
+ * could have. `foreign`: it may be somebody else's, so the person is asked. No mark is ever dropped by it.
  */
 export function sourceOf(
   text: string,
@@ -56,31 +55,79 @@ export function sourceOf(
       foreign.push(entry.kind === 'summary' ? entry.text : entry.content);
     if (entry.kind !== 'user') continue;
     const words = wordsIn(entry);
-    (entry.sender === requester && entry.about === undefined ? own : foreign).push(words.own);
+    const isTyped = entry.sender === requester && entry.about === undefined && entry.unattended !== true;
+    (isTyped ? own : foreign).push(words.own);
     foreign.push(words.foreign);
   }
-  const telling = tellingWords(text);
-  const typed = new Set(own.flatMap(searchWords));
-  const others = new Set(foreign.flatMap(searchWords));
-  const untyped = telling.filter((word) => !typed.has(word));
-  if (untyped.length === 0) return 'own';
-  if (others.size === 0) return 'free';
-  const strange = untyped.filter((word) => ![...typed].some((one) => isForm(word, one)));
-  if (strange.length === 0) return 'free';
-  const repeated = strange.filter((word) => others.has(word)).length;
-  const isRepeated = repeated >= Math.min(2, telling.length);
-  return isRepeated || strange.length * 2 > telling.length ? 'foreign' : 'free';
+  const typed = own.map(plain).join('\n');
+  const others = foreign.map(plain).join('\n');
+  if (others.trim() === '') return isTypedIn(text, typed) ? 'own' : 'free';
+  const note = bare(plain(text));
+  const [byThem, byOthers] = [bare(typed).join(''), bare(others).join('')];
+  for (let at = 0; at + tellingRun <= note.length; at++) {
+    const run = note.slice(at, at + tellingRun).join('');
+    if (byOthers.includes(run) && !byThem.includes(run)) return 'foreign';
+  }
+  return isTypedIn(text, typed) ? 'own' : 'foreign';
+}
+
+function plain(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}
+
+/** Letters, digits and symbols: spaces and punctuation hide nothing. */
+function bare(text: string): readonly string[] {
+  return Array.from(text).filter((character) => /[\p{L}\p{M}\p{N}\p{S}]/u.test(character));
+}
+
+/** Words that say nothing by themselves, in which a model puts what was said in the first person into the third. */
+const framing = new Set(
+  (
+    'a an the of to in on at is are was be and or for by as it its he she his her they them their i my me we our you your ' +
+    'am has have had with from that this person user prefers prefer likes like wants want name named called will'
+  ).split(' '),
+);
+
+/** A letter of a script that is written without spaces, or whose words change with each use. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]/u;
+
+/** Each word of it is typed, or a form of a typed one, or only frames others. */
+function isTypedIn(text: string, typed: string): boolean {
+  const known = new Set(piecesOf(typed));
+  const characters = bare(typed).join('');
+  return piecesOf(plain(text)).every((piece) =>
+    unspaced.test(piece)
+      ? isCovered(piece, characters)
+      : known.has(piece) || framing.has(piece) || [...known].some((one) => isForm(piece, one)),
+  );
+}
+
+/** Words, addresses and numbers whole; each symbol alone. */
+function piecesOf(text: string): readonly string[] {
+  const words = text.match(/[\p{L}\p{M}\p{N}]+(?:[@.:/_-]+[\p{L}\p{M}\p{N}]+)*|\p{S}/gu) ?? [];
+  return words.flatMap((word) => (unspaced.test(word) ? (word.match(byScript) ?? []) : [word]));
+}
+
+const byScript = new RegExp(
+  `(?:${unspaced.source}|\\p{M})+|(?:(?!${unspaced.source})[\\p{L}\\p{N}@.:/_-])+`,
+  'gu',
+);
+
+/** All of it stands in what was typed, but for an ending behind at least two characters. */
+function isCovered(piece: string, typed: string): boolean {
+  const characters = Array.from(piece);
+  if (typed.includes(piece)) return true;
+  const pairs = characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
+  const covered = pairs.findIndex((pair) => !typed.includes(pair));
+  // The first pair that nobody typed begins at the last character that somebody did.
+  const length = covered < 0 ? characters.length : covered + 1;
+  return length >= 2 && characters.length - length <= (characters.length > 4 ? 2 : 1);
 }
 
 /** `likes` of `like`, `preferred` of `prefer`: notes say in the third person what was said in the first. */
 function isForm(word: string, of: string): boolean {
+  if (!/^\p{L}{4,}$/u.test(of) || !/^\p{L}+$/u.test(word)) return false;
   const [short, long] = word.length < of.length ? [word, of] : [of, word];
-  const isBeginning = short.length >= tellingLetters && long.startsWith(short);
-  return isBeginning && ending.test(long.slice(short.length));
-}
-
-function tellingWords(text: string): readonly string[] {
-  const words = searchWords(text);
-  const telling = words.filter((word) => word.length >= tellingLetters || /\p{N}|\p{Script=Han}/u.test(word));
-  return telling.length === 0 ? words : telling;
+  return short.length >= 4 && long.startsWith(short) && long.length - short.length <= longestEnding;
 }

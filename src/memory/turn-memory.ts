@@ -3,7 +3,7 @@ import { startedIn, taintOf } from '../access/taint-of.ts';
 import type { Channel } from '../core/channel.ts';
 import { taintIn, type Entry } from '../core/entry.ts';
 import type { Memory, MemoryUse, Said } from '../core/memory.ts';
-import type { Message } from '../core/message.ts';
+import { isUnattended, type Message } from '../core/message.ts';
 import type { Say } from '../core/texts/say.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
@@ -53,7 +53,7 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
       if (open === undefined) return undefined;
       const { platformId: source } = message;
       return {
-        tools: memoryTools(open, { transcript, source, inRun: isUnattended(message), linkTo }, deps),
+        tools: memoryTools(open, { transcript, source, inRun: isUnattended(message.task), linkTo }, deps),
         notes: (before) => notesFor(open, before, deps),
         said: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
         footer: (turn, say) => footerOf(turn, open.use, say),
@@ -64,11 +64,6 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
       return open === undefined ? [] : memoryTools(open, { transcript, inRun: true, linkTo }, deps);
     },
   };
-}
-
-/** Nobody typed what a hook or a routine says. */
-function isUnattended({ task }: Message): boolean {
-  return task?.kind === 'hook' || task?.kind === 'routine';
 }
 
 async function notesFor(

@@ -4,6 +4,8 @@ import type { Audit } from '../audit/create-audit.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Users } from '../access/users.ts';
 import { isZone, systemZone } from '../core/local-time.ts';
+import { joinTaint } from '../core/entry.ts';
+import type { Provenance } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -38,6 +40,8 @@ export type RoutineWish = Readonly<{
   quiet?: boolean | undefined;
   skill?: string | undefined;
   catch_up?: CatchUp | undefined;
+  /** Whose words task and name are (S13). */
+  from?: Provenance | undefined;
 }>;
 
 /** `problem` is for the model, with the fix. */
@@ -96,6 +100,7 @@ export async function defineRoutine(
       quiet: flag(wish.quiet, before?.quiet),
       catchUp: wish.catch_up ?? before?.catchUp ?? 'one',
       skill,
+      from: fromOf(wish.from, before?.from),
     },
   };
 }
@@ -121,6 +126,14 @@ function timeOf(
   const isGuess = known === undefined && read.byClock && read.zone === undefined;
   const assumed = isGuess ? { when: when ?? '', at: now } : undefined;
   return { ok: true, when: read.when, zone: read.zone ?? zone, assumed };
+}
+
+/** New words replace old ones; a mark stays. */
+function fromOf(
+  now: Provenance | undefined,
+  before: Provenance | undefined,
+): RoutineDefinition['from'] | undefined {
+  return now === undefined ? before : { ...now, marks: joinTaint(now.marks, before?.marks) };
 }
 
 function flag(wished: boolean | undefined, before: true | undefined): true | undefined {

@@ -121,6 +121,16 @@ export async function routinesHere(
   return store.routines.within(conversationKey({ channel, chat }));
 }
 
+/** In this very chat: nothing said elsewhere changes what is said there (S14). */
+export async function isHere(
+  { definition }: Routine,
+  { conversation }: Pick<Requester, 'conversation'>,
+  { migrations }: Pick<BookDeps, 'migrations'>,
+): Promise<boolean> {
+  const { channel, chat } = await migrations.original(conversation);
+  return definition.conversation.channel === channel && definition.conversation.chat === chat;
+}
+
 /** Undefined: not here. By id, or by name. */
 export async function findHere(
   named: string,

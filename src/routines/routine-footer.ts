@@ -1,3 +1,4 @@
+import { sayOrigin } from '../core/provenance.ts';
 import type { Requester } from '../core/tool.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
@@ -30,7 +31,13 @@ export async function routineFooter(
     if (routine === undefined) continue;
     isAssumed ||= routine.definition.assumed !== undefined;
     const [next] = nextWords(routine, readerOf(requester));
-    const words = [escapeMarkdown(routine.definition.name), ...(next === undefined ? [] : [next])].join(', ');
+    const { name: called, from } = routine.definition;
+    const origin = from && sayOrigin(from, say);
+    const words = [
+      escapeMarkdown(called),
+      ...(next === undefined ? [] : [next]),
+      ...(origin === undefined ? [] : [say`From: ${origin}`]),
+    ].join(', ');
     lines.push(name === 'routine_add' ? say`Set up: ${words}` : say`Changed: ${words}`);
   }
   const question = isAssumed ? await askForZone(turn, requester, deps) : undefined;

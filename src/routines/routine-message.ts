@@ -29,7 +29,7 @@ export function firingMessage(
     ...when
   }: Readonly<{ key: string; place: Conversation; now: number; due: number; missed?: number; byHand?: true }>,
 ): Message {
-  const { name, task, chatType, external, creator, reminder, quiet, skill } = definition;
+  const { name, task, chatType, external, creator, reminder, quiet, skill, from } = definition;
   const skipped = last?.how === 'skipped' ? Number(last.note) : undefined;
   return {
     id: key,
@@ -40,7 +40,7 @@ export function firingMessage(
     text: task,
     addressed: true,
     attachments: [],
-    task: { kind: 'routine', id, name, reminder, quiet, skill, skipped, ...when },
+    task: { kind: 'routine', id, name, reminder, quiet, skill, from, skipped, ...when },
     sentAt: now,
   };
 }

@@ -1,11 +1,15 @@
 import { z } from 'zod';
+import { conversationKey } from '../core/conversation.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import { sayOrigin, type Provenance } from '../core/provenance.ts';
+import { sayIn } from '../core/texts/say.ts';
 import { prepareTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
 import { catchUps } from '../store/routines.ts';
 import {
   addRoutine,
   changeRoutine,
   findHere,
+  isHere,
   mayManage,
   pauseOrResume,
   removeRoutine,
@@ -79,30 +83,47 @@ const noMore = fail(
   'A routine can not set up or change routines. Tell the person what to ask for.',
 );
 
+/** Whose words a text is, in the conversation where it is said (S13). */
+export type WhoseWords = (text: string) => Promise<Provenance>;
+
 /** Of a turn (N2). `inRoutine`: routines can't make more of themselves (N3). */
-export function routineTools(inRoutine: boolean, deps: BookDeps): readonly Tool[] {
-  const terms = inRoutine ? async () => ({ refused: noMore }) : termsOf(deps);
+export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDeps): readonly Tool[] {
+  const terms = inRoutine ? async () => ({ refused: noMore }) : termsOf(whose, deps);
   return [
     {
-      ...add(async (wish, { requester, turn, toolUseId }) => {
-        const booked = await addRoutine(routineId(turn, toolUseId), wish, requester, deps);
+      ...add(async (wish, { requester, turn, toolUseId, agreed }) => {
+        const from = await wordsOf(wish, whose);
+        if (isForeign(from) && agreed === undefined) return notAgreed;
+        const booked = await addRoutine(routineId(turn, toolUseId), { ...wish, from }, requester, deps);
         return outcome(booked, 'Added', requester);
       }),
       terms,
     },
-    list(async (_, { requester }) => {
+    list(async (_, { requester, mark }) => {
       const here = await routinesHere(requester, deps);
       const lines = await Promise.all(
-        here.map((routine) => describeRoutine(routine, readerOf(requester), deps.store.outbox)),
+        here.map(async (routine) => {
+          const { from, conversation } = routine.definition;
+          if (from?.marks !== undefined) mark(from.marks);
+          const place = (await isHere(routine, requester, deps))
+            ? ''
+            : `\nIt lives in ${conversationKey(conversation)}: it can be changed only there.`;
+          return `${await describeRoutine(routine, readerOf(requester), deps.store.outbox)}${place}`;
+        }),
       );
       return succeed(lines.length === 0 ? 'There are no routines here.' : lines.join('\n\n'));
     }),
     {
-      ...change(async ({ id: named, state, ...wish }, { requester }) => {
+      ...change(async ({ id: named, state, ...wish }, { requester, agreed }) => {
         const found = await managed(named, requester, deps);
         if ('ok' in found) return found;
         const isOnlyState = Object.values(wish).every((value) => value === undefined);
-        const changed = isOnlyState ? undefined : await changeRoutine(found, wish, requester, deps);
+        if (!isOnlyState && found.definition.creator.id !== requester.sender) return notTheirs;
+        const from = await wordsOf(wish, whose);
+        if (isForeign(from) && agreed === undefined) return notAgreed;
+        const changed = isOnlyState
+          ? undefined
+          : await changeRoutine(found, { ...wish, from }, requester, deps);
         if (changed?.ok === false || state === undefined)
           return outcome(changed ?? { ok: true, routine: found }, 'Changed', requester);
         return outcome(
@@ -124,19 +145,60 @@ export function routineTools(inRoutine: boolean, deps: BookDeps): readonly Tool[
 
 const tooOften = 'It would run more often than every 15 minutes. An owner or an approver has to agree.';
 
-/** Very often is for an approver to allow (N3). */
-function termsOf(deps: BookDeps): NonNullable<Tool['terms']> {
+/** Very often is for an approver to allow (N3); words that the person did not type are for them to see first (S13). */
+function termsOf(whose: WhoseWords, deps: BookDeps): NonNullable<Tool['terms']> {
   return async (input, { requester }) => {
     const wish = input as RoutineWish;
-    if (!(await isTooOften(wish, requester, deps))) return {};
-    return { asks: { shown: wish, refusedAs: 'LIMIT_REACHED', byApprover: true, because: tooOften } };
+    const from = await wordsOf(wish, whose);
+    const say = sayIn(requester.language);
+    const origin = from === undefined ? undefined : sayOrigin(from, say);
+    const words = origin === undefined ? undefined : say`Set this up? From: ${origin}.`;
+    if (await isTooOften(wish, requester, deps)) {
+      const because = [tooOften, ...(words === undefined ? [] : [words])].join('\n\n');
+      return { asks: { shown: wish, refusedAs: 'LIMIT_REACHED', byApprover: true, because } };
+    }
+    return words === undefined
+      ? {}
+      : { asks: { shown: wish, refusedAs: 'TOOL_POLICY_DENIED', because: words } };
   };
 }
+
+const notAgreed = fail('TOOL_POLICY_DENIED', 'the person has to agree to these words first');
+const notTheirs = fail(
+  'TOOL_NOT_ALLOWED',
+  'It speaks with the rights of the person who set it up, so only they can change what it says and when. An owner can pause, resume or remove it.',
+);
+
+function isForeign(from: Provenance | undefined): boolean {
+  return from !== undefined && from.words !== 'typed';
+}
+
+/** Undefined if a call sets no words. */
+async function wordsOf(
+  { task: words, name }: RoutineWish,
+  whose: WhoseWords,
+): Promise<Provenance | undefined> {
+  if (words === undefined && name === undefined) return undefined;
+  const of = await whose(words ?? name ?? '');
+  return of.words !== 'typed' || words === undefined || name === undefined ? of : carriedBy(name, of, whose);
+}
+
+/** A title that a model made says little; one that carries a message is judged like the task. */
+async function carriedBy(name: string, of: Provenance, whose: WhoseWords): Promise<Provenance> {
+  return name.length <= shortName ? of : whose(name);
+}
+
+const shortName = 24;
 
 async function managed(named: string, requester: Requester, deps: BookDeps) {
   const found = await findHere(named, requester, deps);
   if (found === undefined)
     return fail('ARGUMENTS_INVALID', `There is no routine "${named}" here. routine_list says what there is.`);
+  if (!(await isHere(found, requester, deps)))
+    return fail(
+      'TOOL_NOT_ALLOWED',
+      `This routine lives in ${conversationKey(found.definition.conversation)}: it can be changed only there, or by the person with the buttons of /routines.`,
+    );
   if (found.definition.fromConfig === true)
     return fail(
       'TOOL_NOT_ALLOWED',

@@ -1,4 +1,5 @@
 import type { Button, Home } from '../core/channel.ts';
+import { sayOrigin } from '../core/provenance.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Sender } from '../core/message.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
@@ -35,11 +36,13 @@ export async function describeRoutine(
   const [next] = nextWords(routine, reader);
   const stands = state === 'paused' ? say`paused` : next === undefined ? say`ended` : say`next: ${next}`;
   const last = await lastWords(routine, reader, say, outbox);
+  const origin = definition.from && sayOrigin(definition.from, say);
   const what = `**${definition.name}** ${inlineCode(routine.id)}`;
   const lines = [
     `${what}: ${stands}`,
     ...(last === undefined ? [] : [last]),
     oneLine(definition.task, shownTask),
+    ...(origin === undefined ? [] : [say`From: ${origin}`]),
   ];
   return lines.join('\n');
 }

@@ -20,8 +20,11 @@ export function userContent(
   const aloud = saidAloud(message, received);
   const text =
     [message.text, ...aloud.map(toSpoken)].filter((each) => each.trim() !== '').join('\n') || '(no text)';
-  const own =
-    message.chatType === 'private'
+  const { task } = message;
+  const isForeign = task?.kind === 'routine' && task.from !== undefined && task.from.words !== 'typed';
+  const own = isForeign
+    ? labelled('quote', text, { from: task.from?.by === undefined ? undefined : notOurs(task.from.by) })
+    : message.chatType === 'private'
       ? escapeLabels(text)
       : labelled('message', text, { from: message.sender.name, id: message.sender.id });
   return [
@@ -158,7 +161,8 @@ function eventContent(
 
 /** Nobody is there to be asked at once (N4). */
 function routineNote({ sender }: Message, task: Extract<Task, { kind: 'routine' }>): string {
-  const { name, due, quiet } = task;
+  const { name, due, quiet, from } = task;
+  const isForeign = from !== undefined && from.words !== 'typed';
   const missed = task.missed === undefined ? '' : ` It stands in for ${task.missed} times that were missed.`;
   const silent =
     quiet === true
@@ -167,7 +171,7 @@ function routineNote({ sender }: Message, task: Extract<Task, { kind: 'routine' 
   return labelled(
     'host',
     `This is the routine ${JSON.stringify(name)} of ${notOurs(sender.name)}, due at ${localTime(due, sender.timezone ?? 'UTC')}.${missed} ` +
-      'Nobody wrote anything now. Its task follows, in the words it was set up with: do it and answer with the result. ' +
+      `Nobody wrote anything now. Its task follows, ${isForeign ? 'quoted, as the person did not type it but agreed to it: do no more than that' : 'in the words it was set up with: do it'} and answer with the result. ` +
       `If it can not be done, begin your answer with TASK_FAILED and say why.${silent}`,
   );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { chatTypes, conversationKey, type Conversation, type SeenChatType } from '../core/conversation.ts';
 import type { Message, Sender } from '../core/message.ts';
+import { storedProvenance, type Provenance } from '../core/provenance.ts';
 import type { Log } from '../lib/log.ts';
 import { hasChanged, type Sql, type Steps } from './sql.ts';
 import { readStored, type FieldsOf } from './stored-json.ts';
@@ -42,6 +43,8 @@ export type RoutineDefinition = Readonly<{
   chatType: SeenChatType;
   external: boolean;
   creator: Sender;
+  /** Whose words `task` and `name` are. Undefined: set up before this was kept, or by the operator (S13). */
+  from?: Provenance;
   /** From `[[routines]]`: chats can't change it. */
   fromConfig?: true;
   createdAt: number;
@@ -131,6 +134,7 @@ const storedDefinition: z.ZodType<RoutineDefinition> = z.object({
   chatType: z.enum([...chatTypes, 'unknown']),
   external: z.boolean(),
   creator: storedSender,
+  from: storedProvenance.optional(),
   fromConfig: z.literal(true).optional(),
   createdAt: z.number(),
 } satisfies FieldsOf<RoutineDefinition>);

@@ -46,6 +46,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
     context: text.optional(),
     about: text.optional(),
+    unattended: z.literal(true).optional(),
     asked: z.array(z.object({ skill: text, text })).optional(),
     follows: storedFollowed,
     answers: z.array(text).optional(),

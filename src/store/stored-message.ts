@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedProvenance } from '../core/provenance.ts';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
@@ -56,6 +57,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     missed: z.number().optional(),
     skipped: z.number().optional(),
     byHand: z.literal(true).optional(),
+    from: storedProvenance.optional(),
     reminder: z.literal(true).optional(),
     quiet: z.literal(true).optional(),
     skill: z.string().optional(),
