@@ -6,6 +6,7 @@ import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import { joinTaint, type Taint } from '../core/entry.ts';
+import { decideWrite } from '../core/tool-writes.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import { sayIn } from '../core/texts/say.ts';
@@ -40,6 +41,9 @@ type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
 const outwards =
   'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. A new conversation starts without it.';
 
+const staysHere =
+  'what a sensitive skill or a linked account gave stays in this conversation: start a new one, and do it there';
+
 const patienceMs = 10_000;
 
 /** Of one call whose files change between question and answer (S16). */
@@ -66,7 +70,8 @@ export function createJudgeCalls(options: {
   async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
     const { tool, input, requester, outward = false } = call;
     // An MCP server may send its input anywhere.
-    if (!outward && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
+    const writes = decideWrite(tool, false) === 'outward';
+    if (!outward && !writes && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
     const around = await taintAround(transcripts, of.transcript);
     const known = joinTaint(around, await markInFolder(tool, of.transcript));
     if (known === undefined) return false;
@@ -118,6 +123,7 @@ export function createJudgeCalls(options: {
         const mayUse = await outside.mayCall(tool, requester);
         if (!mayUse.allowed) return mayUse;
         const marked = await isMarked(call, { skill, transcript });
+        if (decideWrite(tool, marked) === 'refused') return denied(staysHere, staysHere);
         const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
         const { action, eachTime } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };

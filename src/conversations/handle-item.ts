@@ -20,7 +20,7 @@ import type { RoutineTask } from '../routines/routine-message.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Commands } from './commands.ts';
-import { failRoutine, handleRoutine, type RoutineDeps } from './handle-routine.ts';
+import { asOfNow, failRoutine, handleRoutine, type RoutineDeps } from './handle-routine.ts';
 import { transcriptOf, wasStarted } from './inbox-worker.ts';
 import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
@@ -64,7 +64,8 @@ type Work = Readonly<{ item: InboxItem; message: Message; signal: AbortSignal }>
 /** Repeatable at any point (Q5). */
 export async function handleItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
   const { store } = deps.host;
-  const message = await completeChat(item.message, deps.chat.channels);
+  const complete = await completeChat(item.message, deps.chat.channels);
+  const message = complete.task?.kind === 'routine' ? await asOfNow(complete, deps) : complete;
   const work = { item, message, signal };
   if (message.task?.kind === 'routine') return routine(work, message.task, deps);
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });

@@ -24,7 +24,7 @@ type Fired = Readonly<{ item: InboxItem; message: Message; task: RoutineTask }>;
 /** Its turn, without a line of progress: nobody waits. */
 type Think = (invocation: Invocation | undefined) => Promise<Readonly<{ text: string; failed: boolean }>>;
 
-/** A firing, judged as its creator is now (N3). Repeatable at any point (Q5). */
+/** A firing, judged as its creator and its chat are now (N3, S17). Repeatable at any point (Q5). */
 export async function handleRoutine(fired: Fired, think: Think, deps: ItemDeps): Promise<void> {
   const { item, message, task } = fired;
   const { store } = deps.host;
@@ -46,6 +46,13 @@ export async function handleRoutine(fired: Fired, think: Think, deps: ItemDeps):
   if (barredNow !== undefined) return stop(fired, barredNow, deps);
   const answer = readAnswer(text, task);
   await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps);
+}
+
+/** Whether others read along is looked up when it fires, not when it was set up. What can't be looked up stays. */
+export async function asOfNow(message: Message, { chat }: Pick<ItemDeps, 'chat'>): Promise<Message> {
+  const looked = await chat.channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
+  if (looked === undefined || looked.chatType === 'unknown') return message;
+  return { ...message, chatType: looked.chatType, external: looked.external };
 }
 
 /** For dead letters (N4). Repeatable. */
@@ -86,8 +93,11 @@ async function whyBarred(
   return (say) => say`its creator may not use the skill ${inlineCode(name)} there any more.`;
 }
 
-function stop({ message, task }: Fired, why: Why, { host, chat }: ItemDeps): Promise<void> {
-  return stopRoutine({ message, task }, why, { ...host, replies: chat.replies });
+async function stop({ message, task }: Fired, why: Why, { host, people, chat }: ItemDeps): Promise<void> {
+  const direct = { channel: message.conversation.channel, chat: message.sender.id.replace(/^[^:]*:/, '') };
+  const may = await people.users.mayAct({ ...message, conversation: direct, chatType: 'private' });
+  const how = { why, isRemoved: !may.allowed };
+  return stopRoutine({ message, task }, how, { ...host, replies: chat.replies });
 }
 
 async function tell(

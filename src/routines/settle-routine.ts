@@ -1,6 +1,5 @@
 import type { Audit } from '../audit/create-audit.ts';
 import type { Button } from '../core/channel.ts';
-import { isShared } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -44,19 +43,23 @@ export async function settleRoutine(
 }
 
 /** Its creator may not do this any more: it stops, and the creator and the owners hear why (N3). Repeatable. */
-export async function stopRoutine(fired: Fired, why: (say: Say) => string, deps: SettleDeps): Promise<void> {
+export async function stopRoutine(
+  fired: Fired,
+  { why, isRemoved }: Readonly<{ why: (say: Say) => string; isRemoved: boolean }>,
+  deps: SettleDeps,
+): Promise<void> {
   const { message, task } = fired;
   const { store, replies } = deps;
   await store.routines.settle(task.id, outcomeOf(fired, 'stopped', deps, why(sayIn(undefined))));
   const routine = await store.routines.find(task.id);
   if (routine?.state === 'active') await pauseRoutine(routine, 'stopped', deps);
   const creator = message.sender.id;
-  const isPublic = routine?.definition.fromConfig === true || isShared(message);
+  const isPublic = routine?.definition.fromConfig === true;
   const words = (named: string) => (say: Say) =>
     say`I paused the routine ${inlineCode(named)} of ${inlineCode(creator)}: ${why(say)}`;
-  // What somebody calls it in a direct message stays there (S8).
+  // What somebody calls it stays between them and its conversation (U20, S8); a removed person hears nothing (A9).
   await replies.tellOwners(`${message.id}!stopped`, words(isPublic ? task.name : task.id), {
-    alsoTo: [creator],
+    alsoTo: isRemoved ? [] : [creator],
     wordsToThem: words(task.name),
   });
   await store.commit({ done: message.id });

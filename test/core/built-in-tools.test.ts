@@ -7,6 +7,7 @@ import {
   sendFileTool,
   writeFileTool,
 } from '../../src/tools/built-in/file-tools.ts';
+import { decideWrite, writesOfBuiltIn } from '../../src/core/tool-writes.ts';
 import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 
@@ -44,4 +45,17 @@ test('I3 T7 the risk that people read is the one that policy judges by', () => {
     webFetchTool(),
   ];
   for (const tool of made) assert.equal(builtInTool(tool.name)?.risk, riskOf(tool), tool.name);
+});
+
+test('S14 each built-in tool says where it writes and whether that lasts; of others nothing is known', () => {
+  for (const name of builtInNames())
+    assert.ok(writesOfBuiltIn(name) !== undefined, `${name} has no row in tool-writes.ts`);
+  assert.equal(writesOfBuiltIn('constructor'), undefined);
+  const tool = (name: string, sideEffects: boolean) => ({ name, traits: { sideEffects } });
+  assert.equal(decideWrite(tool('skill_write', true), true), 'refused');
+  assert.equal(decideWrite(tool('skill_write', true), false), 'outward');
+  assert.equal(decideWrite(tool('mcp_a_b', true), true), 'outward');
+  assert.equal(decideWrite(tool('weather_now', false), true), 'free');
+  for (const name of ['remember', 'routine_add', 'send_file', 'bash'])
+    assert.equal(decideWrite(tool(name, true), true), 'free', `${name} is held to its place by itself`);
 });

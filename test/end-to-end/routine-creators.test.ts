@@ -58,20 +58,27 @@ const withdrawn: Readonly<Record<string, Withdrawn>> = {
 };
 
 for (const [what, { toml: later, planted, why }] of Object.entries(withdrawn))
-  test(`N3 S8 S11 if ${what}, a routine stops before anything runs, and its creator and the owner hear why`, async (t) => {
+  test(`N3 S8 S11 if ${what}, a routine stops before anything runs, and the owner hears why, and its creator unless they were removed`, async (t) => {
     const { set, owner, person } = await startRoutineStage(t, { skills, script });
     await set.reconfigure(later);
     const routine = { ...inBensDm, name: 'Pay day', when: yearly, ...planted };
     const now = await plantRoutines(set, { r1: routine });
-    for (const one of [owner, person]) {
+    const removed = {
+      'its creator is removed': person,
+      'its creator left the group of people that may talk there': person,
+      'its creator is no owner any more': owner,
+    }[what];
+    for (const one of [owner, person].filter((each) => each !== removed)) {
       const { text } = await one.dm.nextMessage(/I paused the routine/);
-      const isNamed = planted.chatType === 'group' || routine.creator.id === `telegram:${one.id}`;
+      const isNamed = routine.creator.id === `telegram:${one.id}`;
       assert.ok(
         text.startsWith(`I paused the routine ${isNamed ? 'Pay day' : 'r1'} of ${routine.creator.id}: `),
         text,
       );
       assert.match(text, why);
     }
+    if (removed !== undefined)
+      assert.ok(!removed.dm.everSent().some(({ text }) => text.includes('I paused')), 'A9');
     assert.equal(set.messages.requests.length, 0);
     const [stopped] = await readRoutines(now);
     assert.deepEqual([stopped?.state, stopped?.last?.how], ['paused', 'stopped']);

@@ -1,0 +1,63 @@
+/**
+ * `nothing`. `here`: in this conversation and its folder. `bound`: the tool itself holds it to this chat or this person, or
+ * asks. `outside`: where other conversations find it.
+ */
+export type Writes = 'nothing' | 'here' | 'bound' | 'outside';
+
+/** `lasts`: it outlives the conversation, so whose words it is and its marks are kept with it (S13). */
+type Row = Readonly<{ writes: Writes; lasts: boolean }>;
+
+const nothing: Row = { writes: 'nothing', lasts: false };
+const here: Row = { writes: 'here', lasts: false };
+const bound: Row = { writes: 'bound', lasts: false };
+const kept: Row = { writes: 'bound', lasts: true };
+
+/** A row for each tool of `built-in-tools.ts` (S14). */
+const rows: Readonly<Record<string, Row>> = {
+  use_skill: here,
+  skills_list: nothing,
+  skills_search: nothing,
+  skills_load: nothing,
+  skills_read_file: nothing,
+  routine_add: kept,
+  routine_list: nothing,
+  routine_change: kept,
+  routine_remove: bound,
+  bash: here,
+  skills_run_script: here,
+  read_file: nothing,
+  grep_files: nothing,
+  write_file: here,
+  list_files: nothing,
+  send_file: here,
+  web_fetch: nothing,
+  web_search: nothing,
+  ask_person: here,
+  capability_list: nothing,
+  capability_invoke: bound,
+  capability_auth: bound,
+  remember: kept,
+  recall: nothing,
+  forget_memory: bound,
+  skill_write: { writes: 'outside', lasts: true },
+  skill_read: nothing,
+};
+
+export function writesOfBuiltIn(name: string): Row | undefined {
+  return Object.hasOwn(rows, name) ? rows[name] : undefined;
+}
+
+/**
+ * What a call that writes may do (S14). `refused`: private words would last where others find them. `outward`: it counts as
+ * reaching outside, so with private words around a person is asked. Of tools that are not built in nothing is known: what
+ * has side effects counts as outward.
+ */
+export function decideWrite(
+  tool: Readonly<{ name: string; traits: Readonly<{ sideEffects: boolean }> }>,
+  marked: boolean,
+): 'free' | 'outward' | 'refused' {
+  const row = writesOfBuiltIn(tool.name);
+  if (row === undefined) return tool.traits.sideEffects ? 'outward' : 'free';
+  if (row.writes !== 'outside') return 'free';
+  return marked && row.lasts ? 'refused' : 'outward';
+}
