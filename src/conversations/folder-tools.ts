@@ -33,7 +33,7 @@ export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps
   const inChat = toolsIn(turn.chat, { turn, active }, deps);
   const apart = new Map<string, readonly Tool[]>();
 
-  function toolNow(index: number): Readonly<{ tool: Tool; chat: string }> {
+  function toolNow(index: number): Tool {
     const followed = active.restriction.followed().map(({ skill }) => skill);
     const restricted = restrictedSkills(followed, host.runtime().rules, turn.message.chatType);
     const chat = ownFolder(turn.chat, restricted);
@@ -41,19 +41,17 @@ export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps
     apart.set(chat, made);
     const tool = made[index];
     if (tool === undefined) throw new Error('each folder has the same tools');
-    return { tool, chat };
+    if (chat === turn.chat) return tool;
+    return {
+      ...tool,
+      async within(work) {
+        await bringShared({ shared: turn.chat, own: chat }, folders);
+        return tool.within?.(work) ?? work();
+      },
+    };
   }
 
-  return inChat.map((tool, index) => ({
-    ...tool,
-    reads: async (input) => toolNow(index).tool.reads?.(input),
-    async within(work) {
-      const now = toolNow(index);
-      if (now.chat !== turn.chat) await bringShared({ shared: turn.chat, own: now.chat }, folders);
-      return now.tool.within?.(work) ?? work();
-    },
-    run: (input, context) => toolNow(index).tool.run(input, context),
-  }));
+  return inChat.map((tool, index) => ({ ...tool, now: () => toolNow(index) }));
 }
 
 function toolsIn(

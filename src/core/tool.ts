@@ -145,6 +145,8 @@ export type Tool = Readonly<{
   reads?(input: unknown): Promise<string | undefined>;
   /** Brings its folders up to date, and stores what changed before the result (Q14). */
   within?(work: () => Promise<Envelope>): Promise<Envelope>;
+  /** The tool that does the call, where that depends on the moment. Undefined: this one. */
+  now?(): Tool;
   /** Invalid input returns ARGUMENTS_INVALID (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;

@@ -105,7 +105,8 @@ export function createCallTool(scope: CallScope, deps: CallDeps): CallTool {
 async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
   const startedAt = performance.now();
   const { name, input } = attempt.call;
-  const tool = door.tools.find((one) => one.name === name);
+  const offered = door.tools.find((one) => one.name === name);
+  const tool = offered?.now?.() ?? offered;
   const isBlocked = tool === undefined || !door.allowed.allows(name, input);
   const answer = isBlocked
     ? rendered(notAllowed(name, door.tools, door.allowed))
