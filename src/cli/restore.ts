@@ -5,14 +5,15 @@ import path from 'node:path';
 import { isServed } from '../channels/terminal/control.ts';
 import { OperatorError } from '../core/errors.ts';
 import { inMinutes } from './console.ts';
-import { restoreArchive, unpackStore } from '../operator/archive/restore-archive.ts';
+import { lineOfPlace, restoreArchive, unpackStore } from '../operator/archive/restore-archive.ts';
 import { storeFileOf } from '../operator/archive/archive-parts.ts';
 import { restoreFile } from '../store/sqlite/restore-file.ts';
 import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { openStoreConfig } from './open-config.ts';
 
-type Given = Shared & Readonly<{ file: string; to?: string; 'store-only'?: boolean; yes?: boolean }>;
+type Given = Shared &
+  Readonly<{ file: string; to?: string; elsewhere?: boolean; 'store-only'?: boolean; yes?: boolean }>;
 
 /** Puts an archive into an empty place, or a copy of the store into the store's (L16). */
 export async function restore(given: Given): Promise<void> {
@@ -20,9 +21,9 @@ export async function restore(given: Given): Promise<void> {
   const from = path.resolve(file);
   const isCopy = isDatabase(from);
   if (given['store-only'] === true || isCopy) {
-    if (to !== undefined)
+    if (to !== undefined || given.elsewhere === true)
       throw new OperatorError(
-        `--to is for whole backups. ${isCopy ? `${from} is a copy of a store` : 'With --store-only the store'} goes where [store] url says.`,
+        `--to and --elsewhere are for whole backups. ${isCopy ? `${from} is a copy of a store` : 'With --store-only the store'} goes where [store] url says.`,
       );
     return restoreStore(from, given, isCopy);
   }
@@ -30,14 +31,18 @@ export async function restore(given: Given): Promise<void> {
     throw new OperatorError(
       'The archive holds its config: say with --to in which folder it goes, without --config.',
     );
+  const folder = path.resolve(to ?? '.');
   const {
     head,
     config: path_,
     restored,
     kept,
-  } = await restoreArchive(from, path.resolve(to ?? '.'), {
-    env: process.env,
-    home: homedir(),
+  } = await restoreArchive(from, folder, {
+    ...{ env: process.env, home: homedir() },
+    ...(given.elsewhere === true && {
+      elsewhere: (places) =>
+        print([`These places are outside ${folder}:`, ...places.map(lineOfPlace)].join('\n')),
+    }),
   });
   print(`Restored from ${from}, made ${inMinutes(Date.parse(head.at))} by Skillet ${head.skillet}:`);
   for (const { group, at } of restored) print(`  ${group.padEnd(8)} ${at}`);

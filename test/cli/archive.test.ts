@@ -137,7 +137,7 @@ test('L16 an archive holds keys, config, audit, skills and files; .env only with
 
   const before = everything(home.folder);
   const to = await openCliHome(t);
-  const restored = await to.run(['restore', two, '--to', 'bot']);
+  const restored = await to.run(['restore', two, '--to', 'bot', '--elsewhere']);
   assert.equal(restored.code, 0, restored.stderr);
   const after = everything(to.folder);
   for (const [name, text] of Object.entries(before)) {
@@ -264,10 +264,10 @@ test('L16 variables that the config needs for its places are named', async (t) =
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /Nothing was restored[^]*bot\.data_dir .* no PLACE/);
   assert.doesNotMatch(refused.stderr, /ITS_TOKEN/);
-  const done = await to.run(['restore', archive], { env: { PLACE: path.join(to.folder, 'elsewhere') } });
+  const done = await to.run(['restore', archive], { env: { PLACE: path.join(to.folder, 'place') } });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stdout, /set the variables that/);
-  assert.ok(existsSync(path.join(to.folder, 'elsewhere/skillet.db')));
+  assert.ok(existsSync(path.join(to.folder, 'place/skillet.db')));
 });
 
 test('L16 Q10 restore --store-only puts the store of a backup in the place of the store, and keeps what was there', async (t) => {

@@ -129,7 +129,10 @@ export const botCommands = [
     about: 'put all of a backup into an empty place; nothing that is there is overwritten',
     args: { file: argument('a file that backup wrote') },
     options: {
-      to: option('folder', 'where the config goes; other places follow from it; this folder if left out'),
+      to: option('folder', 'where all of it goes; this folder if left out'),
+      elsewhere: flag(
+        'also write to the places outside that folder that its config names; they are listed first',
+      ),
       'store-only': flag('only the store, in the place of the one that is there, which is kept beside it'),
       yes: flag('with --store-only: without being asked'),
     },

@@ -14,7 +14,7 @@ export const archiveHead = z.object({
   /** Name of the config file. */
   config: z
     .string()
-    .regex(/^[^/]+$/)
+    .regex(/^(?!\.{1,2}$)[^/]+$/)
     .nullable(),
   store: z.enum(['copied', 'postgres', 'none']),
 });

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -9,10 +18,12 @@ import { parseConfig } from '../../config/parse-config.ts';
 import type { KeyPath } from '../../config/section.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FoundMember } from '../../lib/files/tar.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import { makeFolders } from '../../store/make-folders.ts';
-import { checkBackup } from '../../store/sqlite/restore-file.ts';
+import { checkBackup, journalEndings } from '../../store/sqlite/restore-file.ts';
 import type { ArchiveHead } from './archive-head.ts';
 import { archiveParts, storeFileOf, storeMember, type ArchivePart } from './archive-parts.ts';
+import { placesOutside, type PlaceOutside } from './places-outside.ts';
 import { openArchive, type OpenArchive } from './read-archive.ts';
 
 export type RestoredArchive = Readonly<{
@@ -23,11 +34,17 @@ export type RestoredArchive = Readonly<{
   kept: readonly Pick<ArchivePart, 'name' | 'at'>[];
 }>;
 
-type Surroundings = Readonly<{ env: Readonly<Record<string, string | undefined>>; home: string }>;
+type Surroundings = Readonly<{
+  env: Readonly<Record<string, string | undefined>>;
+  home: string;
+  /** Is told of all places outside `folder` before anything is written. Absent: they are refused. */
+  elsewhere?: (places: readonly PlaceOutside[]) => void;
+}>;
 
 /**
- * Puts all of an archive where its config, in `folder`, says (L16). Everything is checked and written beside its place
- * first. Throws OperatorError, and then nothing is left; overwrites nothing.
+ * Puts all of an archive where its config, in `folder`, says (L16), outside of `folder` only with `elsewhere` (S18).
+ * Everything is checked and written beside its place first. Throws OperatorError, and then nothing is left; overwrites
+ * nothing.
  */
 export async function restoreArchive(
   file: string,
@@ -46,12 +63,34 @@ export async function restoreArchive(
       throw new OperatorError(
         `Nothing was restored, because this is there already: ${taken.join(', ')}. Move it away, or name an empty folder: --to FOLDER.`,
       );
+    const outside = placesOutside(
+      rest.map(({ part }) => part),
+      folder,
+      config,
+    );
+    if (outside.length > 0 && around.elsewhere === undefined) throw outsideError(folder, outside);
+    if (outside.length > 0) around.elsewhere?.(outside);
     await putInPlace(archive, rest);
     const plain = ({ part: { group, name, at } }: Planned) => ({ group, name, at });
     return { head, config: config.path, restored: rest.map(plain), kept: kept.map(plain) };
   } finally {
     await archive.close();
   }
+}
+
+function outsideError(folder: string, outside: readonly PlaceOutside[]): OperatorError {
+  return new OperatorError(
+    [
+      `Nothing was restored, because the archive would write outside ${folder}:`,
+      ...outside.map(lineOfPlace),
+      'If you trust the archive and want these places, say --elsewhere. Otherwise take what you need out of it with tar -xf.',
+    ].join('\n'),
+  );
+}
+
+/** Its texts come from the archive. */
+export function lineOfPlace({ name, at, why }: PlaceOutside): string {
+  return `  ${oneLine(`${name} to ${at}: ${why}`, 1_000)}`;
 }
 
 /** Writes the archive's copy of the store alone to a new file (0600). Throws OperatorError. */
@@ -107,10 +146,10 @@ function planOf({ head, members }: OpenArchive, config: Config): readonly Planne
     .filter((one) => one.members.length > 0);
 }
 
-/** An empty folder is no obstacle; the journal of a store is. */
+/** An empty folder is no obstacle; the journal of a store is, and a link that leads nowhere. */
 function isTaken(at: string): boolean {
-  if (existsSync(`${at}-wal`)) return true;
-  const found = statSync(at, { throwIfNoEntry: false });
+  if (journalEndings.some((end) => existsSync(at + end))) return true;
+  const found = statSync(at, { throwIfNoEntry: false }) ?? lstatSync(at, { throwIfNoEntry: false });
   return found !== undefined && !(found.isDirectory() && readdirSync(at).length === 0);
 }
 
@@ -135,9 +174,20 @@ async function putInPlace(archive: OpenArchive, plan: readonly Planned[]): Promi
       undo.push(() => rmSync(part.at, { recursive: true, force: true }));
     }
   } catch (error) {
-    for (const back of undo.toReversed()) back();
+    takeBack(undo);
     if (error instanceof OperatorError || !(error instanceof Error) || !('code' in error)) throw error;
     throw new OperatorError(`Nothing was restored: ${error.message}.`, { cause: error });
+  }
+}
+
+/** What can't be taken back, such as a folder that others use by now, keeps nothing else in place. */
+function takeBack(undo: readonly (() => void)[]): void {
+  for (const back of undo.toReversed()) {
+    try {
+      back();
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+    }
   }
 }
 

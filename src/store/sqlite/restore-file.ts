@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../core/errors.ts';
 import { makeFolders } from '../make-folders.ts';
 import { lockOwner } from './lock-owner.ts';
@@ -19,10 +20,11 @@ export function restoreFile(from: string, to: string): Readonly<{ kept: string |
     rmSync(aside, { force: true });
     copyFileSync(from, aside);
     chmodSync(aside, 0o600);
-    const kept = existsSync(to) ? `${to}.before-${new Date().toISOString().replaceAll(':', '')}` : undefined;
+    const there = ['', ...journalEndings].filter((end) => existsSync(to + end));
+    const kept =
+      there.length > 0 ? `${to}.before-${new Date().toISOString().replaceAll(':', '')}` : undefined;
     // The journal belongs to the old file: both keep each other's name.
-    if (kept !== undefined)
-      for (const end of ['-wal', '-shm', '']) if (existsSync(to + end)) renameSync(to + end, kept + end);
+    if (kept !== undefined) for (const end of there.toReversed()) renameSync(to + end, kept + end);
     renameSync(aside, to);
     return { kept };
   } finally {
@@ -31,11 +33,17 @@ export function restoreFile(from: string, to: string): Readonly<{ kept: string |
   }
 }
 
+/** Files that SQLite keeps beside a store, and would apply to another one in its place. */
+export const journalEndings = ['-wal', '-shm', '-journal'] as const;
+
 /** Throws OperatorError for a damaged or foreign file, or one of a newer schema. */
 export function checkBackup(file: string): void {
   if (!existsSync(file)) throw new OperatorError(`There is no ${file}.`);
   try {
-    using db = new DatabaseSync(file, { readOnly: true });
+    // Without `immutable` SQLite makes journals beside it, which a reader can't take away.
+    const address = pathToFileURL(file);
+    address.searchParams.set('immutable', '1');
+    using db = new DatabaseSync(address, { readOnly: true });
     if (versionOf(db, schema, file) === 0) throw new OperatorError(`${file} is no backup of a store.`);
     const [first] = db.prepare('PRAGMA integrity_check').all();
     const said = String(first?.['integrity_check']);

@@ -1,0 +1,50 @@
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../../config/complete-config.ts';
+import { hasCode } from '../../lib/has-code.ts';
+import { isInside } from '../../skills/scan-root.ts';
+import { storeMember, type ArchivePart } from './archive-parts.ts';
+
+/** A place of an archive that is not inside the folder that a person named. `why`: what led there. */
+export type PlaceOutside = Readonly<{ name: string; at: string; why: string }>;
+
+/** An archive can be anybody's work, so its config alone decides on no place outside `folder` (S18). */
+export function placesOutside(
+  parts: readonly ArchivePart[],
+  folder: string,
+  config: Config,
+): readonly PlaceOutside[] {
+  const target = realPlace(folder);
+  return parts.flatMap((part) => {
+    const { name, at } = part;
+    const real = realPlace(at);
+    // Of the folder itself the draft would lie beside it.
+    if (real !== target && isInside(target, real)) return [];
+    const isLinked = at !== folder && isInside(folder, at);
+    if (isLinked) return [{ name, at: real, why: `a link in ${folder} leads there` }];
+    return [{ name, at, why: `${keyOf(part, config)} of the archive's config leads there` }];
+  });
+}
+
+function keyOf({ name, group }: ArchivePart, { capabilities }: Config): string {
+  if (name === storeMember) return '[store] url';
+  if (name === 'user-skills') return '[skills] user_dir';
+  if (name === 'data/capabilities.key' && capabilities.keyFile !== undefined)
+    return '[capabilities] key_file';
+  if (group === 'config' || group === 'secrets') return 'the name';
+  return name.startsWith('workspace/') ? '[bot] workspace' : '[bot] data_dir';
+}
+
+/** Where something written there would really lie, also if it or its folders do not exist yet. */
+function realPlace(at: string): string {
+  try {
+    return realpathSync(at);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error;
+  }
+  const folder = path.dirname(at);
+  if (folder === at) return at;
+  const isLink = lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const real = realPlace(folder);
+  return isLink ? realPlace(path.resolve(real, readlinkSync(at))) : path.join(real, path.basename(at));
+}
