@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sourceOf } from '../src/memory/own-words.ts';
 import { foreignText, type Reads } from './support/linear/foreign-text.ts';
 import { plain, repeated, singles, type Pattern } from './support/linear/patterns.ts';
 
@@ -14,6 +15,33 @@ for (const reads of foreignText) {
     await holds(reads, Math.min(shorter, reads.most), patterns);
     if (reads.most > shorter) await holds(reads, Math.min(longer, reads.most), singles);
   });
+}
+
+test('S9 whose words a note has is told in time that grows with the lengths, where no stretch comes twice', async () => {
+  const note = unlike(100_000, 1);
+  const page = { kind: 'tool_result', toolUseId: 'a', isError: false, at: 1 } as const;
+  const said = { kind: 'user', item: 'a', sender: 'telegram:42', at: 1 } as const;
+  const run = (text: string) =>
+    sourceOf(
+      note,
+      [
+        { ...said, content: `${note} ${text}` },
+        { ...page, content: text },
+      ],
+      'telegram:42',
+    );
+  const took = await cost({ name: 'sourceOf', most: note.length, run }, unlike(100_000, 2));
+  assert.ok(took < 2_000, `${took} ms of the processor`);
+});
+
+/** Words of seven letters, others for each `seed`. */
+function unlike(length: number, seed: number): string {
+  let state = seed;
+  const letters = Array.from({ length }, (_, at) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return at % 8 === 7 ? ' ' : String.fromCodePoint(97 + (state % 26));
+  });
+  return letters.join('');
 }
 
 /**

@@ -9,6 +9,8 @@ const ownPiece = /^(?: [a-z]+="[^"]*")* id="([^"]*)"/;
 const tellingRun = 12;
 /** What an inflected word has more. */
 const longestEnding = 3;
+/** Characters of a conversation in all: of a longer one nobody is kept waiting, and the person is asked (S9). */
+const mostRead = 2_000_000;
 
 type Words = Readonly<{ own: string; foreign: string }>;
 
@@ -39,15 +41,43 @@ function textOf(block: Readonly<{ type: string; text?: unknown }>): readonly str
   return block.type === 'text' && typeof block.text === 'string' ? [block.text] : [];
 }
 
+type Source = 'own' | 'free' | 'foreign';
+
 /**
  * Whose words a text has (K2, S13). `own`: the requester typed all of it here. `free`: nobody else's words are here that it
  * could have. `foreign`: it may be somebody else's, so the person is asked. No mark is ever dropped by it.
  */
-export function sourceOf(
+export function sourceOf(text: string, entries: readonly Entry[], requester: string): Source {
+  return judge(readNote(text), entries, requester);
+}
+
+/** The last entry from which alone the text may be somebody else's. */
+export function lastForeign(
   text: string,
   entries: readonly Entry[],
   requester: string,
-): 'own' | 'free' | 'foreign' {
+): Exclude<Entry, { kind: 'assistant' }> | undefined {
+  const note = readNote(text);
+  return entries
+    .filter((entry) => entry.kind !== 'assistant')
+    .findLast((entry) => judge(note, [entry], requester) === 'foreign');
+}
+
+/** A text that is judged: its runs, and its words but for those that only frame others, each once. */
+type Note = Readonly<{ length: number; runs: readonly string[]; pieces: readonly string[] }>;
+
+function readNote(text: string): Note {
+  if (text.length > mostRead) return { length: text.length, runs: [], pieces: [] };
+  const shown = plain(text);
+  return {
+    length: text.length,
+    runs: [...runsOf(shown)],
+    pieces: [...new Set(piecesOf(shown))].filter((piece) => !framing.has(piece)),
+  };
+}
+
+/** Each text is read once, whatever the note: nothing here looks for one text in another (S9). */
+function judge(note: Note, entries: readonly Entry[], requester: string): Source {
   const own: string[] = [];
   const foreign: string[] = [];
   for (const entry of entries) {
@@ -59,16 +89,15 @@ export function sourceOf(
     (isTyped ? own : foreign).push(words.own);
     foreign.push(words.foreign);
   }
+  const length = [...own, ...foreign].reduce((sum, each) => sum + each.length, note.length);
+  if (length > mostRead) return 'foreign';
   const typed = own.map(plain).join('\n');
   const others = foreign.map(plain).join('\n');
-  if (others.trim() === '') return isTypedIn(text, typed) ? 'own' : 'free';
-  const note = bare(plain(text));
-  const [byThem, byOthers] = [bare(typed).join(''), bare(others).join('')];
-  for (let at = 0; at + tellingRun <= note.length; at++) {
-    const run = note.slice(at, at + tellingRun).join('');
-    if (byOthers.includes(run) && !byThem.includes(run)) return 'foreign';
-  }
-  return isTypedIn(text, typed) ? 'own' : 'foreign';
+  if (others.trim() === '') return isTypedIn(note, typed) ? 'own' : 'free';
+  const unknown = new Set(note.runs);
+  for (const run of runsOf(typed)) unknown.delete(run);
+  if (unknown.size > 0) for (const run of runsOf(others)) if (unknown.has(run)) return 'foreign';
+  return isTypedIn(note, typed) ? 'own' : 'foreign';
 }
 
 function plain(text: string): string {
@@ -77,7 +106,20 @@ function plain(text: string): string {
 
 /** Letters, digits and symbols: spaces and punctuation hide nothing. */
 function bare(text: string): readonly string[] {
-  return Array.from(text).filter((character) => /[\p{L}\p{M}\p{N}\p{S}]/u.test(character));
+  return text.match(/[\p{L}\p{M}\p{N}\p{S}]/gu) ?? [];
+}
+
+function* runsOf(text: string): Generator<string> {
+  const characters = bare(text);
+  const joined = characters.join('');
+  let from = 0;
+  let to = 0;
+  for (const [at, { length }] of characters.entries()) {
+    to += length;
+    if (at + 1 < tellingRun) continue;
+    yield joined.slice(from, to);
+    from += characters[at + 1 - tellingRun]?.length ?? 0;
+  }
 }
 
 /** Words that say nothing by themselves, in which a model puts what was said in the first person into the third. */
@@ -93,13 +135,15 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]/u;
 
 /** Each word of it is typed, or a form of a typed one, or only frames others. */
-function isTypedIn(text: string, typed: string): boolean {
+function isTypedIn({ pieces }: Note, typed: string): boolean {
   const known = new Set(piecesOf(typed));
-  const characters = bare(typed).join('');
-  return piecesOf(plain(text)).every((piece) =>
+  const stems = new Set([...known].flatMap(shorterForms));
+  const characters = bare(typed);
+  const stretches = new Set([...characters, ...pairsOf(characters)]);
+  return pieces.every((piece) =>
     unspaced.test(piece)
-      ? isCovered(piece, characters)
-      : known.has(piece) || framing.has(piece) || [...known].some((one) => isForm(piece, one)),
+      ? isCovered(piece, stretches)
+      : known.has(piece) || stems.has(piece) || shorterForms(piece).some((form) => known.has(form)),
   );
 }
 
@@ -114,20 +158,24 @@ const byScript = new RegExp(
   'gu',
 );
 
-/** All of it stands in what was typed, but for an ending behind at least two characters. */
-function isCovered(piece: string, typed: string): boolean {
+/** All of it stands in what was typed, by its single characters and pairs, but for an ending behind at least two characters. */
+function isCovered(piece: string, stretches: ReadonlySet<string>): boolean {
   const characters = Array.from(piece);
-  if (typed.includes(piece)) return true;
-  const pairs = characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
-  const covered = pairs.findIndex((pair) => !typed.includes(pair));
+  if (characters.length === 1) return stretches.has(piece);
+  const covered = pairsOf(characters).findIndex((pair) => !stretches.has(pair));
   // The first pair that nobody typed begins at the last character that somebody did.
   const length = covered < 0 ? characters.length : covered + 1;
   return length >= 2 && characters.length - length <= (characters.length > 4 ? 2 : 1);
 }
 
-/** `likes` of `like`, `preferred` of `prefer`: notes say in the third person what was said in the first. */
-function isForm(word: string, of: string): boolean {
-  if (!/^\p{L}{4,}$/u.test(of) || !/^\p{L}+$/u.test(word)) return false;
-  const [short, long] = word.length < of.length ? [word, of] : [of, word];
-  return short.length >= 4 && long.startsWith(short) && long.length - short.length <= longestEnding;
+function pairsOf(characters: readonly string[]): readonly string[] {
+  return characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
+}
+
+/** `like` of `likes`, `prefer` of `preferred`: notes say in the third person what was said in the first. */
+function shorterForms(word: string): readonly string[] {
+  if (!/^\p{L}{5,}$/u.test(word)) return [];
+  return Array.from({ length: longestEnding }, (_, cut) => word.slice(0, -1 - cut)).filter(
+    (form) => form.length >= 4,
+  );
 }

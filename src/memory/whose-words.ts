@@ -1,7 +1,7 @@
 import { taintAround } from '../access/taint-of.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Provenance } from '../core/provenance.ts';
-import { sourceOf } from './own-words.ts';
+import { lastForeign, sourceOf } from './own-words.ts';
 import type { Store } from '../store/store.ts';
 
 /** Whose words a text is made of, in the conversation where it is to be kept, and the marks there (S13). */
@@ -15,9 +15,7 @@ export async function whoseWords(
   const marks = await taintAround(transcripts, transcript);
   const isTheirs = !unattended && damaged === 0 && sourceOf(text, said, sender) !== 'foreign';
   if (isTheirs) return { words: 'typed', marks };
-  const alone = (entry: Entry): boolean => sourceOf(text, [entry], sender) === 'foreign';
-  const last = said.findLast((entry) => entry.kind !== 'assistant' && alone(entry));
-  return { ...originOf(last), marks };
+  return { ...originOf(lastForeign(text, said, sender)), marks };
 }
 
 function originOf(entry: Entry | undefined): Pick<Provenance, 'words' | 'by'> {

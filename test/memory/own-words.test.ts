@@ -196,3 +196,9 @@ test('K4 notes have at most 2,000 characters, are told once, and again when they
   );
   assert.equal(memoryNotes([], []), undefined);
 });
+
+test('S9 of a conversation too long to be read in one go the person is asked, whoever wrote it', () => {
+  const long = entryOf({ text: 'oolong tea '.repeat(200_000) });
+  assert.equal(sourceOf('oolong tea', [long], ada.id), 'foreign');
+  assert.equal(sourceOf('oolong tea '.repeat(200_000), [entryOf({ text: 'oolong tea' })], ada.id), 'foreign');
+});

@@ -51,7 +51,7 @@ import { scriptCommand } from '../../../src/sandbox/script-command.ts';
 import { createCountValues } from '../../../src/lib/json/json-values.ts';
 import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
-import { wordsIn } from '../../../src/memory/own-words.ts';
+import { lastForeign, sourceOf, wordsIn } from '../../../src/memory/own-words.ts';
 import { noArtifact } from '../no-files.ts';
 import { documents } from './documents.ts';
 
@@ -102,6 +102,15 @@ const anybody = {
 
 const typed = (content: string) =>
   ({ kind: 'user', item: 'a', sender: 'telegram:42', content, at: 1 }) as const;
+
+/** The same text typed and on a page. */
+const heardIn = (text: string) => [
+  typed(text),
+  { kind: 'tool_result', toolUseId: 'a', content: text, isError: false, at: 1 } as const,
+];
+
+/** Typed with a quote that gives nothing to ask about. */
+const manyEntries = Array.from({ length: 10_000 }, () => typed('tea\n<quote>\ntea\n</quote>'));
 
 export const foreignText: readonly Reads[] = [
   ...documents,
@@ -229,6 +238,8 @@ export const foreignText: readonly Reads[] = [
   of('wordsIn', mega, (text) => wordsIn(typed(text))),
   of('wordsIn label', mega, (text) => wordsIn(typed(`<message ${text}>\n</message>`))),
   of('wordsIn attributes', mega, (text) => wordsIn(typed(`<message${` a="${text}"`.repeat(2)}`))),
+  parser('sourceOf', mega, (text) => sourceOf(text, heardIn(text), 'telegram:42')),
+  parser('lastForeign', mega, (text) => lastForeign(text, manyEntries, 'telegram:42')),
   of('forget names', mega, (text) => names(text, 'telegram:42')),
   of('forget quotes', tenth, (text) => withoutQuotes(labelled('quote', text, { from: text }), () => true)),
 ];
