@@ -13,6 +13,9 @@ export type Speaker = Pick<Message, 'conversation' | 'chatType' | 'addressed'> &
 /** Bots and unknown kinds must be listed. */
 const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
 
+/** Ids that bots alone have. Under any other a bot may speak in a person's name, and has none of that person's rights (S17). */
+const botId = /^slack:B[A-Z0-9]+$/;
+
 /** Closed by default; decided again at turn and delivery (A9). */
 export function decideMessage(
   message: Speaker,
@@ -26,12 +29,14 @@ export function decideMessage(
   const { conversation, chatType, sender, addressed } = message;
   const chatIds = [chatIdOf(conversation), ...known.formerChatIds];
   const level = effectiveLevel(settings, conversation.channel, chatIds);
-  const isOwner = listsId(settings.owners, sender.id);
+  const isBot = !speaksUnlisted.includes(sender.kind);
+  const isOwner = !isBot && listsId(settings.owners, sender.id);
   const named = isOwner || listsId(level.users ?? [], sender.id);
   const listed = named || (chatType !== 'private' && listsId(level.groupUsers ?? [], sender.id));
-  if (!listed && !speaksUnlisted.includes(sender.kind)) {
-    return deny('BOT', `${sender.id} is a bot and not listed in [access] users`);
+  if (isBot && !botId.test(sender.id)) {
+    return deny('BOT', `a bot speaks as ${sender.id}, which may be the id of a person`);
   }
+  if (isBot && !listed) return deny('BOT', `${sender.id} is a bot and not listed in [access] users`);
   if (sender.kind === 'guest' && !settings.allowExternal) {
     return deny('OUTSIDER', `${sender.id} belongs to another workspace: [slack] allow_external is false`);
   }

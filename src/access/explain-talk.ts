@@ -64,8 +64,9 @@ export function explainTalk(
           change: `they write to the bot and you approve their code, or list "${of.sender}" there`,
         };
       case 'NOT_ALLOWED':
-      case 'BOT':
         return { rule: list, change: `list "${of.sender}" there` };
+      case 'BOT':
+        return { rule: list, change: 'list the bot’s own id there, such as "slack:B0123456789"' };
       case 'CHAT_NOT_ALLOWED':
         return {
           rule: at('groups', 'groups'),

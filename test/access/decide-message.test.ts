@@ -108,6 +108,16 @@ test('A9 another bot is ignored unless its id is listed where it speaks', () => 
   assert.equal(code(direct(bot), settings({ ...open, users: ['slack:B1'] })), 'allowed');
 });
 
+test('S17 a bot that carries the user id of an owner or of a listed or paired person has none of their rights', () => {
+  const known = { ...nobodyKnown, paired: true, groupAllowed: true };
+  for (const id of ['telegram:42', 'slack:U42', 'slack:W42']) {
+    const lists = { users: [id], groupUsers: [id] };
+    const access = settings({ ...lists, groupsMode: 'open', dm: 'open' }, { owners: [id] });
+    for (const speak of [direct, inGroup])
+      assert.equal(code(speak({ id, name: 'Ana', kind: 'bot' }), access, known), 'BOT', id);
+  }
+});
+
 test('A9 a voice of a kind that is not known is kept out like a bot', () => {
   const odd = { ...ana, kind: 'webhook' as Sender['kind'] };
   assert.equal(code(direct(odd), settings({ dm: 'open' })), 'BOT');

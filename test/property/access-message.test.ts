@@ -9,7 +9,13 @@ import { walkProduct } from '../support/walk-product.ts';
 /** The property: over the whole product of its inputs, `decideMessage` says what a table written from A9 says. */
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
-const userLists = { none: undefined, empty: [], match: ['7', '42'], miss: ['telegram:4'], all: ['slack:*'] };
+const userLists = {
+  none: undefined,
+  empty: [],
+  match: ['7', '42', 'B42'],
+  miss: ['telegram:4'],
+  all: ['slack:*'],
+};
 const groupLists = {
   none: undefined,
   empty: [],
@@ -18,14 +24,22 @@ const groupLists = {
   miss: ['C', 'telegram:C1'],
   allowed: [],
 };
-const memberLists = { none: undefined, empty: [], match: ['slack:42'], miss: ['telegram:42'], all: ['*'] };
+const memberLists = {
+  none: undefined,
+  empty: [],
+  match: ['slack:42', 'slack:B42'],
+  miss: ['telegram:42'],
+  all: ['*'],
+};
 const who = { id: 'slack:42', name: 'slack:7' };
+const app = { id: 'slack:B42', name: 'slack:7', kind: 'bot' } as const;
 const conversation = { channel: 'slack', chat: 'C1', thread: '17.5' };
 const formerChatIds = ['slack:C0'];
 
 const inputs = {
   chatType: ['private', 'group', 'channel', 'unknown'],
-  kind: ['person', 'chat', 'bot', 'guest'],
+  // An `app` is a bot that speaks by its own id, a `bot` one that carries a user's.
+  kind: ['person', 'chat', 'bot', 'app', 'guest'],
   addressed: [false, true],
   owner: [false, true],
   users: ['none', 'empty', 'match', 'miss', 'all'],
@@ -42,13 +56,16 @@ type Case = { readonly [Key in keyof Inputs]: Inputs[Key][number] };
 
 /** A9, sentence by sentence: an unknown chat type is "elsewhere". The first rule that denies gives the code. */
 const inPrivate = (one: Case): boolean => one.chatType === 'private';
-const isListed = (one: Case): boolean => one.owner || one.users === 'match';
+const isBot = ({ kind }: Case): boolean => kind === 'bot' || kind === 'app';
+const isOwner = (one: Case): boolean => one.owner && !isBot(one);
+const isListed = (one: Case): boolean => isOwner(one) || one.users === 'match';
 const isUser = (one: Case): boolean =>
   isListed(one) || one.paired || (one.users === 'all' && one.kind === 'person');
 const isMember = (one: Case): boolean =>
-  one.members === 'none' ? isUser(one) : one.owner || one.members === 'match' || one.members === 'all';
+  one.members === 'none' ? isUser(one) : isOwner(one) || one.members === 'match' || one.members === 'all';
 const rules: readonly (readonly [code: string, denies: (one: Case) => boolean])[] = [
-  ['BOT', (one) => one.kind === 'bot' && !isListed(one) && (inPrivate(one) || one.members !== 'match')],
+  ['BOT', (one) => one.kind === 'bot'],
+  ['BOT', (one) => one.kind === 'app' && !isListed(one) && (inPrivate(one) || one.members !== 'match')],
   ['OUTSIDER', (one) => one.kind === 'guest' && !one.allowExternal],
   ['NOT_ALLOWED', (one) => inPrivate(one) && !isUser(one) && one.dm === 'allowlist'],
   ['STRANGER', (one) => inPrivate(one) && !isUser(one) && one.dm !== 'open'],
@@ -70,10 +87,10 @@ function decide(one: Case): string | undefined {
     groupsMode: one.groupsMode,
     mention: one.mention,
   };
-  const owners = one.owner ? ['slack:42'] : ['slack:7', 'telegram:42'];
+  const owners = one.owner ? ['slack:42', 'slack:B42'] : ['slack:7', 'telegram:42'];
   const { chatType, addressed, paired, allowExternal } = one;
   const settings: AccessSettings = { owners, general, channels: new Map(), chats: new Map(), allowExternal };
-  const sender = { ...who, kind: one.kind };
+  const sender = one.kind === 'app' ? app : { ...who, kind: one.kind };
   const decision = decideMessage({ conversation, chatType, sender, addressed }, settings, {
     paired,
     groupAllowed: one.groups === 'allowed',
@@ -82,7 +99,7 @@ function decide(one: Case): string | undefined {
   return decision.allowed ? undefined : decision.code;
 }
 
-test('A9 decideMessage agrees with the table over the product of its inputs', () => {
+test('A9 S17 decideMessage agrees with the table over the product of its inputs', () => {
   const used = new Set<string>();
   const count = walkProduct<Case>(inputs, (one) => {
     const expected = rules.find(([, denies]) => denies(one))?.[0];

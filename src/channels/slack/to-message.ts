@@ -39,7 +39,8 @@ export function toMessage(
   if (own && place.own !== true) return { ignored: 'own message' };
   const ts = said.ts;
   if (ts === undefined || ts === null) return { ignored: 'message without ts' };
-  const author = said.user || said.bot_id;
+  // An app may post in the name of a person, whose rights it doesn't get (S17).
+  const author = (own ? undefined : said.bot_id) || said.user || said.bot_id;
   if (!author) return { ignored: 'message without sender' };
   const chatType = chatTypeOf(place.channelType);
   const { text, commandText, mentioned, mentionsOthers, hiddenLinks, people } = plainSlackText(
