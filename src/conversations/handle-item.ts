@@ -20,7 +20,7 @@ import type { RoutineTask } from '../routines/routine-message.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Commands } from './commands.ts';
-import { asOfNow, failRoutine, handleRoutine, type RoutineDeps } from './handle-routine.ts';
+import { failRoutine, handleRoutine, type RoutineDeps } from './handle-routine.ts';
 import { transcriptOf, wasStarted } from './inbox-worker.ts';
 import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
@@ -64,8 +64,7 @@ type Work = Readonly<{ item: InboxItem; message: Message; signal: AbortSignal }>
 /** Repeatable at any point (Q5). */
 export async function handleItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
   const { store } = deps.host;
-  const complete = await completeChat(item.message, deps.chat.channels);
-  const message = complete.task?.kind === 'routine' ? await asOfNow(complete, deps) : complete;
+  const message = await completeChat(item.message, deps.chat.channels);
   const work = { item, message, signal };
   if (message.task?.kind === 'routine') return routine(work, message.task, deps);
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
@@ -101,9 +100,9 @@ export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): P
 function routine(work: Work, task: RoutineTask, deps: ItemDeps): Promise<void> {
   return handleRoutine(
     { ...work, task },
-    async (invocation) => {
+    async (message, invocation) => {
       const judged = { kind: 'turn', invocation, shown: {} } as const;
-      const answer = await think(work, judged, unseen, deps);
+      const answer = await think({ ...work, message }, judged, unseen, deps);
       if (answer.failed) deps.onFailed(work.item.key);
       return answer;
     },

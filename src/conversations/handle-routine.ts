@@ -22,23 +22,32 @@ export type RoutineDeps = Readonly<{
 type Fired = Readonly<{ item: InboxItem; message: Message; task: RoutineTask }>;
 
 /** Its turn, without a line of progress: nobody waits. */
-type Think = (invocation: Invocation | undefined) => Promise<Readonly<{ text: string; failed: boolean }>>;
+type Think = (
+  message: Message,
+  invocation: Invocation | undefined,
+) => Promise<Readonly<{ text: string; failed: boolean }>>;
 
 /** A firing, judged as its creator and its chat are now (N3, S17). Repeatable at any point (Q5). */
-export async function handleRoutine(fired: Fired, think: Think, deps: ItemDeps): Promise<void> {
-  const { item, message, task } = fired;
+export async function handleRoutine(given: Fired, think: Think, deps: ItemDeps): Promise<void> {
+  const { item, task } = given;
   const { store } = deps.host;
   const routine = await store.routines.find(task.id);
   const isOff = routine === undefined || (routine.state === 'paused' && task.byHand !== true);
   // Somebody removed or paused it meanwhile.
   if (isOff && !wasStarted(item)) return store.commit({ done: item.key });
+  const now = await asOfNow(given.message, deps);
+  const message = now ?? given.message;
+  const fired = { item, message, task };
   const barred = await whyBarred(fired, deps);
   if (barred !== undefined) return stop(fired, barred, deps);
+  // It waits and is tried again: what was so at set-up may not be so now (S17).
+  if (now === undefined) throw new Error(`the chat of the routine ${task.id} could not be looked up`);
   if (task.reminder === true) return tell(fired, 'answered', message.text, deps);
   // Started work is finished (Q5).
   const over = wasStarted(item) ? undefined : await deps.routines.budgets.ofMessage(requesterOf(message));
   if (over !== undefined) return tell(fired, 'failed', over, deps);
   const { text, failed } = await think(
+    message,
     task.skill === undefined ? undefined : { skill: task.skill, args: message.text },
   );
   // A removed person gets no answer (A9).
@@ -48,16 +57,20 @@ export async function handleRoutine(fired: Fired, think: Think, deps: ItemDeps):
   await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps);
 }
 
-/** Whether others read along is looked up when it fires, not when it was set up. What can't be looked up stays. */
-export async function asOfNow(message: Message, { chat }: Pick<ItemDeps, 'chat'>): Promise<Message> {
+/** Whether others read along is looked up when it fires, not when it was set up. Undefined if it can't be looked up. */
+async function asOfNow(message: Message, { chat }: Pick<ItemDeps, 'chat'>): Promise<Message | undefined> {
   const looked = await chat.channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
-  if (looked === undefined || looked.chatType === 'unknown') return message;
+  if (looked === undefined || looked.chatType === 'unknown') return undefined;
   return { ...message, chatType: looked.chatType, external: looked.external };
 }
 
 /** For dead letters (N4). Repeatable. */
 export async function failRoutine(fired: Fired, words: string, deps: ItemDeps): Promise<void> {
-  await tell(fired, 'failed', words, deps, `${fired.item.key}!dead`);
+  await tell(fired, 'failed', words, deps, deadKey(fired.item.key));
+}
+
+function deadKey(key: string): string {
+  return `${key}!dead`;
 }
 
 type Why = (say: Say) => string;
@@ -81,8 +94,9 @@ async function whyBarred(
     : undefined;
   if (mayBeOthers && looked?.person !== sender.id)
     return (say) => say`a direct message takes only routines of its own person.`;
-  const gone = last?.how === 'answered' && last.key !== message.id && (await host.store.outbox.givenUp());
-  if (gone !== false && gone !== undefined && gone.some(({ key }) => key === partKey(last?.key ?? '', 0)))
+  const told = last === undefined || last.key === message.id ? [] : [last.key, deadKey(last.key)];
+  const gone = told.length === 0 ? [] : await host.store.outbox.givenUp();
+  if (gone.some(({ key }) => told.some((one) => key === partKey(one, 0))))
     return (say) => say`I can’t write to that chat any more.`;
   if (task.skill === undefined) return undefined;
   const name = task.skill;

@@ -139,3 +139,29 @@ test('S13 a mark outlives the conversation in a routine: it returns when it is l
   person.presses((await person.dm.nextMessage(/Mine/)).id, 'Run now');
   assert.match((await person.dm.nextMessage(/I want to use/)).text, /holds what a sensitive skill/);
 });
+
+test('S17 while a chat cannot be looked up nothing fires there on what was so at set-up', async (t) => {
+  const skills = { payroll: '---\nname: payroll\ndescription: Pays.\n---\nPay.\n' };
+  const { set, owner } = await start(t, {
+    skills,
+    toml: `${toml}[skills.payroll]\nsensitive = true\n`,
+  });
+  const conversation = {
+    channel: 'telegram',
+    chat: String(set.telegram.group({ title: 'Team' }).id),
+  } as const;
+  const asked = set.messages.requests.length;
+  // Set up as if it were private.
+  const planted = {
+    creator: ben,
+    conversation,
+    chatType: 'private',
+    skill: 'payroll',
+    when: yearly,
+  } as const;
+  set.telegram.faults.add({ method: 'getChat', status: { code: 500, description: 'Internal Server Error' } });
+  await plantRoutines(set, { pay: planted });
+  const { text } = await owner.dm.nextMessage(/I paused the routine/);
+  assert.match(text, /may not use the skill payroll there any more/);
+  assert.equal(set.messages.requests.length, asked, 'the model was not asked');
+});
