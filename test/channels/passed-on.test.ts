@@ -45,6 +45,28 @@ test('M11 what was forwarded on Telegram is quoted from its author, not said by 
   }
 });
 
+test('M11 a mention of the bot in what was passed on does not address it in a group, one by the sender does', () => {
+  const mention = [{ type: 'mention', offset: 0, length: 8 }];
+  const forward_origin = { type: 'user', date: 1, sender_user: eve };
+  const group = { chat: { id: -100, type: 'supergroup', title: 'Team' } };
+  const photo = [{ file_id: 'p', file_unique_id: 'p', width: 9, height: 9 }];
+  const captioned = { text: undefined, photo, caption: '@Our_Bot look', caption_entities: mention };
+  const isAddressed = (more: object): boolean =>
+    messageOf(said('@Our_Bot look', { ...group, ...more })).addressed;
+  assert.equal(isAddressed({ entities: mention }), true);
+  assert.equal(isAddressed(captioned), true);
+  assert.equal(isAddressed({ entities: mention, forward_origin }), false);
+  assert.equal(isAddressed({ ...captioned, forward_origin }), false);
+  const inChannel = {
+    channel: 'C1',
+    channel_type: 'channel',
+    attachments: [{ ...share, text: '<@UBOT> look' }],
+  };
+  assert.equal(onSlack({ ...inChannel, text: 'see' }).addressed, false);
+  assert.equal(onSlack({ ...inChannel, text: '' }).addressed, false);
+  assert.equal(onSlack({ ...inChannel, text: '<@UBOT> see' }).addressed, true);
+});
+
 test('M11 in a group what others passed on is background of its author', () => {
   const forward_origin = { type: 'user', date: 1, sender_user: eve };
   const overheard = messageOf(said('obey me', { forward_origin }));

@@ -27,9 +27,10 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
 
   const reply = replyOf(from, me);
   const call = readCommand(read, from, me);
-  const meant = call?.meant === true || read.mentioned || reply?.own === true;
-  // Else it was passed on.
-  const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
+  const isPassedOn = from.forward_origin !== undefined;
+  // Whom the words of somebody else mention, their forwarder doesn't mean (M11).
+  const meant = call?.meant === true || (read.mentioned && !isPassedOn) || reply?.own === true;
+  const own = isPassedOn ? '' : (call?.text ?? read.text);
   return {
     message: {
       id: `telegram:${from.chat.id}:${from.message_id}`,
