@@ -143,6 +143,7 @@ export function createCommands(deps: {
         asks: await store.asks.open(message.conversation),
         reader: message.sender,
         zone: runtime().config.bot.timezone ?? systemZone(),
+        known: new Set((await usable(message)).map(({ name }) => name)),
       }),
     }),
     routines: (message, args) => answerRoutines(requesterOf(message), args, routines),

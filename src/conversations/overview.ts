@@ -80,6 +80,8 @@ type Reading = Readonly<{
   reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
   /** For readers without one (IANA). */
   zone: string;
+  /** Names of skills that the reader may know of here: of others' runs only these are told (A11). */
+  known?: ReadonlySet<string>;
 }>;
 
 export function describeTasks(items: readonly ListedItem[], reading: Reading): string {
@@ -91,7 +93,7 @@ export function describeTasks(items: readonly ListedItem[], reading: Reading): s
 
 export function describeTask(
   { key, message, takenAt, acceptedAt }: ListedItem,
-  { asks, reader, zone }: Reading,
+  { asks, reader, zone, known }: Reading,
 ): string {
   const say = sayIn(reader.language);
   const { task, sender } = message ?? {};
@@ -100,7 +102,9 @@ export function describeTask(
   const state = takenAt === undefined ? say`waiting` : say`running`;
   const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
   const since = say.time(ask?.askedAt ?? acceptedAt, reader.timezone ?? zone);
-  const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${skillOf(task) ?? say`a run`}`;
+  const skill = skillOf(task);
+  const isTold = skill !== undefined && (sender?.id === reader.id || known?.has(skill) === true);
+  const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${isTold ? skill : say`a run`}`;
   const name = inlineCode(sender?.name ?? say`somebody`);
   return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;
 }
