@@ -70,13 +70,15 @@ export function createSuspects(
 
   async function wait(item: InboxItem, known: Deaths & Readonly<{ now: object }>): Promise<void> {
     const { since, until } = known.now;
-    if (Math.max(bornAt, lastInterrupted) > since) {
+    // It was only taken again to be set aside.
+    const judged = item.interruptedAt !== undefined;
+    if (!judged && Math.max(bornAt, lastInterrupted) > since) {
       held.delete(item.key);
       log.warn({ message: item.key }, 'the process ends without its suspect, too: the cause is elsewhere');
       await stored.set('outside', clock.now());
       return pause(item, known.count);
     }
-    if (clock.now() < until) return hold(item, known);
+    if (!judged && clock.now() < until) return hold(item, known);
     held.delete(item.key);
     return setAside(item, new ProcessEnded(`the process ended under this (${known.count}×)`));
   }

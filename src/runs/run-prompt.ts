@@ -49,7 +49,7 @@ export function runPrompt(options: {
   const firstMessage = [
     ...(today === undefined ? [] : [labelled('host', `Today is ${today}.`, whom)]),
     ...(filled ? [`# ${skill.name}\n\n${body}`] : []),
-    ...(filled && saysTheSame ? [] : [labelled('message', message)]),
+    labelled('message', message),
     // A filled body holds them where it wants them (I5).
     ...(args === '' || saysTheSame || filled ? [] : [labelled('arguments', `ARGUMENTS: ${args}`)]),
     ...(context === undefined

@@ -83,7 +83,7 @@ test('Q3 Q7 killed while a message is set aside, the person still hears of it, o
   for (const kill of [
     { at: 'INSERT INTO entries\\b.*answer n1', when: 'before' },
     { at: 'INSERT INTO entries\\b.*answer n1', when: 'before' },
-    { at: 'INSERT INTO entries\\b.*answer n1', when: 'before' },
+    // It lives without the message for some 15 s, and then sets it aside.
     { at: 'INSERT INTO outbox\\b.*!dead', when: 'committed' },
     { at: `UPDATE inbox SET status = .*"dead"`, when: 'committed' },
   ] as const) {
@@ -94,7 +94,7 @@ test('Q3 Q7 killed while a message is set aside, the person still hears of it, o
   await ann.say('say n2');
   await untilHeard(ann, (text) => /answer .*n2/.test(text));
   await last.stop();
-  // The fifth process may have been about to note that it had said so: then it comes again and is counted (Q6).
+  // The fourth process may have been about to note that it had said so: then it comes again and is counted (Q6).
   const counted = (await readStored(stage.storeUrl)).repeats.filter(({ text }) =>
     text.includes('couldn’t answer that'),
   );

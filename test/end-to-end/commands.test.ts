@@ -109,7 +109,8 @@ test('I3 A11 in private a name that is clearly mistyped is answered with the rig
     skills: { lookup, payroll: named('payroll') },
     script: ({ messages }) => {
       const read = JSON.stringify(messages.at(-1));
-      return `the model read ${ordinary.findLast((said) => read.includes(said)) ?? 'nothing'}`;
+      const longest = ordinary.toSorted((a, b) => b.length - a.length);
+      return `the model read ${longest.find((said) => read.includes(said)) ?? 'nothing'}`;
     },
   });
   const ann = set.telegram.person({ name: 'Ann' });

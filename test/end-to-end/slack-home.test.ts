@@ -155,7 +155,10 @@ test('H4 A2 U13 with the agent view people are offered what they may start, and 
   const gate = Promise.withResolvers<void>();
   const { slack, ben, anna, cid } = await withHome(t, {
     slack: 'agent_view = true',
-    script: () => ({ content: [{ type: 'text', text: 'Said nicely.' }], wire: { hold: gate.promise } }),
+    script: () => ({
+      content: [{ type: 'text', text: 'Said nicely.' }],
+      wire: { hold: gate.promise, holdBefore: 1 },
+    }),
   });
   for (const one of [cid, ben, anna]) assert.equal((await slack.people.openMessages(one))[0]?.acked, true);
   const offered = await slack.shown.untilCount(2, ({ kind }) => kind === 'prompts');

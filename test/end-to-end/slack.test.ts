@@ -49,7 +49,7 @@ test('U13 a direct message shows at once that it is worked on', async (t) => {
   const held = Promise.withResolvers<void>();
   const script = () => ({
     content: [{ type: 'text' as const, text: 'Hello.' }],
-    wire: { hold: held.promise },
+    wire: { hold: held.promise, holdBefore: 1 },
   });
   const { slack } = await startWholeBot(t, onSlack({ script }));
   const said = slack.people.dm(slack.workspace.addUser('anna'), 'hello');
