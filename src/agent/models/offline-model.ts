@@ -88,7 +88,8 @@ function isRun({ tools }: ModelRequest): boolean {
 
 function inRun(request: ModelRequest): ModelAnswer {
   const asked = textOf(request.messages[0]);
-  const words = ownWords(asked);
+  // Of the run itself: those of its context name who wrote them.
+  const words = /<message>\n([^]*?)\n<\/message>/.exec(asked)?.[1]?.trim() ?? ownWords(asked);
   const listing = `${request.system.map(({ text }) => text).join('\n')}\n${asked}`;
   const path = pickScript(listing, words);
   const has = (tool: string): boolean => request.tools.some(({ name }) => name === tool);
