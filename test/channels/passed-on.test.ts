@@ -311,7 +311,7 @@ test('M12 files of a message that was shared on Slack can be fetched', () => {
   const files = [{ id: 'F1', name: 'cat.png', mimetype: 'image/png', size: 12 }];
   const { shared = [] } = onSlack({ text: 'who is it?', attachments: [{ ...share, files }] });
   const cat = { kind: 'photo', name: 'cat.png', mime: 'image/png', size: 12, ref: 'F1' };
-  assert.deepEqual(shared[0]?.attachments, [cat]);
+  equalData(shared[0]?.attachments, [cat]);
 });
 
 test('M11 a Slack message of blocks alone is read', () => {
