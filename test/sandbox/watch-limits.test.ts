@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +11,13 @@ import { until } from '../support/until.ts';
 
 const skip = process.platform !== 'linux' && 'limits are watched on Linux only';
 const limits = { memoryMb: 100_000, cpuSeconds: 100_000, processes: 100_000, diskMb: 1 };
+
+/** Not this process: what other tests hold in it would count. */
+function idleProcess(t: TestContext): number {
+  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+  t.after(() => child.kill());
+  return child.pid ?? 0;
+}
 
 async function fullFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-full-'));
@@ -29,7 +37,7 @@ test(
     // As if the folder had weighed 2 MB before: the same file is allocated late.
     const room = { bytes: 2_000_000, wasUsed: async () => (seen.looks++, seen.used) };
     const watch = watchLimits({
-      ...{ root: process.pid, scratch, chat, limits, met: () => undefined },
+      ...{ root: idleProcess(t), scratch, chat, limits, met: () => undefined },
       room: Promise.resolve(room),
       onOver: (reason) => seen.over.push(reason),
     });
