@@ -39,7 +39,7 @@ test('H10 what was said in a thread before the bot came is read, with its author
   );
   assert.deepEqual(
     earlier.slice(0, 3).map(({ sender }) => sender.name),
-    ['ben', 'anna', 'ben'],
+    ['ben', 'anna', 'B0ALARM'],
   );
   const [root0] = earlier;
   assert.deepEqual(root0?.conversation, message.conversation);

@@ -97,7 +97,7 @@ test('S8 S11 a removed approver answers nothing here', async (t) => {
 
 test('S8 S1 names and texts of strangers are text on every page', async (t) => {
   const { ann, group, ...set } = await startReporting(t, {
-    toml: `${open}${confirm}[access.telegram]\ngroups = ["-100<b>"]\n`,
+    toml: `${open}${confirm}[access.telegram]\ngroups = ["-1001"]\n`,
   });
   await set.bot.users.pair({ sender: 'telegram:5<i>', name: hostile, since: 1 });
   const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
