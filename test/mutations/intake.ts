@@ -151,8 +151,12 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/suspects.ts', 'conversations/suspects.test.ts', [
     ['a death under a message is not counted', '(further || !isCharged ? slightly : 1)', 'slightly'],
-    ['a suspect is guilty at once', 'if (clock.now() < until) return hold(item, known);', ''],
-    ['no cause is outside', 'if (Math.max(bornAt, lastInterrupted) > since) {', 'if (until < 0) {'],
+    ['a suspect is guilty at once', 'if (!judged && clock.now() < until) return hold(item, known);', ''],
+    [
+      'no cause is outside',
+      'if (!judged && Math.max(bornAt, lastInterrupted) > since) {',
+      'if (until < 0) {',
+    ],
     ['suspects run beside one that is held', '[...held.values()].some((until) => until > now) || ', ''],
   ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [

@@ -19,9 +19,9 @@ export const networkMutations = [
     ['ISATAP counts as public', ' && !isIsatap(address)', ''],
   ]),
   ...changesOf('lib/net/judge-target.ts', 'lib/create-allow-proxy.test.ts', [
-    ['an address in place of a name passes', 'if (isAddress) {', 'if (false) {'],
-    ['any host passes', '!matchesHost(hosts, host)', 'false'],
-    ['any port passes', '!ports.includes(port)', 'false'],
+    ['an address in place of a name passes', 'if (isAddress && declared.length === 0) {', 'if (false) {'],
+    ['any host passes', '  if (declared.length === 0) {', '  if (false) {'],
+    ['any port passes', '!open.includes(port)', 'false'],
   ]),
   ...changesOf('lib/net/judge-target.ts', 'lib/matches-host.test.ts', [
     [
@@ -35,7 +35,11 @@ export const networkMutations = [
   ]),
   ...changesOf('lib/net/connect-checked.ts', 'lib/connect-checked.test.ts', [
     ['one public address of several is enough', '!found.every(', '!found.some('],
-    ['addresses are not judged', 'if (!found.every(({ address }) => mayReach(address))) {', 'if (false) {'],
+    [
+      'addresses are not judged',
+      'if (!found.every(({ address }) => mayReach(address, host))) {',
+      'if (false) {',
+    ],
     ['a second look-up decides', 'lookup: (_host, _options, callback) => callback(null, [...found]),', ''],
   ]),
   ...changesOf('lib/net/create-allow-proxy.ts', 'lib/create-allow-proxy.test.ts', [
