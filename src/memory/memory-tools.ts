@@ -138,7 +138,7 @@ async function judge(
     isPrivate,
     isApproved: chosen === 'team' && agreed,
     source,
-    // Whoever typed it: no guess at whose words it has takes a mark away (S13).
+    // No guess at whose words it has takes a mark away (S13).
     marks: from.marks,
     at: clock.now(),
   };
