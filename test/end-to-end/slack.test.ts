@@ -59,6 +59,30 @@ test('U13 a direct message shows at once that it is worked on', async (t) => {
   await slack.shown.until(({ change, ts }) => change === 'removed' && ts === said.ts);
 });
 
+test('M11 the model reads a forward whose words are only in blocks, in the message and in a thread that it is called into', async (t) => {
+  const { slack, messages } = await startWholeBot(t, onSlack({ script: ['One.', 'Two.'] }));
+  const anna = slack.workspace.addUser('anna');
+  const elements = [{ type: 'rich_text_section', elements: [{ type: 'text', text: 'wings cost 12 now' }] }];
+  const blocks = [{ type: 'rich_text', elements }];
+  const forward = {
+    is_share: true,
+    author_id: 'U77',
+    author_name: 'Rebecca',
+    message_blocks: [{ message: { blocks } }],
+  };
+  slack.people.dm(anna, 'deal with this', { attachments: [forward] });
+  await slack.posted(({ text }) => text === 'One.');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const root = slack.people.post(anna, room, '', { attachments: [forward] });
+  slack.people.mention(anna, room, 'and this?', { thread: root.ts });
+  await slack.posted(({ text }) => text === 'Two.');
+  for (const { body } of messages.requests)
+    assert.match(
+      JSON.stringify(body.messages),
+      /<quote from=\\"Rebecca\\" id=\\"slack:U77\\" note=\\"shared message\\"[^>]*>\\nwings cost 12 now/,
+    );
+});
+
 test('I1 I6 /skill in a channel opens a thread; @bot NAME: text runs a skill in it; @bot stop is a command', async (t) => {
   const { slack, messages } = await startWholeBot(
     t,

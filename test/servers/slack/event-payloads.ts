@@ -45,6 +45,7 @@ export function messageBody(workspace: Workspace, message: StoredMessage): Json 
         }),
     ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
+    ...(message.attachments === undefined ? {} : { attachments: message.attachments }),
     ...(message.files === undefined ? {} : { files: message.files, subtype: 'file_share' }),
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
     ...(message.metadata === undefined ? {} : { metadata: message.metadata }),

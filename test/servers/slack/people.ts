@@ -18,6 +18,7 @@ type PostOptions = Readonly<{
   /** Root `ts` of the thread. */
   thread?: string;
   files?: readonly Json[];
+  attachments?: readonly Json[];
   subtype?: string;
   /** At once after what was written last; else it is two seconds later. */
   quick?: boolean;
@@ -76,6 +77,7 @@ export function createPeople(
       text,
       ...(options.thread === undefined ? {} : { threadTs: options.thread }),
       ...(options.files === undefined ? {} : { files: options.files }),
+      ...(options.attachments === undefined ? {} : { attachments: options.attachments }),
       ...(options.subtype === undefined ? {} : { subtype: options.subtype }),
       ...(options.asBot === undefined ? {} : { botId: options.asBot }),
       edited: undefined,

@@ -36,6 +36,8 @@ export type StoredMessage = {
   readonly threadTs?: string;
   metadata?: Readonly<{ event_type: string; event_payload: Readonly<Record<string, unknown>> }>;
   readonly files?: readonly Readonly<Record<string, unknown>>[];
+  /** What it carries beside its text, such as a forwarded message. */
+  readonly attachments?: readonly Readonly<Record<string, unknown>>[];
   /** What kind of message it is, where it is none that a person typed. */
   readonly subtype?: string;
   /** The arguments of the call that posted it. */
