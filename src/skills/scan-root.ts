@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync, type Dirent } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 
@@ -44,7 +44,7 @@ export async function scanRoot(root: string): Promise<RootScan> {
 
   /** Real paths of folders and of skill files that were read. */
   const seen = new Set<string>();
-  const links: Readonly<{ entry: Dirent; path: string; depth: number }>[] = [];
+  const links: Readonly<{ path: string; depth: number }>[] = [];
   const aliases: string[] = [];
 
   /** The real path of a link, if it may be read and was not yet. */
@@ -63,9 +63,13 @@ export async function scanRoot(root: string): Promise<RootScan> {
     return undefined;
   };
 
-  const enter = async (folder: string, entries: readonly Dirent[], depth: number): Promise<void> => {
+  /** `real`: without links, so that it costs no look at the disk for what lies below. */
+  const enter = async (
+    { folder, real, depth }: Readonly<{ folder: string; real: string; depth: number }>,
+    entries: readonly Dirent[],
+  ): Promise<void> => {
     folders.push(folder);
-    seen.add(realPathOf(folder) ?? folder);
+    seen.add(real);
     await pace();
     const skillFile = depth === 0 ? undefined : pickSkillFile(entries);
     const noFile = skillFile === undefined ? entries.find(isSkillFolder) : undefined;
@@ -75,8 +79,8 @@ export async function scanRoot(root: string): Promise<RootScan> {
     }
     if (skillFile !== undefined) {
       const path = join(folder, skillFile.name);
-      if (skillFile.isSymbolicLink()) links.push({ entry: skillFile, path, depth });
-      else addSkill(path, folder, skillFile.name);
+      if (skillFile.isSymbolicLink()) links.push({ path, depth });
+      else addSkill(path, join(real, skillFile.name), folder);
       return;
     }
     for (const entry of sorted(entries)) {
@@ -85,51 +89,53 @@ export async function scanRoot(root: string): Promise<RootScan> {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(folder, entry.name);
       if (entry.isSymbolicLink()) {
-        if (depth < scanDepth || entry.name.endsWith('.md')) links.push({ entry, path, depth });
+        if (depth < scanDepth || entry.name.endsWith('.md')) links.push({ path, depth });
         continue;
       }
       if (!entry.isDirectory()) {
-        if (depth === 0 && isFlatSkill(entry.name)) addFlat(entry, path);
+        if (depth === 0 && isFlatSkill(entry.name)) addFlat(path, join(real, entry.name));
         continue;
       }
       const inner = depth >= scanDepth ? undefined : readEntries(path, diagnostics);
-      if (inner !== undefined) await enter(path, inner, depth + 1);
+      if (inner !== undefined)
+        await enter({ folder: path, real: join(real, entry.name), depth: depth + 1 }, inner);
     }
   };
 
-  const addSkill = (path: string, directory: string, name: string): void => {
-    seen.add(realPathOf(path) ?? path);
-    skills.push({ path, directory, diagnostics: spelling(path, name) });
+  const addSkill = (path: string, real: string, directory: string): void => {
+    seen.add(real);
+    skills.push({ path, directory, diagnostics: spelling(path, basename(path)) });
   };
 
-  const addFlat = (entry: Dirent, path: string): void => {
-    if (isSkillFileName(entry.name)) {
+  const addFlat = (path: string, real: string): void => {
+    if (isSkillFileName(basename(path))) {
       const message = "lies directly in a root; put it into a folder with the skill's name";
       diagnostics.push({ level: 'warning', code: 'SKILL_IN_ROOT', message, path });
       return;
     }
-    seen.add(realPathOf(path) ?? path);
+    seen.add(real);
     skills.push({ path, diagnostics: [] });
   };
 
   /** After everything real, so that a link to it is known as one. What links bring may hold links again. */
   const followLinks = async (): Promise<void> => {
     for (let link = links.shift(); link !== undefined; link = links.shift()) {
-      const { entry, path, depth } = link;
-      const { name } = entry;
+      const { path, depth } = link;
+      const name = basename(path);
       const isFile = name.endsWith('.md');
       if (isFile && !isSkillFileName(name) && (depth > 0 || !isFlatSkill(name))) continue;
-      if (follow(path, name) === undefined) continue;
-      if (isFile && depth > 0) addSkill(path, dirname(path), name);
-      else if (isFile) addFlat(entry, path);
+      const real = follow(path, name);
+      if (real === undefined) continue;
+      if (isFile && depth > 0) addSkill(path, real, dirname(path));
+      else if (isFile) addFlat(path, real);
       else {
         const inner = readEntries(path, diagnostics);
-        if (inner !== undefined) await enter(path, inner, depth + 1);
+        if (inner !== undefined) await enter({ folder: path, real, depth: depth + 1 }, inner);
       }
     }
   };
 
-  await enter(root, rootEntries, 0);
+  await enter({ folder: root, real: realRoot, depth: 0 }, rootEntries);
   await followLinks();
   if (aliases.length > 0) {
     const more = aliases.length > 5 ? `, and ${aliases.length - 5} more` : '';
