@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { plantRoutines, readRoutines } from '../support/plant-routine.ts';
 import { ben, inBensDm, startRoutineStage, toml, yearly } from '../support/routine-stage.ts';
-import type { WholeBotOptions } from '../support/whole-bot.ts';
+import type { WholeBot, WholeBotOptions } from '../support/whole-bot.ts';
 
 const inAnHour = -3_600_000;
 const withWeb = `${toml}[agent]\ntools = ["routine_add", "routine_list", "routine_change", "routine_remove", "web_fetch"]\n`;
@@ -74,8 +74,8 @@ test('S13 what the person typed is set up without a question', async (t) => {
   assert.deepEqual(stored?.definition.from, { words: 'typed' });
 });
 
-test('S14 a direct message changes no routine of a group, and lists say where it lives', async (t) => {
-  const { person, set } = await start(t);
+/** Ben's routine of a group. `second`: the bot as it runs then. */
+async function plantInGroup(set: WholeBot) {
   const room = set.telegram.group({ title: 'Team' });
   const conversation = { channel: 'telegram', chat: String(room.id) } as const;
   const planted = {
@@ -87,6 +87,12 @@ test('S14 a direct message changes no routine of a group, and lists say where it
     task: 'Look.',
   } as const;
   const second = await plantRoutines(set, { watch: planted }, inAnHour);
+  return { room, second };
+}
+
+test('S14 a direct message changes no routine of a group, and lists say where it lives', async (t) => {
+  const { person, set } = await start(t);
+  const { room, second } = await plantInGroup(set);
   person.says('do:carry VAULTSECRET');
   await person.dm.nextMessage(/lives in telegram:-\d+: it can be changed only there/);
   person.says('do:pause');
@@ -101,17 +107,7 @@ test('S14 a direct message changes no routine of a group, and lists say where it
 
 test('S14 an owner’s model pauses what another person set up, and never changes what it says in their name', async (t) => {
   const { owner, set } = await start(t);
-  const room = set.telegram.group({ title: 'Team' });
-  const conversation = { channel: 'telegram', chat: String(room.id) } as const;
-  const planted = {
-    creator: ben,
-    conversation,
-    chatType: 'group',
-    when: yearly,
-    name: 'Watch',
-    task: 'Look.',
-  } as const;
-  const second = await plantRoutines(set, { watch: planted }, inAnHour);
+  const { room, second } = await plantInGroup(set);
   owner.says('@test_bot do:carry VAULTSECRET', { in: room });
   await room.nextMessage(/speaks with the rights of the person who set it up/);
   owner.says('@test_bot do:pause', { in: room });
