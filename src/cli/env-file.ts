@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 import { envFileOf, findConfigPath } from '../config/load-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { operatorText } from '../core/operator-text.ts';
+import { trustCertificates } from './trust-certificates.ts';
 
 /** Sets what `.env` beside the config file says and the environment of this process does not (G5). Throws OperatorError. */
 export async function loadEnvFile(flag: string | undefined): Promise<void> {
@@ -12,8 +13,11 @@ export async function loadEnvFile(flag: string | undefined): Promise<void> {
 
 /** The same for a config that need not be there yet. */
 export function loadEnvBeside(config: string): void {
-  for (const [name, value] of Object.entries(readEnvFile(envFileOf(config))))
-    if (process.env[name] === undefined) process.env[name] = value;
+  for (const [name, value] of Object.entries(readEnvFile(envFileOf(config)))) {
+    if (process.env[name] !== undefined) continue;
+    process.env[name] = value;
+    if (name === 'NODE_EXTRA_CA_CERTS' && value !== '') trustCertificates(value, `${name} in .env`);
+  }
 }
 
 /** Nothing if there is no such file. Throws OperatorError. */

@@ -1,14 +1,9 @@
-import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { Config } from '../config/complete-config.ts';
 import { proxyVariables } from '../config/way-out.ts';
 import { OperatorError } from '../core/errors.ts';
-import { operatorText } from '../core/operator-text.ts';
 import { noProxyText, proxiesOf } from '../lib/net/proxy-for.ts';
+import { trustCertificates } from './trust-certificates.ts';
 
 /**
  * Decides how this process gets out (G5): proxies of the environment or of `[network] proxy`, and certificates that are trusted
@@ -26,9 +21,7 @@ export function useNetwork(config: Pick<Config, 'network'> & Partial<Config>): v
       NO_PROXY,
     });
   }
-  // Node has read this variable already, unless it comes from `.env`.
-  const file = config.network.caFile ?? (process.env['NODE_EXTRA_CA_CERTS'] || undefined);
-  if (file !== undefined) trust(file);
+  if (config.network.caFile !== undefined) trustCertificates(config.network.caFile, '[network] ca_file');
 }
 
 function readProxies() {
@@ -45,37 +38,4 @@ function addressesIn(value: unknown): readonly string[] {
   if (typeof value !== 'string' || !/^https?:/.test(value)) return [];
   const host = URL.parse(value)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
   return isIP(host) === 0 ? [] : [host];
-}
-
-function trust(file: string): void {
-  const certificates = readCertificates(file);
-  const all = [...getCACertificates('default'), ...certificates];
-  setDefaultCACertificates(all);
-  // git trusts one file and no more.
-  const folder = mkdtempSync(path.join(tmpdir(), 'skillet-ca-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const bundle = path.join(folder, 'all.pem');
-  writeFileSync(bundle, `${all.join('\n')}\n`, { mode: 0o600 });
-  process.env['GIT_SSL_CAINFO'] = bundle;
-}
-
-function readCertificates(file: string): readonly string[] {
-  const wrong = (why: string, cause?: unknown): OperatorError =>
-    new OperatorError(`[network] ca_file ${file} ${why}: name a PEM file of certificates.`, { cause });
-  let text: string;
-  try {
-    text = operatorText(readFileSync(file), file);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw wrong(`can't be read (${String(error.code)})`, error);
-  }
-  const found = text.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
-  if (found.length === 0) throw wrong('holds no certificate');
-  for (const one of found)
-    try {
-      new X509Certificate(one);
-    } catch (error) {
-      throw wrong('holds a certificate that is damaged', error);
-    }
-  return found;
 }

@@ -155,6 +155,39 @@ test('G5 a proxy or certificate file that can not be used is named at once', asy
   );
   await home.write('missing.pem', 'no certificate\n');
   assert.match((await home.runAlone(['config', 'check'])).stderr, /ca_file .* holds no certificate/);
+  await home.write('config.toml', '[bot]\nname = "Bo"\n');
+  await home.write('.env', 'NODE_EXTRA_CA_CERTS=missing.pem\n');
+  assert.match(
+    (await home.runAlone(['config', 'check'])).stderr,
+    /NODE_EXTRA_CA_CERTS in \.env missing\.pem holds no certificate/,
+  );
+});
+
+test('G5 certificates that .env names are trusted, and git gets them with the usual ones in one file', async (t) => {
+  const { folder, write } = await openCliHome(t);
+  if (makeCertificates(folder) === undefined) return t.skip('openssl is not installed');
+  await write('.env', 'NODE_EXTRA_CA_CERTS=ca.pem\n');
+  const source = (file: string): string => path.join(import.meta.dirname, '../../src', file);
+  const script = `
+    import { getCACertificates } from 'node:tls';
+    import { loadEnvBeside } from ${JSON.stringify(source('cli/env-file.ts'))};
+    import { runGit } from ${JSON.stringify(source('skills/install/git-process.ts'))};
+    loadEnvBeside('config.toml');
+    const { signal } = new AbortController();
+    const args = ['-c', 'alias.told=!cat "$GIT_SSL_CAINFO"', 'told'];
+    const told = await runGit({ args, fileLimit: 1e6, outputLimit: 1e7, signal, env: process.env });
+    console.log(JSON.stringify([getCACertificates('default').join('\\n'), String(told.output)]));`;
+  const child = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
+  const printed = execFileSync(process.execPath, child, {
+    cwd: folder,
+    env: childEnv(folder),
+    maxBuffer: 1e8,
+  });
+  const own = readFileSync(path.join(folder, 'ca.pem'), 'utf8').split('\n')[3] ?? assert.fail();
+  for (const trusted of JSON.parse(String(printed)) as readonly string[]) {
+    assert.ok(trusted.includes(own), 'the own certificate');
+    assert.ok(trusted.split('BEGIN CERTIFICATE').length > 50, 'and the usual ones');
+  }
 });
 
 /** A CA (`ca.pem`) and a certificate of it for all names of these tests. Undefined without openssl. */

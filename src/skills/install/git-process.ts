@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { OperatorError } from '../../core/errors.ts';
 import { printable } from '../../lib/text/text.ts';
 import { hasCode } from '../../lib/has-code.ts';
+import { caBundle } from '../../lib/net/ca-bundle.ts';
 
 export type GitRequest = Readonly<{
   /** The command and its arguments, after everything that keeps git in check. */
@@ -120,6 +121,7 @@ function environment(env: GitRequest['env']): Record<string, string> {
     (entry): entry is [string, string] => taken.test(entry[0]) && entry[1] !== undefined,
   );
   return {
+    ...(env['NODE_EXTRA_CA_CERTS'] ? { GIT_SSL_CAINFO: caBundle() } : {}),
     ...Object.fromEntries(kept),
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { getCACertificates } from 'node:tls';
+import { once } from '../async/mutex.ts';
+
+/**
+ * A file of all certificates that this process trusts, for programs such as git, which trust one file and no more. It is
+ * made when it is first needed, and goes with the process.
+ */
+export const caBundle = once((): string => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'skillet-ca-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const bundle = path.join(folder, 'all.pem');
+  writeFileSync(bundle, `${getCACertificates('default').join('\n')}\n`, { mode: 0o600 });
+  return bundle;
+});
