@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { OperatorError } from '../core/errors.ts';
 import { operatorText } from '../core/operator-text.ts';
 
@@ -9,6 +8,8 @@ import { operatorText } from '../core/operator-text.ts';
  * environment, so this is for files that are named elsewhere. `setting` says where. Throws OperatorError.
  */
 export function trustCertificates(file: string, setting: string): void {
+  // Who needs none of this does not load it.
+  const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls');
   setDefaultCACertificates([...getCACertificates('default'), ...readCertificates(file, setting)]);
   // git is told by it (`caBundle`).
   process.env['NODE_EXTRA_CA_CERTS'] = file;

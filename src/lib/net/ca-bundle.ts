@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { getCACertificates } from 'node:tls';
 import { once } from '../async/mutex.ts';
 
 /**
@@ -9,6 +8,7 @@ import { once } from '../async/mutex.ts';
  * made when it is first needed, and goes with the process.
  */
 export const caBundle = once((): string => {
+  const { getCACertificates } = process.getBuiltinModule('node:tls');
   const folder = mkdtempSync(path.join(tmpdir(), 'skillet-ca-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const bundle = path.join(folder, 'all.pem');

@@ -1,5 +1,4 @@
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 
 /** Why there is no tunnel; names the proxy's host, never its password. */
 type Tunnel = Readonly<{ ok: true; socket: Socket } | { ok: false; message: string }>;
@@ -51,7 +50,7 @@ function openLine({ protocol, hostname, port }: URL): Socket {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (protocol === 'http:') return connect({ host, port: port === '' ? 80 : Number(port), noDelay: true });
   const servername = isIP(host) === 0 ? host : undefined;
-  return connectTls({
+  return process.getBuiltinModule('node:tls').connect({
     host,
     port: port === '' ? 443 : Number(port),
     servername,
