@@ -202,7 +202,7 @@ while libc.timer_create(1, None, ctypes.byref(t)) == 0: pass`,
 for i in range(200000): os.close(os.open('/tmp/%d' % i, os.O_CREAT))
 for i in range(200000): os.close(os.open('/dev/shm/%d' % i, os.O_CREAT))`,
   'memory areas': `
-for k in range(40):
+for k in range(16):
     if os.fork() == 0:
         p = libc.mmap(None, 4096 * 65000, 0, 0x4022, -1, 0)
         for i in range(32000): libc.mprotect(p + i * 8192, 4096, 1)

@@ -7,8 +7,9 @@ import type { SandboxLimits, StopReason } from '../sandbox.ts';
 
 const everyProcesses = 25;
 const everyDisk = 250;
-/** Rest after a look, in multiples of its duration. */
+/** Rest after a look, in multiples of its duration, and at most: on a busy system a look waits more than it works. */
 const restAfterDisk = 4;
+const longestRest = 3_000;
 /** Every so many looks also count names. */
 const namesEvery = 4;
 
@@ -73,7 +74,7 @@ export function watchLimits(options: {
         (bytes, index) => bytes + nameless + (names[index] ?? 0) * bytesPerName > (allowed[index] ?? disk),
       );
       if (full || (fullChat && (nameless > 0 || (await room?.wasUsed()) !== false))) return over('disk');
-      rest = Math.max(everyDisk, (performance.now() - began) * restAfterDisk);
+      rest = Math.min(longestRest, Math.max(everyDisk, (performance.now() - began) * restAfterDisk));
     }
   }
 }
