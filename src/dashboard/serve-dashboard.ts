@@ -159,6 +159,8 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
   ): Promise<void> {
     const action = actions.get(url.pathname);
     if (action === undefined) return send(response, 404, plainPage('Not found', 'There is no such form.'));
+    if (acts === undefined)
+      return send(response, 403, plainPage('Read-only', 'Start `skillet dashboard --act` to change things.'));
     const form = await readForm(request);
     if (form === undefined || !isSame(form.get('token') ?? '', session.formToken))
       return send(
@@ -166,8 +168,6 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
         403,
         plainPage('Refused', 'This form is not from this page. Load the page again.'),
       );
-    if (acts === undefined)
-      return send(response, 403, plainPage('Read-only', 'Start `skillet dashboard --act` to change things.'));
     const said = await looking({ session, url }, (view) => action.act(form, view)).then(
       ({ result, redact }) => redact(result),
       (error: unknown) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plantRoutines } from '../support/plant-routine.ts';
-import { enter, openDashboard, type Answer } from '../support/visit-dashboard.ts';
+import { ask, enter, openDashboard, type Answer } from '../support/visit-dashboard.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const inAnHour = -3_600_000;
@@ -36,7 +36,11 @@ test('S8 N2 L6 the page of routines shows whose, where, when and how, and change
     'greeting config-greeting telegram:42 telegram:42 TIME',
   ]);
   assert.doesNotMatch(shown.body, /<form|canary/);
-  assert.equal((await reader.post('/routines/pause', { id: 'watch' })).status, 403);
+  for (const action of ['/routines/pause', '/routines/remove', '/inbox/drop', '/memory/remove']) {
+    const { status, body } = await reader.post(action, { id: 'watch', key: 'watch' });
+    assert.equal(status, 403);
+    assert.match(body, /Read-only/, action);
+  }
 
   const actor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
   assert.deepEqual(
@@ -64,4 +68,31 @@ test('S8 N2 L6 the page of routines shows whose, where, when and how, and change
       ['removed', 'yoga', 'telegram:42', 'telegram:7'],
     ],
   );
+});
+
+test('S8 a form changes something only with its token and the page’s own origin, and up to a size', async (t) => {
+  const set = await plantRoutines(await startWholeBot(t), { watch }, inAnHour);
+  const { origin, cookie, get } = await enter((await openDashboard(t, set, { acts: {} })).newLink());
+  const [, token = ''] = /name="token"\s+value="([^"]+)"/.exec((await get('/routines')).body) ?? [];
+  assert.notEqual(token, '');
+  const sent = async (
+    headers: Readonly<Record<string, string>>,
+    more: Readonly<Record<string, string>> = {},
+  ) =>
+    (
+      await ask(`${origin}/routines/pause`, {
+        headers: { cookie, ...headers },
+        form: { id: 'watch', token, ...more },
+      })
+    ).status;
+  const site = 'sec-fetch-site';
+  assert.equal(await sent({}), 403, 'no origin');
+  assert.equal(await sent({ origin: 'http://evil.example' }), 403);
+  assert.equal(await sent({ origin, [site]: 'same-site' }), 403);
+  assert.equal(await sent({ origin, 'content-type': 'text/plain' }), 403);
+  assert.equal(await sent({ origin }, { token: `${token}a` }), 403);
+  assert.equal(await sent({ origin }, { more: 'a'.repeat(17_000) }), 403);
+  assert.doesNotMatch((await get('/routines')).body, /paused/);
+  assert.equal(await sent({ origin, [site]: 'same-origin' }, { more: 'a'.repeat(15_000) }), 303);
+  assert.match((await get('/routines')).body, /paused/);
 });

@@ -79,8 +79,44 @@ test('S8 a link opens one session, within a minute', async (t) => {
   assert.equal((await visit(cookie.replace(/=./, '=!'))).status, 401);
   assert.equal((await ask(`${origin}/`)).status, 401);
   assert.equal((await ask(`${origin}/live?page=/`)).status, 401);
-  await clock.advance(13 * 60 * 60_000);
+  await clock.advance(12 * 60 * 60_000 - 60_000 - 1);
+  assert.equal((await visit(cookie)).status, 200);
+  await clock.advance(1);
   assert.equal((await visit(cookie)).status, 401);
+});
+
+test('S8 a live page ends with its session, and eight are shown at once', async (t) => {
+  const { bot, home } = await startWholeBot(t);
+  const time = { now: Date.UTC(2026, 0, 1) };
+  const wakes: (() => void)[] = [];
+  const sleep = () => new Promise<void>((resolve) => void wakes.push(resolve));
+  let onLook = (): void => undefined;
+  const operate = ((...asked: Parameters<typeof bot.operate>) => {
+    onLook();
+    return bot.operate(...asked);
+  }) as typeof bot.operate;
+  const dashboard = await openDashboard(
+    t,
+    { bot: { ...bot, operate }, home },
+    { clock: { now: () => time.now, sleep } },
+  );
+  const { origin, cookie } = await enter(dashboard.newLink());
+  const watch = () => fetch(`${origin}/live?page=/`, { headers: { cookie } });
+  const watched = await Promise.all(Array.from({ length: 8 }, watch));
+  const readers = watched.map(({ body }) => body?.getReader() ?? assert.fail());
+  for (const reader of readers) {
+    const { value } = (await reader.read()) as Readonly<{ value?: Uint8Array }>;
+    assert.match(new TextDecoder().decode(value), /^data: /);
+  }
+  const refused = await watch();
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '10']);
+  time.now += 12 * 60 * 60_000;
+  const shown = new Promise<string>((resolve) => (onLook = () => resolve('shown')));
+  for (const wake of wakes) wake();
+  const ended = Promise.all(readers.map((reader) => reader.read())).then((all) =>
+    all.map(({ done }) => done),
+  );
+  assert.deepEqual(await Promise.race([ended, shown]), Array<boolean>(8).fill(true));
 });
 
 test('S8 another Host, Origin, site, method or form is refused', async (t) => {

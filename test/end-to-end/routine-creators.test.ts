@@ -111,6 +111,48 @@ for (const whose of ['creator', 'chat'] as const)
     assert.equal((await readRoutines(now))[0]?.failures, 1);
   });
 
+test('N3 U10 Q7 a routine that a shutdown cut off is finished after it, though it used the budget up', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const { set, person } = await startRoutineStage(t, {
+    toml: `${toml}[limits]\ntokens_per_day = 1\n`,
+    script: (_, index) => {
+      if (index === 0) return { content: [{ type: 'tool_use' as const, name: 'skills_list', input: {} }] };
+      asked.resolve();
+      return { content: [{ type: 'text' as const, text: script() }], wire: { hold: gate.promise } };
+    },
+  });
+  const first = await plantRoutines(set, { r1: { ...inBensDm, name: 'Digest', when: yearly } });
+  await asked.promise;
+  const second = await first.restart();
+  gate.resolve();
+  assert.match((await person.dm.nextMessage(/^⏰ Digest/)).text, /The week was quiet/);
+  assert.deepEqual((await readRoutines(second))[0]?.last?.how, 'answered');
+});
+
+test('N3 A9 a creator who is removed while their routine runs gets no answer', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const { set, person, owner } = await startRoutineStage(t, {
+    script: () => {
+      asked.resolve();
+      return { content: [{ type: 'text' as const, text: script() }], wire: { hold: gate.promise } };
+    },
+  });
+  const now = await plantRoutines(set, { r1: { ...inBensDm, name: 'Digest', when: yearly } });
+  await asked.promise;
+  await now.reconfigure(toml.replace('users = ["telegram:1002"]', 'users = []'));
+  await now.log.line(({ message }) => message === 'the config was changed');
+  gate.resolve();
+  const told = await now.telegram.until('somebody hears of it', () =>
+    [owner, person].flatMap(({ dm }) => dm.everSent()).find(({ text }) => /routine|week/.test(text)),
+  );
+  assert.match(told.text, /I paused the routine r1 .*its creator may not talk with me there any more/);
+  await now.bot.idle();
+  assert.ok(!person.dm.everSent().some(({ text }) => text.includes('The week was quiet')));
+  assert.equal((await readRoutines(now))[0]?.last?.how, 'stopped');
+});
+
 test('N3 A8 a skill that the model chooses in a firing is judged as for the creator, and refused with its reason', async (t) => {
   const { set, owner, person } = await startRoutineStage(t, {
     toml: `${toml}[skills.payroll]\nallow_users = ["telegram:1001"]\n`,

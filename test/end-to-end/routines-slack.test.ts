@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { SlackUser } from '../servers/slack/workspace.ts';
-import { plantRoutines, readRoutines } from '../support/plant-routine.ts';
+import { dueAgain, plantRoutines, readRoutines } from '../support/plant-routine.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 /** Ids of the first users of a workspace. */
@@ -130,4 +130,22 @@ test('H4 N2 the Home tab has the routines of its visitor, wherever they run, and
     (await readRoutines(set)).map(({ id }) => id),
     ['watch'],
   );
+});
+
+test('N3 a routine of the config reaches no direct message but that of the person it runs as', async (t) => {
+  const of = (name: string, chat: string): string =>
+    `[[routines]]\nname = "${name}"\nwhen = "0 9 1 1 *"\nas = "slack:${bensId}"\nconversation = "slack:${chat}"\ntask = "Hello from ${name}."\nreminder = true\n`;
+  const first = await startWholeBot(t, { toml, channels: ['slack'] });
+  const { slack } = first;
+  const [anna, bens] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+  const [herDm, hisDm] = [slack.workspace.dmWith(anna.id), slack.workspace.dmWith(bens.id)];
+  await first.reconfigure(`${toml}\n${of('hers', herDm.id)}${of('his', hisDm.id)}`);
+  const second = await first.restart();
+  await second.bot.idle();
+  const third = await dueAgain(await dueAgain(second, 'config-hers'), 'config-his');
+  await slack.posted(({ channel, text }) => channel === hisDm.id && text.includes('Hello from his.'));
+  await third.bot.idle();
+  const [hers, his] = (await readRoutines(third)).toSorted((a, b) => a.id.localeCompare(b.id));
+  assert.deepEqual([hers?.last?.how, his?.last?.how], ['stopped', 'answered']);
+  assert.ok(!slack.transcript(herDm).some((line) => line.includes('Hello from hers.')));
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { openStore } from '../../src/store/open-store.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { dueAgain, plantRoutines, readRoutines } from '../support/plant-routine.ts';
 import { ben, inBensDm, startRoutineStage, toml, yearly } from '../support/routine-stage.ts';
@@ -86,6 +87,38 @@ test('N2 what can’t be set up says why: no such time zone, a time that is past
   await person.dm.nextMessage(/time zone Asia\/Tokyo/);
   person.says('routine_add {"when": "0 9 * * 1", "task": "y"}');
   await person.dm.nextMessage(/has 1 routines, the most allowed/);
+});
+
+test('N2 Q5 two routines that are set up in one answer are two, and what has fired ahead of the clock does not fire again', async (t) => {
+  const { person, set } = await start(t, {
+    script: (body, index) => {
+      if (!lastOf(body).includes('both')) return obedient(body, index);
+      const add = (task: string) => ({
+        type: 'tool_use' as const,
+        name: 'routine_add',
+        input: { when: 'every day at 9:00', task },
+      });
+      return { content: [add('Water the plants.'), add('Feed the cat.')] };
+    },
+  });
+  person.says('Set up both: Water the plants. Feed the cat.');
+  await person.dm.nextMessage(/Done: Added the routine/);
+  const ahead = Date.now() + 90 * 24 * 3_600_000;
+  const both = await readRoutines(set);
+  assert.deepEqual(both.map(({ definition }) => definition.task).toSorted(), [
+    'Feed the cat.',
+    'Water the plants.',
+  ]);
+  const id = both[0]?.id ?? assert.fail();
+  // The clock was ahead when it fired.
+  const store = await openStore(`sqlite:${set.home}/data/skillet.db`);
+  await store.routines.settle(id, { key: 'k', due: ahead, at: ahead, how: 'answered' });
+  await store.close();
+  const now = await set.restart();
+  person.says(`routine_change {"id": "${id}", "when": "every day at 10:00"}`);
+  await person.dm.nextMessage(/Changed the routine/);
+  const changed = (await readRoutines(now)).find((one) => one.id === id);
+  assert.ok((changed?.dueAt ?? 0) > ahead);
 });
 
 test('N3 what runs very often needs an approver: the person’s own yes does not count', async (t) => {

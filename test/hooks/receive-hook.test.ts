@@ -16,7 +16,10 @@ type Here = Readonly<{
   hooks: Hooks;
   store: Store;
   clock: ReturnType<typeof createManualClock>;
-  send(name: string, id: string): Promise<Sent>;
+  /** Outcomes in the audit. */
+  audited: readonly string[];
+  /** Without an id only the body tells a repeat. */
+  send(name: string, id?: string, body?: string): Promise<Sent>;
 }>;
 
 const place = { as: 'telegram:42', conversation: 'telegram:-7' };
@@ -27,10 +30,11 @@ async function openHooks(t: TestContext, more: Partial<Pick<HookDeps, 'channels'
   const parsed = parseConfig(hookTable(place) + hookTable({ ...place, name: 'other' }), { env: {} });
   assert.ok(parsed.ok);
   const { hooks: all } = parsed.config;
+  const audited: string[] = [];
   const hooks = createHooks({
     host: {
       store,
-      audit: { record: async () => undefined },
+      audit: { record: async (event) => void ('outcome' in event && audited.push(String(event.outcome))) },
       migrations: { current: async (conversation) => conversation },
       meter: noMeter,
       clock,
@@ -59,9 +63,12 @@ async function openHooks(t: TestContext, more: Partial<Pick<HookDeps, 'channels'
     await store.close();
   });
   const { port } = server.address() as AddressInfo;
-  const send = (name: string, id: string) =>
-    post(`http://127.0.0.1:${port}/${name}`, 'alarm', { ...bearer, 'webhook-id': id });
-  return { hooks, store, clock, send };
+  const send = (name: string, id?: string, body = 'alarm') =>
+    post(`http://127.0.0.1:${port}/${name}`, body, {
+      ...bearer,
+      ...(id === undefined ? {} : { 'webhook-id': id }),
+    });
+  return { hooks, store, clock, audited, send };
 }
 
 test('N7 60 events a minute and hook are taken, though nothing waits; repeats do not count', async (t) => {
@@ -102,4 +109,63 @@ test('N7 Q1 before the start, while a platform or the store is away, and at the 
   assert.equal((await send('ci', 'n1')).status, 202);
   await store.close();
   await refused();
+});
+
+test('N7 L6 of what is refused the audit has a line an hour and outcome, of what is accepted each', async (t) => {
+  const { hooks, clock, audited, send } = await openHooks(t);
+  hooks.start();
+  const forged = async (): Promise<void> => {
+    assert.equal((await send('ci', 'x'.repeat(201))).status, 401);
+  };
+  for (let n = 0; n < 3; n++) await forged();
+  for (const id of ['a', 'b', 'b', 'b']) await send('ci', id);
+  assert.deepEqual(audited, ['forged', 'accepted', 'accepted', 'repeated']);
+  await clock.advance(3_600_000);
+  await forged();
+  assert.deepEqual(audited.slice(4), ['forged']);
+});
+
+test('N7 the same body without an id is a repeat of its hook for five minutes, then heard again', async (t) => {
+  // Stored keys expire by the machine's clock.
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
+  const { hooks, clock, send } = await openHooks(t);
+  hooks.start();
+  const statusAfter = async (ms: number, name = 'ci', body = 'alarm'): Promise<number> => {
+    t.mock.timers.setTime(Date.now() + ms);
+    await clock.advance(ms);
+    return (await send(name, undefined, body)).status;
+  };
+  assert.equal(await statusAfter(0), 202);
+  assert.equal(await statusAfter(0, 'ci', 'another alarm'), 202);
+  assert.equal(await statusAfter(299_999), 200);
+  assert.equal(await statusAfter(0, 'other'), 202);
+  assert.equal(await statusAfter(1), 202);
+  assert.equal(await statusAfter(0, 'other'), 200);
+});
+
+test('N7 Q1 a stop waits until an event under way is stored', async (t) => {
+  const { promise: looked, resolve: look } = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const { hooks, store, send } = await openHooks(t, {
+    channels: new Map([
+      [
+        'telegram',
+        {
+          async lookUpChat() {
+            asked.resolve();
+            await looked;
+            return { chatType: 'group', external: false };
+          },
+        },
+      ],
+    ]),
+  });
+  hooks.start();
+  const sent = send('ci', 'n1');
+  await asked.promise;
+  const stored = hooks.stop().then(() => store.inbox.list('waiting'));
+  await new Promise(setImmediate);
+  look();
+  assert.equal((await stored).length, 1);
+  assert.equal((await sent).status, 202);
 });

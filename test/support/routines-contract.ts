@@ -85,7 +85,7 @@ export function routinesContract(storeTest: StoreTest): void {
   });
 
   storeTest(
-    'N3 a person has no more routines than the limit, side by side too; ended ones leave room',
+    'N3 a person has no more routines than the limit, side by side too; ended ones leave room, paused ones do not',
     async (store) => {
       const many = ['a', 'b', 'c', 'd', 'e'].map((id) => store.routines.add(makeRoutine(id), 3));
       assert.deepEqual((await Promise.all(many)).toSorted(), ['added', 'added', 'added', 'full', 'full']);
@@ -93,6 +93,7 @@ export function routinesContract(storeTest: StoreTest): void {
       assert.ok(first !== undefined);
       await store.routines.change(first.id, { definition: first.definition, state: 'ended' });
       assert.equal(await store.routines.add(makeRoutine('f'), 3), 'added');
+      await store.routines.change('f', { definition: first.definition, state: 'paused' });
       assert.equal(await store.routines.add(makeRoutine('g'), 3), 'full');
       const bob = makeRoutine('h', { definition: { creator: { ...ada, id: 'telegram:7' } } });
       assert.equal(await store.routines.add(bob, 3), 'added');

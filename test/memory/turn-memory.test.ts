@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { conversationKey } from '../../src/core/conversation.ts';
+import type { Entry, Taint } from '../../src/core/entry.ts';
+import type { Memory } from '../../src/core/memory.ts';
+import type { Message } from '../../src/core/message.ts';
+import { requesterOf } from '../../src/core/message.ts';
+import { createTurnMemory } from '../../src/memory/turn-memory.ts';
+import { whoseWords } from '../../src/memory/whose-words.ts';
+import { userContent } from '../../src/runs/user-content.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { toolContext } from '../support/tool-context.ts';
+
+const ada = { id: 'telegram:42', name: 'Ada', kind: 'person' } as const;
+const direct = {
+  conversation: { channel: 'telegram', chat: '42' },
+  chatType: 'private',
+  sender: ada,
+} as const;
+const group = {
+  conversation: { channel: 'telegram', chat: '-100' },
+  chatType: 'group',
+  sender: ada,
+} as const;
+const now = Date.UTC(2026, 0, 1);
+
+/** The memory of one chat after another, on a real store. */
+async function openStage(t: TestContext) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-memory-'));
+  const file = path.join(folder, 'skillet.db');
+  const store = await openStore(`sqlite:${file}`);
+  t.after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const parsed = parseConfig('', { env: {} });
+  assert.ok(parsed.ok);
+  const { config } = parsed;
+  const memory = createTurnMemory({
+    runtime: () => ({ config }),
+    store,
+    migrations: { original: async (conversation) => conversation },
+    accessOf: async ({ conversation, chatType, external, sender }) => ({
+      by: 'person',
+      sender: sender.id,
+      chatType,
+      external,
+      chatIds: [`${conversation.channel}:${conversation.chat}`],
+    }),
+    users: { isOwner: async () => false },
+    settings: { forCall: () => async () => ({}) },
+    audit: { record: async () => undefined },
+    clock: { now: () => now },
+    channels: new Map(),
+    botName: () => 'Skillet',
+  });
+  async function open(change: Partial<Message>) {
+    const message = makeMessage({ id: 'm1', platformId: '7', external: false, ...change });
+    const transcript = conversationKey(message.conversation);
+    const turn = (await memory.turn(message, transcript)) ?? assert.fail();
+    const marks: Taint[] = [];
+    return {
+      message,
+      transcript,
+      turn,
+      marks,
+      /** The words of the message, kept as a turn keeps them. */
+      entry(more: Partial<Extract<Entry, { kind: 'user' }>> = {}): Extract<Entry, { kind: 'user' }> {
+        const content = userContent(message, { background: [], today: '2026-01-01 (Thursday), 10:00 UTC' });
+        return { kind: 'user', item: message.id, sender: message.sender.id, content, at: 1, ...more };
+      },
+      async call(name: string, input: object) {
+        const tool = turn.tools.find((one) => one.name === name) ?? assert.fail();
+        return tool.run(
+          input,
+          toolContext({ requester: requesterOf(message), mark: (mark) => void marks.push(mark) }),
+        );
+      },
+    };
+  }
+  return { store, file, open };
+}
+
+const note = (id: string, change: Partial<Memory> = {}): Memory => ({
+  id,
+  text: 'prefers oolong tea',
+  scope: 'person',
+  author: ada.id,
+  authorName: 'Ada',
+  chat: ada.id,
+  isPrivate: true,
+  isApproved: false,
+  marks: undefined,
+  at: 1,
+  ...change,
+});
+
+test('S7 K3 a recalled note passes on its mark, and a note without one marks nothing', async (t) => {
+  const { store, open } = await openStage(t);
+  await store.memories.add(note('plain'), 9);
+  await store.memories.add(note('marked', { text: 'lunch with Bob', marks: 'gmail' }), 9);
+  const { call, marks } = await open(direct);
+  assert.match(JSON.stringify(await call('recall', { query: 'oolong' })), /oolong/);
+  assert.deepEqual(marks, []);
+  assert.match(JSON.stringify(await call('recall', { query: 'lunch' })), /lunch with Bob/);
+  assert.deepEqual(marks, ['gmail']);
+});
+
+test('K5 K2 what others can’t see, or a routine, hook or skill began, is not found later', async (t) => {
+  const { open } = await openStage(t);
+  const texts = async (change: Partial<Message>, entry: Partial<Entry> = {}) => {
+    const { turn, entry: make } = await open({ text: 'the deadline is in november', ...change });
+    const one = { ...make(), ...entry } as Entry;
+    return (await turn.said(one, [one])).map(({ text, holder }) => [holder, text]);
+  };
+  assert.deepEqual(await texts(group), [['chat telegram:-100', 'the deadline is in november']]);
+  assert.deepEqual(await texts(direct), [['person telegram:42', 'the deadline is in november']]);
+  assert.deepEqual(await texts({ ...group, ephemeral: true }), [], 'a slash command in a channel');
+  assert.deepEqual(await texts({ ...direct, ephemeral: true }), [], 'none is kept');
+  const task = { kind: 'hook', id: 'h', name: 'ci', prompt: 'Say it.' } as const;
+  assert.deepEqual(await texts({ ...group, task }), []);
+  assert.deepEqual(await texts(group, { marks: 'gmail' }), []);
+  assert.deepEqual(await texts(group, { about: 'skill' }), []);
+  assert.deepEqual(await texts(group, { sender: 'telegram:421' }), []);
+});
+
+test('K5 S7 an answer is found later unless something in its conversation is marked', async (t) => {
+  const { store, open } = await openStage(t);
+  const { turn, transcript, entry } = await open({ ...group, text: 'when?' });
+  const answer: Entry = {
+    kind: 'assistant',
+    content: [{ type: 'text', text: 'In november.' }],
+    stopReason: 'end_turn',
+    model: 'm',
+    at: 2,
+  } as unknown as Entry;
+  const found = async (before: readonly Entry[] = [entry()]) =>
+    (await turn.said(answer, [...before, answer])).map(({ text, author }) => [author, text]);
+  assert.deepEqual(await found(), [[undefined, 'In november.']]);
+  const marked: Entry = {
+    kind: 'tool_result',
+    toolUseId: 't',
+    content: 'x',
+    isError: false,
+    marks: 'gmail',
+    at: 1,
+  };
+  assert.deepEqual(await found([entry(), marked]), []);
+  await store.commit({
+    entries: [{ transcript: `${transcript}#marks`, entry: { kind: 'mark', marks: 'gmail', at: 1 } }],
+  });
+  assert.deepEqual(await found(), [], 'what was started here is marked');
+});
+
+test('S13 Q11 words of a conversation that is damaged in part are nobody’s own', async (t) => {
+  const { store, file, open } = await openStage(t);
+  const { transcript, entry } = await open({ ...direct, text: 'I like oolong tea' });
+  const wordsOf = async () =>
+    (await whoseWords('likes oolong tea', { transcript, sender: ada.id, unattended: false }, store)).words;
+  await store.commit({
+    entries: [
+      { transcript, entry: entry() },
+      { transcript, entry: entry({ item: 'm2' }) },
+    ],
+  });
+  assert.equal(await wordsOf(), 'typed');
+  const db = new DatabaseSync(file);
+  db.prepare(`UPDATE entries SET entry = '{' WHERE seq = (SELECT MIN(seq) FROM entries)`).run();
+  db.close();
+  assert.equal(await wordsOf(), 'unknown');
+});
