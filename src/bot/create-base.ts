@@ -5,6 +5,7 @@ import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
 import { createAnsweredThreads, type AnsweredThreads } from '../conversations/threads.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
+import { createKeptFiles, type KeptFiles } from '../operator/kept-files.ts';
 import { createPeople, type People } from '../operator/operate.ts';
 import { createReplies, type Replies } from '../replies/replies.ts';
 import type { Host } from '../runs/work-deps.ts';
@@ -26,6 +27,7 @@ export type Base = Readonly<{
     settings: ChatSettings;
   }>;
   process: Readonly<{ env: BotParts['host']['env']; stopping: AbortController }>;
+  files: KeptFiles;
   userGroups: UserGroups;
   written(): Config;
   /** Without a config: members of user groups changed (A13). */
@@ -65,7 +67,16 @@ export function createBase(parts: BotParts): Base {
   let written = parts.config;
   let now = runtimeOf(userGroups.expand(written));
 
-  const replies = createReplies({ ...people.users, store, channels, redact: () => now.redact, log });
+  const files = createKeptFiles(parts.folders);
+  const { outgoing } = files;
+  const replies = createReplies({
+    ...people.users,
+    store,
+    outgoing,
+    channels,
+    redact: () => now.redact,
+    log,
+  });
   return {
     host: { runtime: () => now, store, audit, migrations, clock, log },
     clean,
@@ -79,6 +90,7 @@ export function createBase(parts: BotParts): Base {
       settings,
     },
     process: { env, stopping: new AbortController() },
+    files,
     userGroups,
     written: () => written,
     apply(config = written) {

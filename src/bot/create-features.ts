@@ -7,7 +7,7 @@ import { memorySwitch } from '../memory/open-memory.ts';
 import { createShowMemory, type ShowMemory } from '../memory/show-memory.ts';
 import { createTurnMemory, type MemoryOfTurns } from '../memory/turn-memory.ts';
 import { createMcp } from '../mcp/create-mcp.ts';
-import { createKeptFiles } from '../operator/kept-files.ts';
+import type { KeptFiles } from '../operator/kept-files.ts';
 import { createPluginCalls } from '../plugins/plugin-calls.ts';
 import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
@@ -29,7 +29,7 @@ export type Features = Readonly<{
   tools: Toolbox;
   chatAgent: ChatAgent;
   routines: BookDeps;
-  files: ReturnType<typeof createKeptFiles> & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
+  files: KeptFiles & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
 }>;
 
 /** Tools of the web, of plugins and of MCP servers, with their settings (X1-X7). */
@@ -49,11 +49,10 @@ export function createFeatures(base: Base, parts: BotParts): Features {
   const { library, plugins } = parts;
   const { users } = people;
   const { env, stopping } = base.process;
-  const kept = createKeptFiles(parts.folders);
   const deliverArtifacts = createDeliverArtifacts({
     ...chat,
     store,
-    outgoing: kept.outgoing,
+    outgoing: base.files.outgoing,
     clean: base.clean,
   });
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
@@ -84,7 +83,7 @@ export function createFeatures(base: Base, parts: BotParts): Features {
     tools,
     chatAgent: createChatAgent({ ...host, users, chats: chat.settings }),
     routines: { ...host, library, accessOf: people.accessOf, users },
-    files: { ...kept, deliverArtifacts },
+    files: { ...base.files, deliverArtifacts },
   };
 }
 

@@ -6,6 +6,8 @@ import type { DeliverArtifacts } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.ts';
 import type { Step, Store } from '../store/store.ts';
+import type { OutgoingFiles } from './artifacts.ts';
+import { beginningOf, createWholeAnswer } from './whole-answer.ts';
 
 export function partKey(answer: string, index: number): string {
   return `${answer}#${index}`;
@@ -13,14 +15,14 @@ export function partKey(answer: string, index: number): string {
 
 /** Always through the outbox (Q6). */
 export type Replies = Readonly<{
-  /** Split to the channel's size, buttons last. One answer a `key`. */
+  /** Split to the channel's size, whatever its length, buttons last. One answer a `key`. */
   rows(
     conversation: Conversation,
     key: string,
     markdown: string,
     more?: ReplyOptions,
   ): NonNullable<Step['outbox']>;
-  /** And finishes it, in one step. */
+  /** And finishes it, in one step. Of a long answer: its beginning, then all of it as a file. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
   /** Once a key. */
   say(conversation: Conversation, key: string, markdown: string): Promise<void>;
@@ -42,7 +44,8 @@ type AnswerOptions = ReplyOptions &
 export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
 
 export function createReplies(options: {
-  store: Pick<Store, 'commit'>;
+  store: Pick<Store, 'commit' | 'outbox'>;
+  outgoing: Pick<OutgoingFiles, 'keep'>;
   channels: ReadonlyMap<string, Channel>;
   owners(): Promise<readonly string[]>;
   languageOf(person: string): Promise<string | undefined>;
@@ -50,18 +53,21 @@ export function createReplies(options: {
   log: Log;
 }): Replies {
   const { store, channels, owners, languageOf, redact, log } = options;
+  const wholeAnswer = createWholeAnswer(options);
 
-  function rows(
+  function channelOf({ channel: name }: Conversation): Channel {
+    const channel = channels.get(name);
+    // Unsplit, it might be too long and lost.
+    if (channel === undefined) throw new Error(`the channel ${name} is not open`);
+    return channel;
+  }
+
+  function rowsOf(
+    pieces: readonly string[],
     conversation: Conversation,
     key: string,
-    markdown: string,
     more: ReplyOptions = {},
   ): NonNullable<Step['outbox']> {
-    const clean = redact()(markdown);
-    const channel = channels.get(conversation.channel);
-    // Unsplit, it might be too long and lost.
-    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
-    const pieces = channel.split(clean);
     return pieces.map((piece, index) => ({
       key: partKey(key, index),
       conversation,
@@ -74,38 +80,51 @@ export function createReplies(options: {
     }));
   }
 
+  async function bounded(
+    conversation: Conversation,
+    key: string,
+    said: string,
+    more: ReplyOptions = {},
+    language?: string,
+  ): Promise<NonNullable<Step['outbox']>> {
+    const markdown = redact()(said);
+    const channel = channelOf(conversation);
+    const { pieces, isWhole } = beginningOf(markdown, channel.split);
+    const shown = rowsOf(pieces, conversation, key, more);
+    if (isWhole) return shown;
+    const rest = partKey(`${key}!whole`, 0);
+    const part = await wholeAnswer({ key: rest, markdown, channel, language, onlyTo: more.onlyTo });
+    return [...shown, { key: rest, conversation, part }];
+  }
+
   return {
-    rows,
+    rows: (conversation, key, markdown, more) =>
+      rowsOf(channelOf(conversation).split(redact()(markdown)), conversation, key, more),
     async answer(message, markdown, more = {}) {
       const replyTo = repliesTo(message);
-      const outbox = rows(message.conversation, more.key ?? message.id, markdown, {
-        replyTo,
-        ...onlyToSender(message),
-        ...more,
-      });
+      const options = { replyTo, ...onlyToSender(message), ...more };
+      const key = more.key ?? message.id;
+      const outbox = await bounded(message.conversation, key, markdown, options, message.sender.language);
       await store.commit({ outbox, done: more.done, entries: more.entries });
     },
     async say(conversation, key, markdown) {
-      await store.commit({ outbox: rows(conversation, key, markdown) });
+      await store.commit({ outbox: await bounded(conversation, key, markdown) });
     },
     async tellOwners(key, words, { alsoTo = [], wordsToThem = words, ...more } = {}) {
       const users = [...new Set([...(await owners()), ...alsoTo])];
-      const reachable = users.filter((person) => channels.has(channelOf(person)));
+      const reachable = users.filter((person) => channels.has(channelNameOf(person)));
       if (reachable.length === 0)
         log.warn({ notice: sayIn(undefined)(words) }, 'there is no owner to tell: set [bot] owner');
       for (const owner of reachable) {
-        const conversation = { channel: channelOf(owner), chat: owner.slice(channelOf(owner).length + 1) };
+        const conversation = {
+          channel: channelNameOf(owner),
+          chat: owner.slice(channelNameOf(owner).length + 1),
+        };
         const say = sayIn(await languageOf(owner));
         const buttons = more.buttons?.map((button) => ({ ...button, label: say(button.label) }));
         const shown = buttons === undefined ? more : { ...more, buttons };
-        await store.commit({
-          outbox: rows(
-            conversation,
-            `${key}:${owner}`,
-            say(alsoTo.includes(owner) ? wordsToThem : words),
-            shown,
-          ),
-        });
+        const told = say(alsoTo.includes(owner) ? wordsToThem : words);
+        await store.commit({ outbox: await bounded(conversation, `${key}:${owner}`, told, shown) });
       }
     },
   };
@@ -116,7 +135,7 @@ export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 
   return ephemeral === true ? { onlyTo: sender.id } : {};
 }
 
-function channelOf(id: string): string {
+function channelNameOf(id: string): string {
   return id.slice(0, id.indexOf(':'));
 }
 

@@ -135,3 +135,43 @@ for (const store of storeNames) {
     }
   });
 }
+
+for (const store of storeNames) {
+  test(`Q6 H2 on the ${store} store an answer too long for messages comes once and whole, wherever kill -9 falls`, async (t) => {
+    if (store !== 'embedded' && !thorough) return t.skip('in npm run test:crash');
+    const opened = await openStoreFor(store);
+    if (opened === undefined) return t.skip(noPostgres);
+    t.after(opened.close);
+    const whole = Array.from({ length: 1_500 }, (_, line) => `Line ${line}, with some words in it.`).join(
+      '\n\n',
+    );
+    const rows = '(INSERT INTO outbox|skillet\\.write_steps)\\b.*!whole#0';
+    for (const when of ['before', 'committed'] as const) {
+      const stage = await openCrashStage({
+        ...(await freshStore(opened)),
+        channels: ['telegram'],
+        script: () => whole,
+      });
+      try {
+        const ann = stage.telegram.person({ name: 'Ann' });
+        const first = stage.start({ preload: killingAt({ at: rows, when }) });
+        await first.ready;
+        ann.says('write much');
+        await hasKilledItself(first, when);
+        const second = stage.start();
+        assert.equal((await ann.dm.nextFile('answer.md')).file.bytes.toString(), whole, when);
+        for (let tries = 0; tries < 500 && (await leftIn(stage, opened)) > 0; tries++) await delay(20);
+        const exit = await second.stop();
+        assert.deepEqual(exit, { code: 0, signal: null }, second.errors().join('\n'));
+        const sent = ann.dm.everSent().filter(({ deleted }) => !deleted);
+        assert.equal(sent.filter(({ file }) => file !== undefined).length, 1, when);
+        const texts = sent.filter(({ file }) => file === undefined).map(({ text }) => text);
+        assert.equal(texts.length, 10, when);
+        assert.ok(whole.startsWith(texts.join('\n\n')), when);
+        assert.equal(await leftIn(stage, opened), 0, when);
+      } finally {
+        await stage.close();
+      }
+    }
+  });
+}

@@ -54,6 +54,7 @@ async function stageOf(
   const redact = (): ((text: string) => string) => (text) => text;
   const voice = createReplies({
     store,
+    outgoing,
     channels,
     owners: async () => [],
     languageOf: async () => undefined,

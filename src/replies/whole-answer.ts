@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { Channel, Part } from '../core/channel.ts';
+import { sayIn } from '../core/texts/say.ts';
+import type { Store } from '../store/store.ts';
+import type { OutgoingFiles } from './artifacts.ts';
+
+const mostMessages = 10;
+/** Characters. The second fills ten messages of any channel; to split more takes seconds. */
+const readAtMost = [50_000, 150_000] as const;
+const fileName = 'answer.md';
+
+/** As many messages as an answer may have (H2). */
+export function beginningOf(
+  markdown: string,
+  split: Channel['split'],
+): Readonly<{ pieces: readonly string[]; isWhole: boolean }> {
+  for (const most of readAtMost) {
+    const head = headOf(markdown, most);
+    const pieces = split(head);
+    if (pieces.length > mostMessages) return { pieces: pieces.slice(0, mostMessages), isWhole: false };
+    if (head === markdown || most === readAtMost.at(-1)) return { pieces, isWhole: head === markdown };
+  }
+  throw new Error('not reached');
+}
+
+function headOf(markdown: string, most: number): string {
+  if (markdown.length <= most) return markdown;
+  const line = markdown.lastIndexOf('\n', most);
+  return markdown.slice(0, line > most / 2 ? line : most).toWellFormed();
+}
+
+type Long = Readonly<{
+  /** Outbox key of the part. */
+  key: string;
+  markdown: string;
+  channel: Channel;
+  language: string | undefined;
+  onlyTo: string | undefined;
+}>;
+
+/** What follows the beginning of a long answer: all of it as a file. The same key is the same file. */
+export function createWholeAnswer(options: {
+  store: Readonly<{ outbox: Pick<Store['outbox'], 'receipt'> }>;
+  outgoing: Pick<OutgoingFiles, 'keep'>;
+}): (long: Long) => Promise<Part> {
+  const { store, outgoing } = options;
+  return async ({ key, markdown, channel, language, onlyTo }) => {
+    const say = sayIn(language);
+    const none = {
+      markdown: say`This answer is too long for the chat, so the rest is left out. Ask me for it in smaller parts.`,
+      onlyTo,
+    };
+    // Files can't go to one person in a group. What was sent already needs no bytes.
+    if (onlyTo !== undefined || (await store.outbox.receipt(key)) !== undefined) return none;
+    const id = createHash('sha256').update(key).digest('hex').slice(0, 32);
+    const kept = await outgoing.keep(id, markdown, fileName, channel.files.largest);
+    if (kept === 'too large' || kept === 'full') return none;
+    return {
+      markdown: say`This answer is too long for the chat. All of it is in ${fileName}.`,
+      file: { id, name: fileName, mime: 'text/markdown', size: kept.size, language },
+    };
+  };
+}
