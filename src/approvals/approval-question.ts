@@ -1,4 +1,6 @@
 import type { StandingRule } from './standing-rules.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
+import { conversationKey } from '../core/conversation.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { DeliverArtifacts, Requester } from '../core/tool.ts';
 import { codeBlock, inlineCode, printable } from '../lib/text/text.ts';
@@ -54,7 +56,7 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
     const { requester, toolUseId } = call;
     /** Redacted (S2). */
     const inView = (input: string): string | undefined =>
-      replies.rows(requester.conversation, '', input)[0]?.part.markdown;
+      replies.rows(requester.conversation, '', `${forWhom(requester, say)}${input}`)[0]?.part.markdown;
     if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
     if (deliverArtifacts === undefined) return { rows };
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
@@ -69,19 +71,26 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   }
 
   function rowsOn(id: string, call: ApprovalRequest, what: string): Rows {
-    const say = sayIn(call.requester.language);
-    const words = ['yes', 'no', ...(call.standing === undefined ? [] : ['always'])];
+    const { requester, standing } = call;
+    const say = sayIn(requester.language);
+    const words = [say`yes`, say`no`, ...(standing === undefined ? [] : [say`always`])];
     const answers = words.map((word) => inlineCode(`${word} ${id}`)).join(' / ');
     const because = call.because === undefined ? '' : `\n\n${call.because}`;
-    const question = say`Approve it within 5 minutes? Press a button, or write ${answers}.`;
-    const text = `${what}${because}\n\n${question}`;
+    const question = say`Approve it within 5 minutes? Press a button, or reply ${answers}.`;
+    const text = `${forWhom(requester, say)}${what}${because}\n\n${question}`;
     const buttons = [
       { label: say`Approve`, action: `ask:${id}:approve` },
       { label: say`Deny`, action: `ask:${id}:deny` },
-      ...(call.standing === undefined ? [] : [{ label: say`Always`, action: `ask:${id}:always` }]),
+      ...(standing === undefined ? [] : [{ label: say`Always`, action: `ask:${id}:always` }]),
     ];
-    return replies.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
+    const { conversation, replyTo } = requester;
+    return replies.rows(conversation, `ask:${id}`, text, { buttons, replyTo });
   }
+}
+
+/** Where several people ask. As code a name mentions nobody. */
+function forWhom({ chatType, name, sender }: Requester, say: Say): string {
+  return chatType === 'private' ? '' : `${say`For ${inlineCode(name ?? sender)}:`}\n\n`;
 }
 
 /** Every field whole, hidden characters escaped (T8). */
@@ -143,6 +152,21 @@ export function outcomeText(ask: PendingRequest): string {
   const name = inlineCode(answer?.name ?? answer?.by ?? '');
   if (answer?.value === 'always') return say`Approved from now on, for any input, by ${name}: ${what}.`;
   return isApproved(ask) ? say`Approved by ${name}: ${what}.` : say`Denied by ${name}: ${what}.`;
+}
+
+export function auditOf(ask: PendingRequest): AuditEvent {
+  const { id, payload, conversation, requester, state, answer } = ask;
+  const answered = isApproved(ask) ? 'approved' : 'denied';
+  return {
+    event: 'approval',
+    id,
+    tool: textOf(payload['tool']),
+    skill: payload['skill'] === undefined ? undefined : textOf(payload['skill']),
+    conversation: conversationKey(conversation),
+    requester,
+    outcome: state === 'answered' || state === 'open' ? answered : state,
+    by: answer?.by,
+  };
 }
 
 export function languageOf({ payload }: PendingRequest): string | undefined {

@@ -9,9 +9,9 @@ import { raceTimeout } from '../lib/async/deadline.ts';
 import { interrupted } from '../core/tool-call.ts';
 import { outcomeKey, type PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
-import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import {
+  auditOf,
   createApprovalQuestion,
   isApproved,
   languageOf,
@@ -37,6 +37,8 @@ type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } 
 export const askAnswers = ['approve', 'deny', 'always'] as const;
 export type AskAnswer = (typeof askAnswers)[number];
 
+type Answerer = Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>;
+
 export type Approvals = Readonly<{
   /** Asks once a call, in its conversation, and waits. */
   request(
@@ -45,11 +47,9 @@ export type Approvals = Readonly<{
     how?: Readonly<{ patienceMs?: number; deliverArtifacts?: DeliverArtifacts }>,
   ): Promise<Approval>;
   /** Once, from the requester or an approver. */
-  answer(
-    id: string,
-    from: Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>,
-    value: AskAnswer,
-  ): Promise<Answered>;
+  answer(id: string, from: Answerer, value: AskAnswer): Promise<Answered>;
+  /** Whether it is open in their conversation, and theirs to answer. */
+  awaits(id: string, from: Answerer): Promise<boolean>;
   /** Shows the outcome and wakes waiters. */
   settled(id: string): Promise<void>;
   /** Until shutdown: expires questions, finishes crashed ones. */
@@ -203,20 +203,34 @@ export function createApprovals(
       : outcomeText(ask);
   }
 
+  /** Asked in this conversation. */
+  async function askedIn(conversation: Conversation, id: string): Promise<PendingRequest | undefined> {
+    const ask = await store.asks.find(id);
+    const isHere = ask !== undefined && conversationKey(ask.conversation) === conversationKey(conversation);
+    return isHere && ask.kind === 'approval' ? ask : undefined;
+  }
+
+  async function mayAnswer({ payload, requester }: PendingRequest, sender: string): Promise<boolean> {
+    if (listsId(approvers(), sender)) return true;
+    return payload['byApprover'] === true ? isOwner(sender) : sender === requester;
+  }
+
   return {
     request,
+    async awaits(id, { sender, conversation }) {
+      const ask = await askedIn(conversation, id);
+      return ask?.state === 'open' && ask.expiresAt > clock.now() && mayAnswer(ask, sender);
+    },
     async answer(id, { sender, name, language, conversation }, value) {
       const say = sayIn(language);
-      const ask = await store.asks.find(id);
-      if (ask?.kind !== 'approval' || conversationKey(ask.conversation) !== conversationKey(conversation))
-        return { kind: 'unknown' };
-      const byApprover = ask.payload['byApprover'] === true;
-      const isOther = sender !== ask.requester && !listsId(approvers(), sender);
-      if (byApprover ? !listsId(approvers(), sender) && !(await isOwner(sender)) : isOther) {
+      const ask = await askedIn(conversation, id);
+      if (ask === undefined) return { kind: 'unknown' };
+      if (!(await mayAnswer(ask, sender))) {
         log.warn({ ask: id, sender }, 'somebody answered who may not');
-        const text = byApprover
-          ? say`Only an owner or an approver can decide that.`
-          : say`Only the person who asked for this or an approver can answer.`;
+        const text =
+          ask.payload['byApprover'] === true
+            ? say`Only an owner or an approver can decide that.`
+            : say`Only the person who asked for this or an approver can answer.`;
         return { kind: 'not_yours', text };
       }
       const standing = storedRule.safeParse(ask.payload['standing']);
@@ -253,21 +267,6 @@ function outcomeOf(ask: PendingRequest): Approval {
   if (ask.state === 'answered')
     return isApproved(ask) ? { kind: 'approved', by: ask.answer?.by ?? '' } : { kind: 'denied' };
   return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
-}
-
-function auditOf(ask: PendingRequest): AuditEvent {
-  const { id, payload, conversation, requester, state, answer } = ask;
-  const answered = isApproved(ask) ? 'approved' : 'denied';
-  return {
-    event: 'approval',
-    id,
-    tool: textOf(payload['tool']),
-    skill: payload['skill'] === undefined ? undefined : textOf(payload['skill']),
-    conversation: conversationKey(conversation),
-    requester,
-    outcome: state === 'answered' || state === 'open' ? answered : state,
-    by: answer?.by,
-  };
 }
 
 const storedRule = z.object({

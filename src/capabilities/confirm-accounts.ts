@@ -145,7 +145,7 @@ export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAcc
   return [
     say`${inlineCode(flow.capability)} is linked to this account:`,
     [`- ${inlineCode(printable(account_ref))}`, ...known.slice(0, 10)].join('\n'),
-    say`Is this your account, and may I use it? Press a button, or write ${inlineCode(`yes ${flow.id}`)} or ${inlineCode(`no ${flow.id}`)}.`,
+    say`Is this your account, and may I use it? Press a button, or write ${inlineCode(`${say`yes`} ${flow.id}`)} or ${inlineCode(`${say`no`} ${flow.id}`)}.`,
   ].join('\n\n');
 }
 

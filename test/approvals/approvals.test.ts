@@ -80,6 +80,23 @@ test('T8 A12 an answer counts in the conversation of the question alone, and is 
   await store.close();
 });
 
+test('T8 A12 a question waits for its person and approvers, in its conversation, while it is open', async () => {
+  const { clock, store, approvals } = await setUp();
+  await approvals.request(call, new AbortController().signal, { patienceMs: 0 });
+  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const waits = (sender: string, place: typeof conversation = conversation) =>
+    approvals.awaits(id, { sender, conversation: place });
+  assert.equal(await waits('telegram:42'), true);
+  assert.equal(await waits('telegram:9'), true, 'an approver');
+  assert.equal(await waits('telegram:1'), false, 'an owner is no approver');
+  assert.equal(await waits('telegram:666'), false);
+  assert.equal(await waits('telegram:42', { channel: 'telegram', chat: '-7' }), false);
+  assert.equal(await approvals.awaits('ZZZZZZZZ', { sender: 'telegram:42', conversation }), false);
+  await clock.advance(300_000);
+  assert.equal(await waits('telegram:42'), false, 'its time is over');
+  await store.close();
+});
+
 test('T8 no is no, an approver counts, and "Always" is told once it is stored', async () => {
   const stored = Promise.withResolvers<void>();
   const { store, approvals } = await setUp(() => stored.promise);
@@ -133,6 +150,7 @@ test('K1 T8 where an approver has to agree, the requester’s own yes does not c
   await approvals.request(asked, new AbortController().signal, { patienceMs: 0 });
   const [{ id } = assert.fail()] = await store.asks.open(conversation);
   const from = (sender: string) => approvals.answer(id, { sender, conversation }, 'approve');
+  assert.equal(await approvals.awaits(id, { sender: call.requester.sender, conversation }), false);
   assert.equal((await from(call.requester.sender)).kind, 'not_yours');
   assert.equal((await from('telegram:9')).kind, 'taken', 'an approver');
   await store.close();

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerByText, type AnswerDeps } from '../../src/conversations/intake/approve-by-text.ts';
+import {
+  answerByText,
+  answerUnaddressed,
+  type AnswerDeps,
+} from '../../src/conversations/intake/approve-by-text.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { PendingRequest } from '../../src/store/pending-requests.ts';
+import { inEveryLanguage } from '../../src/core/texts/say.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -40,14 +45,17 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
         answers.push(`${id} ${value}`);
         return { kind: 'taken', text: '' };
       },
+      awaits: async (id: string) => id === 'ABCDEFG0',
     } as unknown as AnswerDeps['approvals'],
     confirmations: { answer: async () => ({ kind: 'unknown' }) },
     store,
     replies: { answer: async () => assert.fail('nobody is answered') },
   };
-  const say = (text: string, more: Partial<Message> = {}) =>
-    answerByText(makeMessage({ text, sentAt: askedAt + 5_000, ...more }), deps);
-  return { say, answers, show, store };
+  const said = (text: string, more: Partial<Message>): Message =>
+    makeMessage({ text, sentAt: askedAt + 5_000, ...more });
+  const say = (text: string, more: Partial<Message> = {}) => answerByText(said(text, more), deps);
+  const sayUnaddressed = (text: string) => answerUnaddressed(said(text, {}), deps);
+  return { say, sayUnaddressed, answers, show, store };
 }
 
 test('H11 T8 a plain yes or no, in any language of the bot, answers the only question', async () => {
@@ -111,4 +119,82 @@ test('H11 T8 a plain yes counts only for what was shown, and only as the next wo
   await said.store.commit({ entries: [{ transcript: 'telegram:42', entry }] });
   assert.equal(await said.say('yes'), false);
   assert.deepEqual([...unseen.answers, ...waiting.answers, ...said.answers], ['ABCDEFG0 deny']);
+});
+
+const code = 'ABCDEFG0';
+const printed = {
+  approve: inEveryLanguage('yes'),
+  deny: inEveryLanguage('no'),
+  always: inEveryLanguage('always'),
+} as const;
+
+test('T8 H14 what a question prints in any language is taken as written, with or without a mention', async () => {
+  const { say, sayUnaddressed, answers } = await setUp({});
+  for (const [value, words] of Object.entries(printed)) {
+    assert.equal(words.length, 8);
+    for (const word of words)
+      for (const text of [
+        `${word} ${code}`,
+        `${word.toUpperCase()}  ${code.toLowerCase()} `,
+        `\`${word} ${code}\``,
+        `${word.normalize('NFD')}\u3000\`${code}\``,
+      ])
+        for (const answer of [say, sayUnaddressed]) {
+          answers.length = 0;
+          assert.ok(await answer(text), text);
+          assert.deepEqual(answers, [`${code} ${value}`], text);
+        }
+  }
+});
+
+/** A word and the code, in what is no answer. */
+const around: readonly ((word: string) => string)[] = [
+  (word) => `I would say ${word} ${code}`,
+  (word) => `${word} ${code}?`,
+  (word) => `${word} ${code} please`,
+  (word) => `${word}, ${code}`,
+  (word) => `${word}: ${code}`,
+  (word) => `${word} ${code}, but not now`,
+  (word) => `not ${word} ${code}`,
+  (word) => `${word} ${word} ${code}`,
+  (word) => `"${word} ${code}"`,
+  (word) => `> ${word} ${code}`,
+  (word) => `>${word} ${code}`,
+  (word) => `~~${word} ${code}~~`,
+  (word) => `~${word} ${code}~`,
+  (word) => `write ${word} ${code}\n`,
+  (word) => `Ann: ${word} ${code}`,
+  (word) => `${word} ${code}\n${word} ${code}`,
+  (word) => `${code} ${word}`,
+  (word) => `${word} ${code}0`,
+  (word) => `${word} ${code.slice(1)}`,
+  (word) => `${word}${code}`,
+  (word) => `${word} / no ${code}`,
+  (word) => `- ${word} ${code}`,
+  (word) => `/${word} ${code}`,
+  (word) => `${word} ${code} 👍`,
+];
+
+test('T8 H14 a code inside other words, quoted or asked about, decides nothing in any language', async () => {
+  const { say, sayUnaddressed, answers } = await setUp({});
+  const texts = Object.values(printed)
+    .flat()
+    .flatMap((word) => around.map((make) => make(word)));
+  assert.ok(texts.length > 500);
+  for (const text of texts)
+    for (const answer of [say, sayUnaddressed]) assert.ok(!(await answer(text)), text);
+  for (const other of ['maybe', 'stop', 'ok', 'so', 'yesno'])
+    assert.ok(!(await say(`${other} ${code}`)), other);
+  const forwarded = { name: 'Bob', own: false, text: `yes ${code}` };
+  assert.ok(!(await say('', { shared: [forwarded] })));
+  assert.ok(!(await say('look', { replyTo: forwarded })));
+  assert.deepEqual(answers, []);
+});
+
+test('T8 H10 without a mention only a code that waits for this person is heard, and a plain yes never', async () => {
+  const { sayUnaddressed, answers, show } = await setUp({});
+  await show();
+  for (const text of ['yes', 'no', 'yes ABCDEFG1', 'hello'])
+    assert.equal(await sayUnaddressed(text), false, text);
+  assert.deepEqual(answers, []);
 });

@@ -65,13 +65,19 @@ export const approvalMutations = [
     ['a rule holds for a changed tool', 'sender, ...of]);', 'sender]);'],
   ]),
   ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
-    ['anybody answers', 'sender !== ask.requester && !listsId(approvers(), sender)', 'false'],
-    ['approvers do not count', ' && !listsId(approvers(), sender)', ''],
+    ['anybody answers', 'isOwner(sender) : sender === requester', 'isOwner(sender) : true'],
+    ['approvers do not count', 'if (listsId(approvers(), sender)) return true;', ''],
     [
       'an answer counts in any chat',
-      ' || conversationKey(ask.conversation) !== conversationKey(conversation)',
-      '',
+      'conversationKey(ask.conversation) === conversationKey(conversation)',
+      'true',
     ],
+    [
+      'what is over is heard without a mention',
+      "ask?.state === 'open' && ask.expiresAt > clock.now()",
+      'ask',
+    ],
+    ['anybody is heard without a mention', ' && mayAnswer(ask, sender);', ';'],
     ['always where each time is asked', "value === 'always' && !standing.success", 'false'],
     [
       'the question is bound to no input',
@@ -233,5 +239,8 @@ export const approvalMutations = [
     ['a yes counts after other words that wait', 'if (waiting) return true;', ''],
     ['a yes counts after other words', 'entry.sender === sender.id && ', 'false && '],
     ['a yes counts for what somebody else is asked', 'requester === sender.id', 'true'],
+    ['a code after other words decides', 'const coded = /^\\s*`?', 'const coded = /`?'],
+    ['a code before other words decides', '`?\\s*$/u', '`?\\s*/u'],
+    ['any code is heard without a mention', '|| !(await deps.approvals.awaits(code, personOf(message)))', ''],
   ]),
 ];

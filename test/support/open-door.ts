@@ -53,6 +53,7 @@ export async function openDoor(t: TestContext) {
     asked: {
       signIns,
       answerAsks: async () => false,
+      answerUnaddressed: async () => false,
       settings: { takeValue: async () => false, takeForm: fails },
     },
     pages: { press: fails, showHome: fails, suggestPrompts: fails },

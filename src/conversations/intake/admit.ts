@@ -35,6 +35,8 @@ export type AdmitDeps = Readonly<{
   asked: Readonly<{
     signIns: GuardSignIns;
     answerAsks(message: Message): Promise<boolean>;
+    /** What names its question is heard without a mention (T8). */
+    answerUnaddressed(message: Message): Promise<boolean>;
     settings: Pick<SettingsTalk, 'takeValue'>;
   }>;
   replies: Pick<Replies, 'answer'>;
@@ -47,7 +49,7 @@ const tooMany = fixed`Too many messages are waiting here, so I skipped this one.
 /** Admits, answers at once (Q4) or enqueues (Q1). Rejects if storing fails, so the platform resends. */
 export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void> {
   const { users, strangers } = deps.people;
-  const { signIns, answerAsks, settings } = deps.asked;
+  const { signIns, answerAsks, answerUnaddressed, settings } = deps.asked;
   const { commands } = deps.reading;
   // Before anything is decided, stored or logged.
   if (await signIns.takes(event.message)) return;
@@ -57,6 +59,7 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   // An expected secret needs no mention.
   const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
   if (mayAct && (await settings.takeValue(message))) return;
+  if (!decision.allowed && mayAct && (await answerUnaddressed(message))) return;
   if (!decision.allowed) return refuse(message, decision, deps);
   await users.heard(message.sender);
   if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;

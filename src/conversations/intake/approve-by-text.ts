@@ -6,22 +6,24 @@ import type { Replies } from '../../replies/replies.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Replace a button or command (H11, H14). */
-const words: Readonly<Record<'stop' | 'yes' | 'no', ReadonlySet<string>>> = {
+const words: Readonly<Record<'stop' | 'yes' | 'no' | 'always', ReadonlySet<string>>> = {
   stop: wordSet('stop stopp halt para parar pare detente arrête arrêtez стоп やめて 止めて 停 停止'),
   yes: wordSet('yes y yep yeah ja sí si oui sim да はい 是 是的'),
   no: wordSet('no n nope nein non não nao нет いいえ 不 否'),
+  always: wordSet('always immer siempre toujours sempre всегда 常に 始终'),
 };
 
-/** For platforms without buttons (T8). */
-const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
+/** A word and a code, and nothing else, as the question prints them (T8). */
+const coded = /^\s*`?([\p{L}\p{M}]+)\s+`?([0-9A-Za-z]{8})`?\s*$/u;
 
 /** Telegram tells times in whole seconds. */
 const wholeSeconds = 999;
 
-const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
+const answers = { yes: 'approve', no: 'deny', always: 'always' } as const satisfies Record<string, AskAnswer>;
+type Answer = Readonly<{ word: keyof typeof answers; code: string }>;
 
 export type AnswerDeps = Readonly<{
-  approvals: Pick<Approvals, 'answer'>;
+  approvals: Pick<Approvals, 'answer' | 'awaits'>;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
   replies: Pick<Replies, 'answer'>;
@@ -29,16 +31,14 @@ export type AnswerDeps = Readonly<{
 
 /** Outside the queue (Q4). False if it answers nothing. */
 export async function answerByText(message: Message, deps: AnswerDeps): Promise<boolean> {
-  const [, typed = '', named = ''] = answer.exec(message.text) ?? [];
-  const [word, code] = named === '' ? await plainAnswer(message, deps.store) : [typed, named.toUpperCase()];
-  if (code === '') return false;
-  const { sender, conversation } = message;
-  const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
-  const value = answers[word.toLowerCase()] ?? 'deny';
-  const answered = await deps.approvals.answer(code, from, value);
+  const answer = codedAnswer(message.text) ?? (await plainAnswer(message, deps.store));
+  if (answer === undefined) return false;
+  const { word, code } = answer;
+  const from = personOf(message);
+  const answered = await deps.approvals.answer(code, from, answers[word]);
   if (answered.kind === 'unknown') {
-    if (value === 'always') return false;
-    const confirmed = await deps.confirmations.answer(code, from, value === 'approve');
+    if (word === 'always') return false;
+    const confirmed = await deps.confirmations.answer(code, from, word === 'yes');
     if (confirmed.kind === 'refused') await deps.replies.answer(message, confirmed.text);
     return confirmed.kind !== 'unknown';
   }
@@ -47,20 +47,34 @@ export async function answerByText(message: Message, deps: AnswerDeps): Promise<
   return true;
 }
 
+/** Without a mention, what a question prints is heard from those it waits for. Everybody else gets no sign (T8, H10). */
+export async function answerUnaddressed(message: Message, deps: AnswerDeps): Promise<boolean> {
+  const code = codedAnswer(message.text)?.code;
+  if (code === undefined || !(await deps.approvals.awaits(code, personOf(message)))) return false;
+  return answerByText(message, deps);
+}
+
+function personOf({ sender: { id, name, language }, conversation }: Message) {
+  return { sender: id, name, conversation, language };
+}
+
+function codedAnswer(text: string): Answer | undefined {
+  const [, typed = '', code = ''] = coded.exec(text.normalize('NFC')) ?? [];
+  const word = plainWord(typed);
+  return word === undefined || word === 'stop' ? undefined : { word, code: code.toUpperCase() };
+}
+
 /** Only as this person's next message, with one question open (H11). */
-async function plainAnswer(
-  message: Message,
-  store: AnswerDeps['store'],
-): Promise<readonly [word: string, code: string]> {
+async function plainAnswer(message: Message, store: AnswerDeps['store']): Promise<Answer | undefined> {
   const { text, conversation, sender, sentAt } = message;
   const word = plainWord(text);
-  if (word !== 'yes' && word !== 'no') return ['', ''];
+  if (word !== 'yes' && word !== 'no') return undefined;
   const theirs = (await store.asks.open(conversation)).filter(({ requester }) => requester === sender.id);
   const [ask, ...more] = theirs;
-  if (ask?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < ask.askedAt) return ['', ''];
+  if (ask?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < ask.askedAt) return undefined;
   const { message: shown } = ask.payload;
-  if (typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined) return ['', ''];
-  return (await hasSpokenSince(message, ask.askedAt, store)) ? ['', ''] : [word, ask.id.toUpperCase()];
+  if (typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined) return undefined;
+  return (await hasSpokenSince(message, ask.askedAt, store)) ? undefined : { word, code: ask.id };
 }
 
 async function hasSpokenSince(

@@ -19,7 +19,7 @@ import type { Commands } from '../commands.ts';
 import type { JudgeMessage } from '../judge-message.ts';
 import type { Overview } from '../overview.ts';
 import { admit, type AdmitDeps } from './admit.ts';
-import { answerByText } from './approve-by-text.ts';
+import { answerByText, answerUnaddressed } from './approve-by-text.ts';
 import { createMeetGroup, type Groups, type MeetGroup } from './groups.ts';
 import { showHomePage, suggestPrompts, type HomeEvent, type OpenedEvent } from './home-page.ts';
 import { press, type PressEvent, type SayAs } from './presses.ts';
@@ -152,6 +152,7 @@ export function createReceiveEvent(deps: {
   const { overview, settings, memory } = deps.shows;
   const { store, runtime, clock } = host;
   const { signIns, confirmations } = deps.capabilities;
+  const answerDeps = { approvals, confirmations, store, replies };
   const pressDeps = { ...deps, confirmations, settings, memory, replies };
   const page = { users, pairing, overview, settings, runtime, store, writeCommand };
   const presses: ReceiveDeps['pages']['press'] = (event, say) => press(event, say, pressDeps);
@@ -166,7 +167,8 @@ export function createReceiveEvent(deps: {
     reading: deps.reading,
     asked: {
       signIns,
-      answerAsks: (message) => answerByText(message, { approvals, confirmations, store, replies }),
+      answerAsks: (message) => answerByText(message, answerDeps),
+      answerUnaddressed: (message) => answerUnaddressed(message, answerDeps),
       settings,
     },
     pages: {
