@@ -10,7 +10,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { namedElsewhere } from '../tools/allowed-tools.ts';
+import { namedElsewhere, namesListed } from '../tools/allowed-tools.ts';
 import {
   createSkillsList,
   createSkillsSearch,
@@ -18,13 +18,20 @@ import {
   createSkillsReadFile,
 } from '../tools/built-in/skill-lookup.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
-import { createToolRestriction, skillInstructions, type ToolRestriction } from '../tools/tool-restriction.ts';
+import {
+  createToolRestriction,
+  skillInstructions,
+  type LentTools,
+  type ToolRestriction,
+} from '../tools/tool-restriction.ts';
 
 /** A turn's skills (R1, U8) and remaining tools (T6). */
 export type ActiveSkills = Readonly<{
   tools: readonly Tool[];
   inline: InlineSkill;
   restriction: ToolRestriction;
+  /** Whose files the file tools see: of those that are followed, the last that may be read (U8). */
+  readable(): Skill | undefined;
 }>;
 
 export type ActiveSkillDeps = Readonly<{
@@ -54,6 +61,7 @@ type SkillsOfTurn = Readonly<{
   byPerson: SkillUse;
   /** Before any restriction. */
   names(): readonly string[];
+  lent: LentTools;
 }>;
 
 export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: ActiveSkillDeps): ActiveSkills {
@@ -62,6 +70,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
   const restriction = createToolRestriction({
     tools: turn.names,
     elsewhere: deps.tools.outside.names,
+    lent: turn.lent,
     settings() {
       const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
       return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
@@ -86,8 +95,13 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
       }),
       lookup.readFile(open, isPrivate),
     ],
-    inline: (skill, request) => followInline(skill, request, { turn, restriction, deps }),
+    inline: (skill, request) => followInline(skill, request, { restriction, deps }),
     restriction,
+    readable: () =>
+      restriction
+        .followed()
+        .flatMap(({ skill }) => find(skill) ?? [])
+        .at(-1),
   };
 }
 
@@ -123,13 +137,14 @@ async function followInline(
   skill: Skill,
   { args: given, message }: SkillRequest,
   {
-    turn,
     restriction,
     deps: { host, skills, tools },
-  }: Readonly<{ turn: SkillsOfTurn; restriction: ToolRestriction; deps: ActiveSkillDeps }>,
+  }: Readonly<{ restriction: ToolRestriction; deps: ActiveSkillDeps }>,
 ): ReturnType<InlineSkill> {
   const settings = host.runtime().config.skills.byName[skill.name];
-  const why = whyForked(skill, turn.names(), settings, tools.outside.names());
+  const { name, allowedTools = [] } = skill;
+  const mine = restriction.offered({ skill: name, allowedTools });
+  const why = whyForked(skill, mine, settings, tools.outside.names());
   if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
   const args = given ?? message;
   const loaded = await skillInstructions(skill, {
@@ -138,7 +153,10 @@ async function followInline(
     contraction: restriction,
   });
   if (!loaded.ok) return loaded;
-  const data = [...filesOf(skill), loaded.text].join('\n');
+  const readers = ['skills_read_file', ...namesListed(allowedTools, ['read_file'])].filter((reader) =>
+    mine.includes(reader),
+  );
+  const data = [...filesOf(skill, readers), loaded.text].join('\n');
   const { warnings, follows } = loaded;
   const envelope: Envelope = { ok: true, data, warnings, errors: [], follows };
   return { envelope };
@@ -164,9 +182,9 @@ export function whyForked(
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
 }
 
-function filesOf(skill: Skill): readonly string[] {
+function filesOf(skill: Skill, readers: readonly string[]): readonly string[] {
   const { files, cut } = listSkillFiles(skill);
   if (files.length === 0) return [];
   const listed = files.map((file) => `- ${escapeLabels(file)}`);
-  return ['Files of the skill, for skills_read_file:', ...listed, ...(cut ? ['- …'] : [])];
+  return [`Files of the skill, for ${readers.join(' and ')}:`, ...listed, ...(cut ? ['- …'] : [])];
 }

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { decideSkill } from '../access/decide-skill.ts';
 import { restrictedSkills } from '../access/restricted-skills.ts';
+import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import { bringShared } from '../runs/shared-files.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
+import { grepFilesTool } from '../tools/built-in/grep-files.ts';
 import {
   chatScope,
   makeRunFolders,
@@ -30,16 +32,13 @@ const commandTimeoutMs = 120_000;
 export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps): readonly Tool[] {
   const { host, skills } = deps;
   const { folders } = skills;
-  const inChat = toolsIn(turn.chat, { turn, active }, deps);
-  const apart = new Map<string, readonly Tool[]>();
+  const inChat = toolsIn(turn.chat, undefined, { turn, active }, deps);
 
   function toolNow(index: number): Tool {
     const followed = active.restriction.followed().map(({ skill }) => skill);
     const restricted = restrictedSkills(followed, host.runtime().rules, turn.message.chatType);
     const chat = ownFolder(turn.chat, restricted);
-    const made = chat === turn.chat ? inChat : (apart.get(chat) ?? toolsIn(chat, { turn, active }, deps));
-    apart.set(chat, made);
-    const tool = made[index];
+    const tool = toolsIn(chat, active.readable(), { turn, active }, deps)[index];
     if (tool === undefined) throw new Error('each folder has the same tools');
     if (chat === turn.chat) return tool;
     return {
@@ -56,11 +55,12 @@ export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps
 
 function toolsIn(
   chat: string,
+  skill: Skill | undefined,
   { turn, active }: Readonly<{ turn: OpenTurn; active: ActiveSkills }>,
   deps: TurnDeps,
 ): readonly Tool[] {
   const { sandbox, folders } = deps.skills;
-  const places = turnScopes(chat, sandbox);
+  const places = turnScopes(chat, sandbox, skill);
   const quota = deps.host.runtime().config.sandbox.diskMb * 1024 * 1024;
   const names = [nameOfChat(chat)];
   const apart = foldersApart(turn, deps).map(({ host }) => nameOfChat(host));
@@ -69,6 +69,7 @@ function toolsIn(
     readFileTool(places),
     writeFileTool(places, quota),
     listFilesTool(places),
+    grepFilesTool(places),
   ].map((tool) => inFolders(tool, { names, places, folders }));
   const send = sendFileTool(places, () => foldersApart(turn, deps));
   return [...ofChat, inFolders(send, { names: [...names, ...apart], places, folders })];

@@ -1,4 +1,5 @@
 import { whyForked } from '../conversations/active-skills.ts';
+import { lentBy } from '../conversations/lent-tools.ts';
 import type { Models } from '../core/model.ts';
 import type { Config } from '../config/complete-config.ts';
 import { placeInFile } from '../config/config-problem.ts';
@@ -20,7 +21,10 @@ export function hostDiagnostics(
     const given = config.skills.byName[skill.name];
     const model = given?.model ?? skill.model;
     const unknown = model === undefined ? undefined : models.check(model);
-    const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, given) : undefined;
+    const forked =
+      skill.context === 'inline'
+        ? whyForked(skill, [...config.agent.tools, ...lentBy(skill)], given)
+        : undefined;
     const command = isBuiltIn(skill.name);
     const searches =
       skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;

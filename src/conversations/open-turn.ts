@@ -2,6 +2,7 @@ import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import { whileAdmitted } from '../access/while-admitted.ts';
 import { invocationId } from '../agent/models/anthropic-request.ts';
 import type { Viewer } from '../agent/show-to.ts';
+import { builtInTool } from '../core/built-in-tools.ts';
 import { requesterOf, type Message, type Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
@@ -92,7 +93,8 @@ export async function viewersOf(
     const outside = await tools.outside.offered({ ...requester, sender }, 'main');
     const names = new Set(outside.map(({ name }) => name));
     return {
-      tool: (name) => builtIn.has(name) || names.has(name),
+      // What a skill lends shows with the skill's own call.
+      tool: (name) => builtIn.has(name) || names.has(name) || builtInTool(name)?.inline === true,
       skill(name) {
         const skill = turn.registry.get(name);
         if (skill === undefined) return false;

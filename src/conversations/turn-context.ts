@@ -23,6 +23,7 @@ import { catalogueBudget } from '../skills/catalogue.ts';
 import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { activeSkillsOf, createLookupTools, type ActiveSkills, type LookupTools } from './active-skills.ts';
+import { lentTools } from './lent-tools.ts';
 import { openTurn, viewersOf, type OpenTurn, type TurnInput } from './open-turn.ts';
 import { continueLater, enqueueSkill, shownTools, toolsOf, type TurnTools } from './turn-tools.ts';
 import type { TurnContext } from './turn.ts';
@@ -63,11 +64,12 @@ export async function createTurnContext(
   ]);
   // Filled below, before any call.
   const names: string[] = [];
-  const ofSkills = { visible: turn.visible, byPerson: turn.use, names: () => names };
+  const lent = lentTools(turn, deps);
+  const ofSkills = { visible: turn.visible, byPerson: turn.use, names: () => names, lent };
   const active = activeSkillsOf(ofSkills, lookup, deps);
   const useSkill = useSkillOf(turn, active, deps);
   const ofMemory = memory?.tools ?? [];
-  const tools = await toolsOf(turn, { active, useSkill, ofMemory }, deps);
+  const tools = await toolsOf(turn, { active, useSkill, ofMemory, lent }, deps);
   names.push(...tools.all.map(({ name }) => name));
   return {
     viewers: await viewersOf(turn, deps),

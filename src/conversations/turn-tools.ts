@@ -9,6 +9,7 @@ import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import { whoseWords } from '../memory/whose-words.ts';
 import { routineTools, type WhoseWords } from '../routines/routine-tools.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
+import type { LentTools } from '../tools/tool-restriction.ts';
 import type { ActiveSkills } from './active-skills.ts';
 import { wasStarted } from './inbox-worker.ts';
 import { folderTools } from './folder-tools.ts';
@@ -30,7 +31,8 @@ export async function toolsOf(
     active,
     useSkill,
     ofMemory,
-  }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofMemory: readonly Tool[] }>,
+    lent,
+  }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofMemory: readonly Tool[]; lent: LentTools }>,
   deps: TurnDeps,
 ): Promise<TurnTools> {
   const { config } = deps.host.runtime();
@@ -60,7 +62,8 @@ export async function toolsOf(
   const fromOutside = turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, deps)) : outside;
   const others = [...toEnd, ...built.filter(({ name }) => wanted.has(name)), ...fromOutside];
   const queued = new Set(turn.task === undefined ? fromOutside : []);
-  return { all: [...ofSkills, ...others], others, queued };
+  const borrowed = built.filter(({ name }) => lent.names.has(name));
+  return { all: [...ofSkills, ...others, ...borrowed], others, queued };
 }
 
 export function shownTools(

@@ -16,6 +16,8 @@ type BuiltInTool = Readonly<{
   main?: Offer;
   /** `allowed_tools` (T5). Absent: never. */
   runs?: Offer;
+  /** Also the main agent's, while it follows an inline skill whose list names it (U8). */
+  inline?: true;
   needs?: 'skills' | 'capabilities' | 'search' | 'memory';
   /** `/tools` leaves it out. */
   inner?: true;
@@ -132,6 +134,7 @@ const table: Readonly<Record<string, BuiltInTool>> = {
     risk: 'safe',
     main: 'named',
     runs: 'default',
+    inline: true,
   },
   write_file: {
     icon: '📝',
@@ -150,6 +153,17 @@ const table: Readonly<Record<string, BuiltInTool>> = {
     risk: 'safe',
     main: 'named',
     runs: 'default',
+    inline: true,
+  },
+  grep_files: {
+    icon: '🔎',
+    title: fixed`Search of files`,
+    says: fixed`Finds words in the files here.`,
+    doing: fixed`looking through the files`,
+    risk: 'safe',
+    main: 'named',
+    runs: 'named',
+    inline: true,
   },
   send_file: {
     icon: '📎',

@@ -9,6 +9,7 @@ import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { ownSkillReadFileTool } from '../tools/built-in/skill-lookup.ts';
 import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
+import { grepFilesTool } from '../tools/built-in/grep-files.ts';
 import { createSkillWritingTools, type SkillWriting } from '../authoring/skill-authoring.ts';
 import { createRunScript, skillsRunScriptTool, toolPackages } from '../tools/built-in/skills-run-script.ts';
 import type { CapOf } from '../tools/built-in/run-command.ts';
@@ -45,9 +46,13 @@ export function plainRunTools({
   const places = runScopes(folders, skill, sandbox);
   return [
     ownSkillReadFileTool(skill),
-    ...[readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)].map(
-      (tool) => inFolders(tool, { names: namesOfRun(folders), places, folders: working }),
-    ),
+    ...[
+      readFileTool(places),
+      writeFileTool(places, quota),
+      listFilesTool(places),
+      grepFilesTool(places),
+      sendFileTool(places),
+    ].map((tool) => inFolders(tool, { names: namesOfRun(folders), places, folders: working })),
     ...createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name)),
     ...web,
   ];

@@ -1,4 +1,5 @@
 import { closeSync, lstatSync, readdirSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { Folders } from '../folders/folders.ts';
 import { enterFolder, openInside, unlessRefused } from '../lib/files/open-inside.ts';
@@ -21,6 +22,7 @@ export async function bringShared(
 }
 
 async function copyNewer(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
   const waiting: (readonly string[])[] = [[]];
   let count = 0;
   for (let way = waiting.pop(); way !== undefined && count < mostFiles; way = waiting.pop()) {

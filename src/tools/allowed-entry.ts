@@ -33,7 +33,7 @@ const otherNames: Readonly<Record<string, string>> = {
   WebFetch: 'web_fetch',
   WebSearch: 'web_search',
   Glob: 'list_files',
-  Grep: 'list_files',
+  Grep: 'grep_files',
   LS: 'list_files',
   AskUserQuestion: 'ask_person',
 };

@@ -131,6 +131,15 @@ export function namedElsewhere(
   });
 }
 
+/** Those of `names` that a list holds by name, not by a glob. */
+export function namesListed(
+  allowedTools: readonly string[] = [],
+  names: readonly string[],
+): readonly string[] {
+  const entries = allowedTools.map(readAllowedEntry);
+  return names.filter((name) => entries.some((entry) => entry.kind === 'name' && entry.pattern === name));
+}
+
 /** Hints about unknown tools; `others` exist beside the built-in ones. */
 export function unknownEntries(
   allowedTools: readonly string[],

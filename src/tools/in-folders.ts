@@ -16,11 +16,11 @@ export function inFolders(
   const how = tool.traits.sideEffects ? 'changes' : 'reads';
   return {
     ...tool,
-    // What it writes is in its input.
+    // What it writes is in its input. A search reads files that it does not name: it counts as a pattern.
     reads: async (input) =>
       tool.name === 'write_file'
         ? undefined
-        : folders.use(names, 'reads', () => hashNamedFiles(places, input)),
+        : folders.use(names, 'reads', () => hashNamedFiles(places, tool.name === 'grep_files' ? '*' : input)),
     async within(work) {
       try {
         return await folders.use(names, how, work);

@@ -15,6 +15,13 @@ import {
 } from './allowed-tools.ts';
 import { readDisallowed, type Disallowed } from './disallowed-tools.ts';
 
+/** Tools that `[agent] tools` leaves out, which the main agent has only while it follows certain skills (U8). */
+export type LentTools = Readonly<{
+  names: ReadonlySet<string>;
+  /** Those that it has through this skill. */
+  by(followed: ActiveSkill): readonly string[];
+}>;
+
 type Judged =
   | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
   | Readonly<{ ok: false; envelope: Envelope }>;
@@ -23,6 +30,8 @@ type Judged =
 export type ToolRestriction = Readonly<
   Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
     followed(): readonly ActiveSkill[];
+    /** What the main agent has while it follows this skill, too, before any list (U8). */
+    offered(following?: ActiveSkill): readonly string[];
     /** Only `follow` binds the turn, once the entry is stored. */
     judge(skill: Pick<Skill, 'name' | 'allowedTools' | 'disallowedTools'>): Judged;
     /** From the next call on. */
@@ -33,19 +42,28 @@ export type ToolRestriction = Readonly<
 export function createToolRestriction(options: {
   tools(): readonly string[];
   elsewhere(): readonly string[];
+  lent: LentTools;
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
   /** Read again: an edit that tightens applies at once (D7). */
   now(skill: string): Pick<Skill, 'allowedTools' | 'disallowedTools'> | undefined;
   log: Log;
 }): ToolRestriction {
-  const { tools, elsewhere, settings, now, log } = options;
+  const { tools, elsewhere, lent, settings, now, log } = options;
   const bound: ActiveSkill[] = [];
 
-  const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): AllowedToolsResult =>
+  const offered = (...more: readonly ActiveSkill[]): readonly string[] => {
+    const through = new Set([...bound, ...more].flatMap(lent.by));
+    return tools().filter((name) => !lent.names.has(name) || through.has(name));
+  };
+  const draw = (
+    list: readonly string[],
+    invalid: 'error' | 'baseline' | 'ignore',
+    granted = offered(),
+  ): AllowedToolsResult =>
     limitAllowedTools(list, {
-      granted: tools(),
-      baseline: tools().filter((name) => builtInTool(name)?.main === 'kept'),
-      everything: tools(),
+      granted,
+      baseline: granted.filter((name) => builtInTool(name)?.main === 'kept'),
+      everything: granted,
       known: knownTools([...tools(), ...elsewhere()]),
       invalid,
       whom: 'the main agent',
@@ -69,10 +87,12 @@ export function createToolRestriction(options: {
       ...more,
       ...bound.flatMap((one) => [...(one.disallowedTools ?? []), ...(now(one.skill)?.disallowedTools ?? [])]),
     ]);
-  const within = (drawn: readonly AllowedTools[], { tool } = disallowed()): readonly string[] =>
-    tools()
-      .filter((name) => drawn.every(({ names }) => names.includes(name)) && !tool(name))
-      .sort();
+  const within = (
+    drawn: readonly AllowedTools[],
+    { tool } = disallowed(),
+    granted = offered(),
+  ): readonly string[] =>
+    granted.filter((name) => drawn.every(({ names }) => names.includes(name)) && !tool(name)).sort();
 
   return {
     get names() {
@@ -82,27 +102,28 @@ export function createToolRestriction(options: {
       return ceilings().find(({ commands }) => commands !== undefined)?.commands;
     },
     allows: (name, input) =>
-      tools().includes(name) &&
+      offered().includes(name) &&
       ceilings().every((each) => each.allows(name, input)) &&
       !disallowed().call(name, input),
     followed: () => [...bound],
+    offered: (following) => offered(...(following === undefined ? [] : [following])),
     judge({ name, allowedTools, disallowedTools }) {
       const { enforcement, invalid } = settings();
       const bare: ActiveSkill = isList(disallowedTools) ? { skill: name, disallowedTools } : { skill: name };
       if (!isList(allowedTools)) return { ok: true, follows: bare, warnings: [] };
       const follows: ActiveSkill = { ...bare, allowedTools };
       if (enforcement === 'off') {
-        report(name, { enforced: false, allowed: tools().length, ignoredReason: 'OFF' });
+        report(name, { enforced: false, allowed: offered(follows).length, ignoredReason: 'OFF' });
         return { ok: true, follows, warnings: [] };
       }
-      const drawn = draw(allowedTools, invalid);
+      const drawn = draw(allowedTools, invalid, offered(follows));
       if (!drawn.ok)
         return { ok: false, envelope: fail(drawn.code, escapeLabels(`${name}: ${drawn.message}`)) };
       if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
         report(name, { enforced: false, allowed: within(ceilings()).length, ignoredReason: 'NO_MATCHES' });
         return { ok: true, follows: bare, warnings: drawn.warnings };
       }
-      const allowed = within([...ceilings(), drawn], disallowed(disallowedTools));
+      const allowed = within([...ceilings(), drawn], disallowed(disallowedTools), offered(follows));
       report(name, { enforced: true, allowed: allowed.length, ignoredReason: null });
       const message = `until the end of this turn you may call only: ${allowed.join(', ') || 'nothing'}`;
       return {

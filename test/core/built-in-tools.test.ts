@@ -7,6 +7,7 @@ import {
   sendFileTool,
   writeFileTool,
 } from '../../src/tools/built-in/file-tools.ts';
+import { grepFilesTool } from '../../src/tools/built-in/grep-files.ts';
 import { decideWrite, writesOfBuiltIn } from '../../src/core/tool-writes.ts';
 import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { riskOf } from '../../src/tools/policy.ts';
@@ -31,7 +32,7 @@ test('T2 T5 T6 what lists can’t take away: skills to look at, files of the ski
   );
   assert.deepEqual(
     builtInNames(({ runs }) => runs === 'named'),
-    ['use_skill', 'remember', 'recall', 'forget_memory', 'skill_write', 'skill_read'],
+    ['use_skill', 'grep_files', 'remember', 'recall', 'forget_memory', 'skill_write', 'skill_read'],
   );
 });
 
@@ -41,6 +42,7 @@ test('I3 T7 the risk that people read is the one that policy judges by', () => {
     readFileTool(places),
     writeFileTool(places, 1),
     listFilesTool(places),
+    grepFilesTool(places),
     sendFileTool(places),
     webFetchTool(),
   ];

@@ -173,6 +173,24 @@ export const approvalMutations = [
     ],
     ['the main agent gets tools of runs', "({ main }) => main || to === 'run'", '() => true'],
   ]),
+  ...changesOf('tools/tool-restriction.ts', 'end-to-end/inline-files.test.ts', [
+    [
+      'a tool that a skill lends is always there',
+      '!lent.names.has(name) || through.has(name)',
+      'true',
+      { only: 'that turn alone' },
+    ],
+  ]),
+  ...changesOf('tools/in-folders.ts', 'end-to-end/inline-files.test.ts', [
+    ['a yes to a search binds no files', "=== 'grep_files' ? '*' : input", "=== 'grep_files' ? '' : input"],
+  ]),
+  ...changesOf('conversations/folder-tools.ts', 'end-to-end/inline-files.test.ts', [
+    [
+      'a restricted inline skill works in the group’s folder',
+      'const chat = ownFolder(turn.chat, restricted);',
+      'const chat = turn.chat;',
+    ],
+  ]),
   ...changesOf('tools/allowed-entry.ts', 'tools/allowed-tools.test.ts', [
     ['a command may go on', 'return text === first;', 'return text.startsWith(first);'],
     ['a last * is any longer word', '`${pieces.at(-1)}${between}`', '`${pieces.at(-1)}`'],

@@ -38,6 +38,7 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
           createToolRestriction({
             tools: () => tools,
             elsewhere: () => [],
+            lent: { names: new Set(), by: () => [] },
             settings: () => ({ enforcement: 'on', invalid }),
             now: (name) => ({ allowedTools: allowedNow(name) }),
             log: quietLog(),

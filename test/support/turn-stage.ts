@@ -39,6 +39,8 @@ const extraTools: Readonly<Record<string, Traits>> = {
   write_file: { ...readOnly, sideEffects: true },
 };
 
+const nothingLent = { names: new Set<string>(), by: () => [] };
+
 type Script = Parameters<typeof scriptedModel>[0];
 
 /**
@@ -144,7 +146,7 @@ export async function openTurnStage(
       library
         .current()
         .skills.filter((skill) => decideSkill(skill, live().rules, { ...byPerson, by: 'model' }).allowed);
-    const ofTurn = { visible, byPerson, names: () => tools.map(({ name }) => name) };
+    const ofTurn = { visible, byPerson, names: () => tools.map(({ name }) => name), lent: nothingLent };
     const following = activeSkillsOf(ofTurn, lookup, skillDeps);
     const { restriction } = following;
     const useSkill = createUseSkill({

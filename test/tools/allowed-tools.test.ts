@@ -60,6 +60,7 @@ test('T5 T6 X7 a list of tools that exist, though not for this person, is enforc
   const turn = createToolRestriction({
     tools: () => ['bash', 'skills_list'],
     elsewhere: () => elsewhere,
+    lent: { names: new Set(), by: () => [] },
     settings: () => ({ enforcement: 'on', invalid: 'ignore' }),
     now: () => undefined,
     log: quietLog(),
@@ -99,7 +100,7 @@ test('T5 names of other programs are mapped', () => {
     assert.deepEqual(listed([name]), ['bash', 'skills_run_script'], name);
   assert.deepEqual(listed(['Edit']), ['write_file']);
   assert.deepEqual(listed(['WebFetch', 'WebSearch']), ['web_fetch']);
-  for (const name of ['Glob', 'Grep', 'LS']) assert.deepEqual(listed([name]), ['list_files']);
+  for (const name of ['Glob', 'LS']) assert.deepEqual(listed([name]), ['list_files']);
 });
 
 test('T5 use_skill counts only when it is written out', () => {

@@ -94,6 +94,7 @@ test('F11 T6 while the main agent follows a skill it loses what the skill disall
   const restriction = createToolRestriction({
     tools: () => host,
     elsewhere: () => [],
+    lent: { names: new Set(), by: () => [] },
     settings: () => ({ enforcement: 'off', invalid: 'error' }),
     now: (name) => ({ disallowedTools: files.get(name) }),
     log: quietLog(),

@@ -70,7 +70,8 @@ export function readFileTool(places: FileScopes): Tool {
   });
 }
 
-function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkill> {
+/** All bytes of a text file, at most 200,000. */
+export function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkill> {
   const found = findInScope(places, path);
   if (!found.ok) return found;
   const { place, names } = found;
@@ -114,7 +115,7 @@ function listOne(places: FileScopes, path: string): Envelope {
   return fail(code, message);
 }
 
-function list(place: FileScope, names: readonly string[]): Listing | undefined {
+export function list(place: FileScope, names: readonly string[]): Listing | undefined {
   const root = place.kind === 'skill' ? place.skill.directory : place.host;
   return root === undefined ? undefined : listInside(root, names);
 }
@@ -126,13 +127,14 @@ function describe(listing: Listing | undefined): string {
 
 const deceptive = /[\p{Cc}\p{Cf}\u2028\u2029"]/u;
 
-/** Quotes names that could pass for another line. */
 function lineOf(file: ListedFile): string {
-  const name = deceptive.test(file.path) ? escaped(file.path) : file.path;
+  const name = shownName(file.path);
   return file.kind === 'folder' ? `${name}/` : `${name} (${byteSize(file.size)})`;
 }
 
-function escaped(name: string): string {
+/** Quotes names that could pass for another line. */
+export function shownName(name: string): string {
+  if (!deceptive.test(name)) return name;
   return JSON.stringify(name).replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,

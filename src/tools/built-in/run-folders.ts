@@ -105,15 +105,15 @@ export function runScopes(
 ): FileScopes {
   return [
     { kind: 'scratch', seen: namesOf(sandbox, 'scratch', scratch), host: scratch },
-    { kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat },
-    ...(skill.directory === undefined
-      ? []
-      : [{ kind: 'skill' as const, seen: namesOf(sandbox, 'skill', skill.directory), skill }]),
+    ...turnScopes(chat, sandbox, skill),
   ];
 }
 
-export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>): FileScopes {
-  return [chatScope(chat, sandbox)];
+/** Of the main agent: `skill` is one that it follows (U8). */
+export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>, skill?: Skill): FileScopes {
+  const own = chatScope(chat, sandbox);
+  if (skill?.directory === undefined) return [own];
+  return [own, { kind: 'skill', seen: namesOf(sandbox, 'skill', skill.directory), skill }];
 }
 
 export type PlainScope = Exclude<FileScope, { kind: 'skill' }>;

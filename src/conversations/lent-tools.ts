@@ -1,0 +1,32 @@
+import { decideSkill } from '../access/decide-skill.ts';
+import { builtInNames } from '../core/built-in-tools.ts';
+import type { Skill } from '../core/skill.ts';
+import { namesListed } from '../tools/allowed-tools.ts';
+import type { LentTools } from '../tools/tool-restriction.ts';
+import type { OpenTurn } from './open-turn.ts';
+import type { TurnDeps } from './turn-context.ts';
+
+const lendable = builtInNames(({ inline }) => inline === true);
+
+/** Those for reading files that an inline skill lists by name. */
+export function lentBy({
+  context,
+  allowedTools,
+}: Pick<Skill, 'context' | 'allowedTools'>): readonly string[] {
+  return context === 'inline' ? namesListed(allowedTools, lendable) : [];
+}
+
+/** As of the turn's beginning, so that its list of tools holds (M13) and no edit widens it (D7). */
+export function lentTools(turn: OpenTurn, { host }: Pick<TurnDeps, 'host'>): LentTools {
+  const { config, rules } = host.runtime();
+  const may = (skill: Skill): boolean =>
+    [turn.use, turn.byModel].some((use) => decideSkill(skill, rules, use).allowed);
+  const skills = turn.task === undefined ? turn.registry.skills : [];
+  const lending = skills.filter((skill) => lentBy(skill).length > 0 && may(skill));
+  const known = new Set(lending.map(({ name }) => name));
+  const own = new Set(config.agent.tools);
+  return {
+    names: new Set(lending.flatMap(lentBy).filter((name) => !own.has(name))),
+    by: ({ skill, allowedTools }) => (known.has(skill) ? namesListed(allowedTools, lendable) : []),
+  };
+}
