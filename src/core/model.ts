@@ -32,6 +32,8 @@ export type ModelAnswer = Readonly<{
   stopReason: Anthropic.StopReason;
   tokens: Tokens;
   model: string;
+  /** From the request to the first byte of the stream, in milliseconds. */
+  firstChunkMs?: number;
   /** May thinking be in a later request (M13)? */
   binding?: string;
 }>;

@@ -10,6 +10,29 @@ import { startWholeBot } from '../support/whole-bot.ts';
 
 const roll = { name: 'skills_run_script', input: { path: 'scripts/roll.sh', args: ['2d6'] } };
 
+/**
+ * Names and OTLP types by OpenTelemetry's conventions for generative AI, at their development stage of 2026:
+ * https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md and gen-ai-agent-spans.md.
+ */
+const conventions: Readonly<Record<string, string>> = {
+  'gen_ai.agent.name': 'stringValue',
+  'gen_ai.conversation.id': 'stringValue',
+  'gen_ai.operation.name': 'stringValue',
+  'gen_ai.provider.name': 'stringValue',
+  'gen_ai.request.model': 'stringValue',
+  'gen_ai.request.stream': 'boolValue',
+  'gen_ai.response.finish_reasons': 'arrayValue',
+  'gen_ai.response.model': 'stringValue',
+  'gen_ai.response.time_to_first_chunk': 'doubleValue',
+  'gen_ai.tool.call.id': 'stringValue',
+  'gen_ai.tool.name': 'stringValue',
+  'gen_ai.tool.type': 'stringValue',
+  'gen_ai.usage.cache_creation.input_tokens': 'intValue',
+  'gen_ai.usage.cache_read.input_tokens': 'intValue',
+  'gen_ai.usage.input_tokens': 'intValue',
+  'gen_ai.usage.output_tokens': 'intValue',
+};
+
 function envOf({ url }: TraceCollector): Readonly<Record<string, string>> {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/`,
@@ -24,7 +47,7 @@ function byName(spans: readonly SeenSpan[], name: string): SeenSpan {
   return found;
 }
 
-test('L4 a message is one trace: turn, model, the call of a skill, its run, its tools, the send', async (t) => {
+test('L4 L19 a message is one trace: turn, model, the call of a skill, its run, its tools, the send', async (t) => {
   const collector = await startTraceCollector(t);
   const bot = await startWholeBot(t, {
     script: callSteps([roll], 'Rolled.'),
@@ -61,7 +84,7 @@ test('L4 a message is one trace: turn, model, the call of a skill, its run, its 
     new Set(chats.map((chat) => parents(chat)[0])),
     new Set(['invoke_agent skillet', 'invoke_agent dice']),
   );
-  for (const { attributes } of chats) {
+  for (const { attributes, startTimeUnixNano, endTimeUnixNano } of chats) {
     assert.equal(attributes['gen_ai.operation.name'], 'chat');
     assert.equal(attributes['gen_ai.request.model'], 'claude-sonnet-5-5');
     assert.equal(attributes['gen_ai.response.model'], 'claude-sonnet-5-5');
@@ -74,7 +97,20 @@ test('L4 a message is one trace: turn, model, the call of a skill, its run, its 
     assert.ok(Number(input) > 0 && Number(input) >= (Number(read) || 0) + (Number(written) || 0));
     assert.equal(attributes['gen_ai.conversation.id'], turn.attributes['gen_ai.conversation.id']);
     assert.equal(String(attributes['gen_ai.request.stream']), 'true');
+    const firstChunk = Number(attributes['gen_ai.response.time_to_first_chunk']) * 1_000;
+    assert.ok(
+      firstChunk >= 0 && firstChunk <= (Number(endTimeUnixNano) - Number(startTimeUnixNano)) / 1e6 + 1,
+      `${firstChunk}`,
+    );
   }
+  for (const { types } of trace)
+    for (const [name, type] of Object.entries(types))
+      if (name.startsWith('gen_ai.')) assert.equal(type, conventions[name], name);
+  const named = new Set(trace.flatMap(({ types }) => Object.keys(types)));
+  assert.deepEqual(
+    Object.keys(conventions).filter((name) => !named.has(name)),
+    [],
+  );
   assert.equal(script.attributes['gen_ai.tool.name'], 'skills_run_script');
   assert.equal(turn.attributes['skillet.resumed'], false);
   assert.equal(turn.service, 'test-bot');

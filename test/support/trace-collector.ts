@@ -13,6 +13,7 @@ const value = z.union([
   words,
   z.strictObject({ arrayValue: z.strictObject({ values: z.array(words) }) }),
   z.strictObject({ intValue: z.string().regex(/^-?\d+$/) }),
+  z.strictObject({ doubleValue: z.number() }),
   z.strictObject({ boolValue: z.boolean() }),
 ]);
 const attributes = z.array(z.strictObject({ key: z.string().min(1), value }));
@@ -38,9 +39,13 @@ const traces = z.strictObject({
   ),
 });
 
-/** A span with its attributes by name. */
+/** A span with its attributes by name, and the OTLP type of each. */
 export type SeenSpan = Omit<z.infer<typeof span>, 'attributes'> &
-  Readonly<{ attributes: Readonly<Record<string, unknown>>; service: unknown }>;
+  Readonly<{
+    attributes: Readonly<Record<string, unknown>>;
+    types: Readonly<Record<string, string | undefined>>;
+    service: unknown;
+  }>;
 
 export type TraceCollector = Readonly<{
   url: string;
@@ -71,6 +76,7 @@ export async function startTraceCollector(t: Pick<TestContext, 'after'>): Promis
           spans.push({
             ...one,
             attributes: named(one.attributes),
+            types: Object.fromEntries(one.attributes.map(({ key, value }) => [key, Object.keys(value)[0]])),
             service: named(resource.attributes)['service.name'],
           });
       return response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

@@ -76,11 +76,16 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
       let streamed = false;
       const attempt = async (): Promise<ModelAnswer> => {
         const silent = streamed;
+        const asked = clock.now();
+        let firstChunkMs: number | undefined;
         const response = await client.messages.create({ ...body, stream: true }, { signal }).asResponse();
         const answer = await readAnswer(response, limits(), {
           sdk,
           clock,
           signal,
+          onChunk() {
+            firstChunkMs ??= clock.now() - asked;
+          },
           onText(text) {
             streamed = true;
             if (!silent) onText?.(text);
@@ -88,7 +93,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
         });
         // From now on its words wait for the end of its thinking.
         thinksFirst ||= answer.beganInside;
-        return toAnswer(answer, request, bound, settings);
+        return { ...toAnswer(answer, request, bound, settings), firstChunkMs };
       };
       try {
         return await withRetries(attempt, {

@@ -34,8 +34,15 @@ export async function readAnswer(
     sdk,
     clock,
     signal,
+    onChunk,
     onText,
-  }: Readonly<{ sdk: Sdk; clock: Clock; signal: AbortSignal; onText(text: string): void }>,
+  }: Readonly<{
+    sdk: Sdk;
+    clock: Clock;
+    signal: AbortSignal;
+    onChunk(): void;
+    onText(text: string): void;
+  }>,
 ): Promise<ReadAnswer> {
   const assembly = createAssembly(limits);
   const began = clock.now();
@@ -60,6 +67,7 @@ export async function readAnswer(
     for (let more = true; more && !body.hasEnded() && !cut;) {
       const next = await reader?.read();
       more = next?.done === false;
+      if (more) onChunk();
       bytes += next?.value?.length ?? 0;
       body.take(decoder.decode(next?.value, { stream: more }));
       cut = isTooMuch();

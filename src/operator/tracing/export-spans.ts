@@ -1,7 +1,7 @@
 import type { Log } from '../../lib/log.ts';
 
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
-type AttributeValue = string | number | boolean | readonly string[];
+type AttributeValue = string | number | boolean | readonly string[] | Readonly<{ seconds: number }>;
 
 /** Times are milliseconds since 1970. `error`: what kind it was, if it failed. */
 export type Span = Readonly<{
@@ -127,6 +127,7 @@ function toAttributes(attributes: Attributes): readonly object[] {
 
 function toValue(value: AttributeValue): object {
   if (typeof value === 'number') return { intValue: String(Math.round(value)) };
+  if (typeof value === 'object' && 'seconds' in value) return { doubleValue: value.seconds };
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   return { arrayValue: { values: value.map(toValue) } };

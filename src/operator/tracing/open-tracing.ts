@@ -175,12 +175,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
           'skillet.model.alias': model.alias,
         };
         return inSpan({ name: `chat ${id ?? model.alias}`, kind: 'client', attributes }, async (told) => {
-          const began = clock.now();
-          let firstAt: number | undefined;
-          const answer = await model.complete(request, signal, (text) => {
-            firstAt ??= clock.now();
-            onText?.(text);
-          });
+          const answer = await model.complete(request, signal, onText);
           const { input, output, cacheRead, cacheWrite } = answer.tokens;
           told({
             attributes: {
@@ -189,7 +184,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
               // With what came from the cache or went into it: the conventions count all of it.
               'gen_ai.usage.input_tokens': input + cacheRead + cacheWrite,
               'gen_ai.response.time_to_first_chunk':
-                firstAt === undefined ? undefined : (firstAt - began) / 1_000,
+                answer.firstChunkMs === undefined ? undefined : { seconds: answer.firstChunkMs / 1_000 },
               'gen_ai.usage.output_tokens': output,
               'gen_ai.usage.cache_read.input_tokens': cacheRead,
               'gen_ai.usage.cache_creation.input_tokens': cacheWrite,
