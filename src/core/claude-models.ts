@@ -69,19 +69,27 @@ function effortsOf(family: string, version: number): readonly Effort[] {
 type Listed = Omit<Prices, 'cacheWrite'>;
 
 const opus: Listed = { in: 5, out: 25, cacheRead: 0.5 };
+const opus4: Listed = { in: 15, out: 75, cacheRead: 1.5 };
+const sonnet4: Listed = { in: 3, out: 15, cacheRead: 0.3 };
 const priceList: Readonly<Record<string, Listed>> = {
   'haiku-5-5': { in: 0.1, out: 0.5, cacheRead: 0.01 },
   'sonnet-5-5': { in: 2, out: 10, cacheRead: 0.1 },
   'opus-5-5': { in: 4, out: 20, cacheRead: 0.2 },
   'fable-5-2': { in: 8, out: 40, cacheRead: 0.2 },
   'fable-5-1': { in: 10, out: 50, cacheRead: 0.25 },
+  'mythos-5-1': { in: 10, out: 50, cacheRead: 0.25 },
   'fable-5-0': { in: 10, out: 50, cacheRead: 1 },
+  'mythos-5-0': { in: 10, out: 50, cacheRead: 1 },
   'sonnet-5-0': { in: 2, out: 10, cacheRead: 0.2 },
-  'sonnet-4-6': { in: 3, out: 15, cacheRead: 0.3 },
+  'sonnet-4-6': sonnet4,
+  'sonnet-4-5': sonnet4,
+  'sonnet-4-0': sonnet4,
   'haiku-4-5': { in: 1, out: 5, cacheRead: 0.1 },
   'opus-5-0': opus,
   'opus-4-8': opus,
   'opus-4-7': opus,
   'opus-4-6': opus,
   'opus-4-5': opus,
+  'opus-4-1': opus4,
+  'opus-4-0': opus4,
 };

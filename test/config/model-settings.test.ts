@@ -59,6 +59,22 @@ for (const toml of taken) {
   test(`M14 no problem: ${toml.trim().replaceAll('\n', ' · ')}`, () => void configOf(toml));
 }
 
+/** Input, output, cache read: https://platform.claude.com/docs/en/about-claude/pricing, November 2026. */
+const listed = {
+  'claude-fable-5-2': [8, 40, 0.2],
+  'claude-fable-5-1': [10, 50, 0.25],
+  'claude-mythos-5-1': [10, 50, 0.25],
+  'claude-mythos-5': [10, 50, 1],
+  'claude-opus-5': [5, 25, 0.5],
+  'claude-opus-4-5-20251101': [5, 25, 0.5],
+  'claude-opus-4-1-20250805': [15, 75, 1.5],
+  'claude-opus-4-20250514': [15, 75, 1.5],
+  'claude-sonnet-4-6': [3, 15, 0.3],
+  'claude-sonnet-4-5-20250929': [3, 15, 0.3],
+  'claude-sonnet-4-20250514': [3, 15, 0.3],
+  'claude-haiku-4-5-20251001': [1, 5, 0.1],
+} as const;
+
 const million = { input: 1e6, output: 1e6, cacheRead: 1e6, cacheWrite: 1e6 };
 const costs: readonly (readonly [string, string, number | undefined])[] = [
   ['', 'sonnet', 2 + 10 + 0.1 + 2.5],
@@ -68,6 +84,10 @@ const costs: readonly (readonly [string, string, number | undefined])[] = [
   ['[models.own]\nmodel = "m"\nprice_in = 1\nprice_out = 3\n', 'own', 1 + 3 + 0.1 + 1.25],
   ['[models.own]\nmodel = "m"\nprice_in = 1\nprice_out = 3\nprice_cache_read = 1\n', 'own', 1 + 3 + 1 + 1.25],
   ['[models.own]\nmodel = "m"\n', 'own', undefined],
+  ...Object.entries(listed).map(
+    ([id, [input, output, read]]) =>
+      [`[models.own]\nmodel = "${id}"\n`, 'own', input * 2.25 + output + read] as const,
+  ),
 ];
 for (const [toml, alias, usd] of costs) {
   test(`M14 a million tokens of each kind of ${alias} cost ${String(usd)} ${toml.trim()}`, () => {
