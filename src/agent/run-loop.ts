@@ -14,6 +14,7 @@ import type { Viewer } from './show-to.ts';
 import { estimateTokens } from './plan-compaction.ts';
 import { toMessages } from './to-messages.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
+import { watchSilence } from './watch-silence.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
 
 export type LoopInput = Readonly<{
@@ -50,6 +51,8 @@ export type LoopDeps = Readonly<{
 
 export type LoopWatcher = Readonly<{
   onText?(text: string): void;
+  /** No word came for a minute; once a model call. */
+  onSilence?(): void;
   /** `final`: no tool calls follow. */
   onWritten?(final: boolean): void;
   /** The number of the model call, from 1. */
@@ -136,9 +139,11 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     watcher?.onIteration?.(readTurn(entries, start).answers.length + 1);
     let unfinished = '';
     let answer: ModelAnswer;
+    const silence = watchSilence(watcher?.onSilence, clock);
     try {
       answer = await model.complete(shorter ? requestWith(offer) : request, signal, (text) => {
         unfinished += text;
+        silence.heard();
         watcher?.onText?.(text);
       });
     } catch (error) {
@@ -146,6 +151,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
       if (!(error instanceof ModelError)) throw error;
       if (error.tooLong && overlong === undefined) return ask(offer, error.sentence);
       return failed(error.sentence, error.passing);
+    } finally {
+      silence.end();
     }
     const names = offer.tools.map(({ name }) => name);
     const content = uniqueCallIds(fitBlocks(answer.content, names), entries);

@@ -2,6 +2,7 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
 import { recordTaint, roomOf, taintAround } from '../access/taint-of.ts';
 import type { Users } from '../access/users.ts';
+import { stillWaiting } from '../agent/watch-silence.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { Channel } from '../core/channel.ts';
@@ -114,6 +115,7 @@ function routine(work: Work, task: RoutineTask, deps: ItemDeps): Promise<void> {
 const unseen: Shown = {
   progress: () => undefined,
   onText: () => undefined,
+  onSilence: () => undefined,
   onWritten: () => undefined,
   end: async () => undefined,
 };
@@ -202,7 +204,8 @@ async function think(
     { ...host, ...people, ...reading, ...chat, questions: agent.questions },
   );
   // Ephemeral messages can't be edited.
-  const watcher = message.ephemeral === true ? undefined : shown;
+  const onSilence = (): void => shown.onSilence(sayIn(message.sender.language)(stillWaiting));
+  const watcher = message.ephemeral === true ? undefined : { ...shown, onSilence };
   const request = { key: item.key, message, transcript, invocation, again, joining, watcher, signal };
   return agent.turn(request, context);
 }

@@ -3,6 +3,7 @@ import type { Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { closeMarks } from '../lib/markdown/close-marks.ts';
 import { oneLine } from '../lib/text/text.ts';
 import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
@@ -27,6 +28,8 @@ export type Work = Readonly<{
 export type Shown = Readonly<{
   progress(text: string): void;
   onText(more: string): void;
+  /** The model is silent: `note` stands below its words until it goes on. */
+  onSilence(note: string): void;
   /** Not `final`: tool calls follow. */
   onWritten(final: boolean): void;
   /** Call before storing the answer. Never rejects. */
@@ -58,6 +61,7 @@ type Showing = {
   line?: string;
   lineDue: boolean;
   words: string;
+  note?: string | undefined;
   wordsDue: boolean;
   wordsAlarm: AbortController;
   wordsShown: boolean;
@@ -68,7 +72,13 @@ export function showProgress(work: Work, deps: ProgressDeps): Shown {
   const channel = deps.channels.get(work.conversation.channel);
   const ignore = (): undefined => undefined;
   if (channel === undefined)
-    return { progress: ignore, onText: ignore, onWritten: ignore, end: async () => undefined };
+    return {
+      progress: ignore,
+      onText: ignore,
+      onSilence: ignore,
+      onWritten: ignore,
+      end: async () => undefined,
+    };
   const { clock } = deps;
   const began = clock.now();
   const showing: Showing = {
@@ -97,7 +107,14 @@ export function showProgress(work: Work, deps: ProgressDeps): Shown {
     },
     onText(more) {
       showing.words += more;
+      showing.note = undefined;
       showWordsIn(firstWordsMs, showing);
+    },
+    onSilence(note) {
+      showing.note = note;
+      showing.line = note;
+      if (showing.wordsShown) showWordsIn(0, showing);
+      else showLine(showing);
     },
     onWritten: (final) => endWords(final, showing),
     end: () => (ended ??= finish(showing)),
@@ -138,15 +155,16 @@ function showWordsIn(ms: number, showing: Showing): void {
 }
 
 async function postWords(showing: Showing): Promise<void> {
-  const { work, channel, placeholder, over, words: markdown } = showing;
+  const { work, channel, placeholder, over, words: markdown, note } = showing;
   showing.wordsDue = false;
   if (markdown.trim() === '' || !(await work.mayRead())) return;
   if (await isBehindAnswer(showing)) return showWordsIn(quietMs, showing);
   // They turned out to be no answer.
   if (over.signal.aborted || !showing.words.startsWith(markdown)) return;
   showing.wordsShown = true;
-  await channel.status(work.conversation, { kind: 'words', markdown }, placeholder);
-  if (showing.words !== markdown) showWordsIn(wordsEveryMs, showing);
+  const words = note === undefined ? markdown : `${closeMarks(markdown)}\n\n${note}`;
+  await channel.status(work.conversation, { kind: 'words', markdown: words }, placeholder);
+  if (showing.words !== markdown || showing.note !== note) showWordsIn(wordsEveryMs, showing);
 }
 
 function endWords(final: boolean, showing: Showing): void {

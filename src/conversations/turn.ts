@@ -57,7 +57,7 @@ type TurnRequest = Readonly<{
   transcript: string;
   invocation: Invocation | undefined;
   again?: true;
-  watcher?: Pick<LoopWatcher, 'onText' | 'onWritten'>;
+  watcher?: Pick<LoopWatcher, 'onText' | 'onSilence' | 'onWritten'>;
   joining?: Joining | undefined;
   signal: AbortSignal;
 }>;

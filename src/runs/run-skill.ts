@@ -2,6 +2,7 @@ import { taintAround } from '../access/taint-of.ts';
 import { isHostCall } from '../agent/models/anthropic-request.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { runLoop } from '../agent/run-loop.ts';
+import { stillWaiting } from '../agent/watch-silence.ts';
 import { filesSent } from '../agent/with-files.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
@@ -98,7 +99,7 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
     const input = { skill, request, context: { ...context, progress: steps.progress }, run };
     const granted = await createContext(input);
     if (!granted.ok) return failedRun(granted.result.code, granted.result.text);
-    const ended = await loopOver(input, { granted, parent, began, onIteration: steps.step }, deps);
+    const ended = await loopOver(input, { granted, parent, began, steps }, deps);
     if (!isShuttingDown(context.signal) && ended.status !== 'needs_input') await granted.clear();
     const { status, code, iterations, tokens, artifacts } = ended;
     const result: SkillResult = {
@@ -118,10 +119,9 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
   };
 }
 
-function showSteps(
-  skill: Skill,
-  context: ToolContext,
-): Readonly<{ progress(line: string): void; step(iteration: number): void }> {
+type Steps = Readonly<{ progress(line: string): void; step(iteration: number): void; silent(): void }>;
+
+function showSteps(skill: Skill, context: ToolContext): Steps {
   const say = sayIn(context.requester.language);
   let step = say`step ${1}`;
   const show = (...words: readonly string[]): void =>
@@ -132,6 +132,7 @@ function showSteps(
       step = say`step ${iteration}`;
       show();
     },
+    silent: () => show(say(stillWaiting)),
   };
 }
 
@@ -143,8 +144,8 @@ async function loopOver(
     granted,
     parent,
     began,
-    onIteration,
-  }: Readonly<{ granted: Granted; parent: string; began: number; onIteration(iteration: number): void }>,
+    steps,
+  }: Readonly<{ granted: Granted; parent: string; began: number; steps: Steps }>,
   { store, zone, clock, log }: RunSkillDeps,
 ): Promise<LoopResult> {
   const { requester } = context;
@@ -195,7 +196,8 @@ async function loopOver(
     append,
     watcher: {
       onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
-      onIteration,
+      onIteration: steps.step,
+      onSilence: steps.silent,
     },
     signal: AbortSignal.any([context.signal, deadline.signal]),
     clock,

@@ -1,8 +1,13 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnthropicModel, type AnthropicModelSettings } from '../../src/agent/models/anthropic-model.ts';
+import { withFallback } from '../../src/agent/models/create-models.ts';
 import { createSilenceWatch } from '../../src/agent/models/silence-watch.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -344,7 +349,7 @@ test('M4 a stream that falls silent is given up after its time and tried again',
     now: () => now,
     async sleep(ms, over) {
       if (ms < 120_000) return;
-      await (server.requests.length === 1 ? fallen.promise : held.promise);
+      await (server.requests.length === 1 && ms === 120_000 ? fallen.promise : held.promise);
       await setImmediate();
       over?.throwIfAborted();
       now += 120_000;
@@ -357,6 +362,47 @@ test('M4 a stream that falls silent is given up after its time and tried again',
     ['found'],
   );
   assert.match(lines.join(''), /silent for 120 s/);
+});
+
+test('M4 a server that sends no header for 290 s is not asked again: the fallback answers', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const answers: ServerResponse[] = [];
+  const mute = createServer((_request, response) => {
+    answers.push(response);
+    asked.resolve();
+  });
+  mute.listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  t.after(() => {
+    mute.closeAllConnections();
+    mute.close();
+  });
+  const waits: number[] = [];
+  const clock: Clock = {
+    now: () => 1_000,
+    async sleep(ms, over) {
+      await asked.promise;
+      over?.throwIfAborted();
+      waits.push(ms);
+    },
+  };
+  const { port } = mute.address() as AddressInfo;
+  const { model, lines } = connect({ url: `http://127.0.0.1:${port}` }, { clock, silenceMs: 120_000 });
+  await assert.rejects(model.complete(hello, signal), (error: unknown) => {
+    assert.ok(error instanceof ModelError && error.passing);
+    assert.match(error.message, /the server was silent for 290 s/);
+    return true;
+  });
+  assert.deepEqual([answers.length, waits], [1, [290_000]]);
+  assert.match(lines.join(''), /the model gave no answer/);
+  const server = await serve(t, [{ content: [{ type: 'text', text: 'from the other' }] }]);
+  const { log } = recorder();
+  const both = withFallback(model, connect(server).model, log);
+  const { content } = await both.complete(hello, signal);
+  assert.deepEqual(
+    content.map((block) => block.type === 'text' && block.text),
+    ['from the other'],
+  );
 });
 
 test('M4 each byte, a ping too, begins the time of silence again', async () => {

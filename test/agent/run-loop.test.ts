@@ -11,6 +11,7 @@ import { ModelError } from '../../src/core/errors.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { isShutdown, shutdownReason } from '../../src/lib/async/shutdown.ts';
 import { readOnly, type Traits } from '../../src/core/tool.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { scriptedModel, type ModelStep, type ScriptedModel } from '../support/scripted-model.ts';
 import { equalData } from '../support/equal-data.ts';
 
@@ -576,4 +577,28 @@ test('U13 the number of the coming call is told before each call', async () => {
     watcher: { onIteration: (iteration) => seen.push(iteration) },
   });
   assert.deepEqual(seen, [1, 2]);
+});
+
+test('U13 a minute without a word of the model is told, once a call', async () => {
+  const clock = createManualClock();
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const told: number[] = [];
+  const began = clock.now();
+  const running = run(
+    [
+      { calls: [{ name: 'look' }], hold: held[0]?.promise },
+      { text: 'done', hold: held[1]?.promise },
+    ],
+    { clock, watcher: { onSilence: () => told.push(clock.now() - began) } },
+  );
+  await clock.advance(59_999);
+  assert.deepEqual(told, []);
+  await clock.advance(600_000);
+  assert.deepEqual(told, [60_000]);
+  held[0]?.resolve();
+  await clock.advance(59_999);
+  held[1]?.resolve();
+  assert.equal((await running).result.text, 'done');
+  await clock.advance(600_000);
+  assert.deepEqual(told, [60_000], 'nothing is told after the answer');
 });

@@ -223,3 +223,33 @@ test('H7 no sign of work is set once the words have begun', async () => {
   await shown.end();
   assert.deepEqual(seen, ['100:words It is', 'end']);
 });
+
+test('U13 a model that falls silent is told below its words, once, until it goes on', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
+  shown.onText('The **answer');
+  await clock.advance(3_000);
+  shown.onSilence('I wait.');
+  await clock.advance(600_000);
+  shown.onText(' is** 42.');
+  await clock.advance(3_000);
+  await shown.end();
+  assert.deepEqual(seen, [
+    '100:words The **answer',
+    '100:words The **answer**\n\nI wait.',
+    '100:words The **answer is** 42.',
+    'end',
+  ]);
+});
+
+test('U13 a model that says nothing at all is told in the line of the work', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
+  await clock.advance(60_000);
+  shown.onSilence('I wait.');
+  await clock.advance(600_000);
+  shown.onText('Found.');
+  await clock.advance(3_000);
+  await shown.end();
+  assert.deepEqual(seen, ['typing', '100:I wait.', '100:words Found.', 'end']);
+});

@@ -1,5 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import { ModelError, type ForOperator } from '../../core/errors.ts';
+import { SilentServer } from './silence-watch.ts';
 import { overlong } from '../next-step.ts';
 import { fixed } from '../../core/texts/say.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -57,6 +58,7 @@ const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
+  if (error.cause instanceof SilentServer) return { again: true, later: true };
   if (api === undefined) return { again: true };
   if (isTooLong(api) || isAboutFiles(api)) return { again: false };
   const { status, type, errorCode } = api;
@@ -164,7 +166,11 @@ function retryAfterMs(ms: string | null, header: string | null, now: number): nu
 }
 
 /** Milliseconds. */
-type Verdict = Readonly<{ again: false } | { again: true; afterMs?: number }>;
+type Verdict = Readonly<
+  | { again: false; later?: undefined }
+  /** `later`: a person has waited long already, and another model may answer now. */
+  | { again: true; afterMs?: number | undefined; later?: true }
+>;
 
 /**
  * Four tries within two minutes of the first failure (M4). Waits as the server asks, else 0.5, 1, 2 s plus up to a
@@ -190,7 +196,7 @@ export async function withRetries<T>(
       signal.throwIfAborted();
       deadline ??= clock.now() + budgetMs;
       const verdict = judge(error);
-      if (!verdict.again || number === maxTries) throw error;
+      if (!verdict.again || verdict.later === true || number === maxTries) throw error;
       const wanted = verdict.afterMs ?? Math.min(longestWaitMs, firstWaitMs * 2 ** (number - 1));
       const waitMs = Math.round(wanted * (1 + random() / 4));
       if (clock.now() + waitMs > deadline) throw error;

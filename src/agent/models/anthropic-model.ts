@@ -1,6 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import { judgeFailure, toModelError, withRetries, type Sdk } from './anthropic-model-failure.ts';
-import { createSilenceWatch } from './silence-watch.ts';
+import { createSilenceWatch, withinSilence } from './silence-watch.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
 import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts';
 import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
@@ -38,6 +38,8 @@ type Endpoint = AnthropicModelSettings['endpoint'];
 /** An answer is cut above these characters a token: not each server obeys `max_tokens`. */
 const longestToken = 10;
 const leastCharacters = 40_000;
+/** Servers without a stream of their own first read the whole prompt. Node’s client gives up at 300 s. */
+const headMs = 290_000;
 
 type AnthropicModelDeps = Readonly<{ log: Log; clock: Clock; random?: () => number }>;
 
@@ -126,7 +128,13 @@ function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs }: Endpoint, clock:
     apiKey: apiKey ?? 'none',
     defaultHeaders: apiKey === undefined ? { authorization: null } : undefined,
     maxRetries: 0,
-    fetch: watched && (async (url, init) => watched(await fetch(url, init))),
+    fetch:
+      watched &&
+      (async (url, init) => {
+        const ask = (late: AbortSignal): Promise<Response> =>
+          fetch(url, { ...init, signal: AbortSignal.any([late, ...(init?.signal ? [init.signal] : [])]) });
+        return watched(await withinSilence(headMs, clock, ask));
+      }),
     openTelemetry: false,
     logLevel: 'off',
   });

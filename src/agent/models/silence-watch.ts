@@ -1,5 +1,29 @@
 import type { Clock } from '../../lib/clock.ts';
 
+/** The model answered with nothing, not even a header. */
+export class SilentServer extends Error {
+  override readonly name = 'SilentServer';
+}
+
+/** Fails after `ms` without the head of an answer. */
+export async function withinSilence(
+  ms: number,
+  clock: Clock,
+  ask: (signal: AbortSignal) => Promise<Response>,
+): Promise<Response> {
+  const late = new AbortController();
+  const over = new AbortController();
+  clock.sleep(ms, over.signal).then(
+    () => late.abort(new SilentServer(`the server was silent for ${ms / 1_000} s`)),
+    () => undefined,
+  );
+  try {
+    return await ask(late.signal);
+  } finally {
+    over.abort();
+  }
+}
+
 type Open = { askedAt?: number | undefined; fail(): void };
 
 /** Makes answers fail after `ms` without even a ping. One timer for all of them: most end long before. */
