@@ -1,6 +1,7 @@
 import type { StandingRule } from './standing-rules.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import { conversationKey } from '../core/conversation.ts';
+import { whoMayApprove } from './who-may-answer.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { DeliverArtifacts, Requester } from '../core/tool.ts';
 import { codeBlock, inlineCode, printable } from '../lib/text/text.ts';
@@ -32,6 +33,8 @@ export type ApprovalRequest = Readonly<{
   because?: string;
   /** Only owners and approvers can answer. */
   byApprover?: boolean | undefined;
+  /** Who else can approve it, where the requester can't (`four_eyes`). */
+  others?: readonly string[];
   requester: Requester;
   transcript: string;
   toolUseId: string;
@@ -75,9 +78,10 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
     const say = sayIn(requester.language);
     const words = [say`yes`, say`no`, ...(standing === undefined ? [] : [say`always`])];
     const answers = words.map((word) => inlineCode(`${word} ${id}`)).join(' / ');
-    const because = call.because === undefined ? '' : `\n\n${call.because}`;
+    const others = call.others && whoMayApprove(call.others, say);
+    const because = [call.because, others].filter((one) => one !== undefined).map((one) => `\n\n${one}`);
     const question = say`Approve it within 5 minutes? Press a button, or reply ${answers}.`;
-    const text = `${forWhom(requester, say)}${what}${because}\n\n${question}`;
+    const text = `${forWhom(requester, say)}${what}${because.join('')}\n\n${question}`;
     const buttons = [
       { label: say`Approve`, action: `ask:${id}:approve` },
       { label: say`Deny`, action: `ask:${id}:deny` },

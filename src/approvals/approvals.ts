@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
-import { listsId } from '../access/chat-migrations.ts';
 import type { Log } from '../lib/log.ts';
 import type { DeliverArtifacts } from '../core/tool.ts';
 import { raceTimeout } from '../lib/async/deadline.ts';
@@ -20,6 +19,7 @@ import {
   type ApprovalRequest,
 } from './approval-question.ts';
 import type { StandingRules } from './standing-rules.ts';
+import { whyNotTheirs } from './who-may-answer.ts';
 import { partKey, type Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
@@ -79,7 +79,7 @@ export function createApprovals(
     log: Log;
   }>,
 ): Approvals {
-  const { replies, approvers, isOwner, rules, canAsk, stopping } = options;
+  const { replies, rules, canAsk, stopping } = options;
   const { store, audit, clock, log } = host;
   const question = createApprovalQuestion(replies);
 
@@ -123,6 +123,7 @@ export function createApprovals(
         input,
         standing,
         byApprover,
+        fourEyes: call.others === undefined ? undefined : true,
       },
       askedAt: now,
       expiresAt: now + answerWithinMs,
@@ -210,9 +211,9 @@ export function createApprovals(
     return isHere && ask.kind === 'approval' ? ask : undefined;
   }
 
-  async function mayAnswer({ payload, requester }: PendingRequest, sender: string): Promise<boolean> {
-    if (listsId(approvers(), sender)) return true;
-    return payload['byApprover'] === true ? isOwner(sender) : sender === requester;
+  /** Those who may only say no are heard, too: they learn who may say yes. */
+  async function mayAnswer(ask: PendingRequest, sender: string): Promise<boolean> {
+    return (await whyNotTheirs(ask, { sender, approves: false }, options, sayIn('en'))) === undefined;
   }
 
   return {
@@ -225,13 +226,10 @@ export function createApprovals(
       const say = sayIn(language);
       const ask = await askedIn(conversation, id);
       if (ask === undefined) return { kind: 'unknown' };
-      if (!(await mayAnswer(ask, sender))) {
+      const refused = await whyNotTheirs(ask, { sender, approves: value !== 'deny' }, options, say);
+      if (refused !== undefined) {
         log.warn({ ask: id, sender }, 'somebody answered who may not');
-        const text =
-          ask.payload['byApprover'] === true
-            ? say`Only an owner or an approver can decide that.`
-            : say`Only the person who asked for this or an approver can answer.`;
-        return { kind: 'not_yours', text };
+        return { kind: 'not_yours', text: refused };
       }
       const standing = storedRule.safeParse(ask.payload['standing']);
       if (value === 'always' && !standing.success)

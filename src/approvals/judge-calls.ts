@@ -19,6 +19,7 @@ import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { StillAdmitted } from '../access/while-admitted.ts';
 import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
+import { otherApprovers, whyNobodyElse } from './who-may-answer.ts';
 
 type JudgedLoop = Readonly<{
   /** Absent: main agent. */
@@ -34,7 +35,7 @@ type JudgedLoop = Readonly<{
 }>;
 
 /** `eachTime`: ignores standing rules. */
-type Confirm = Readonly<{ confirm: true; eachTime: boolean; marked: boolean }>;
+type Confirm = Readonly<{ confirm: true; eachTime: boolean; fourEyes: boolean; marked: boolean }>;
 
 type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
 
@@ -125,11 +126,11 @@ export function createJudgeCalls(options: {
         const marked = await isMarked(call, { skill, transcript });
         if (decideWrite(tool, marked) === 'refused') return denied(staysHere, staysHere);
         const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
-        const { action, eachTime } = decidePolicy(runtime().config.policy, of);
+        const { action, eachTime, fourEyes } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
         // Capability changes ask each time (C5).
-        return { confirm: true, eachTime: eachTime || call.shown !== undefined, marked };
+        return { confirm: true, eachTime: eachTime || call.shown !== undefined, fourEyes, marked };
       };
       const first = await judged();
       if (!('confirm' in first)) return first;
@@ -144,12 +145,18 @@ export function createJudgeCalls(options: {
           ? undefined
           : { ...bound, chat: chatIdOf(requester.conversation), sender: requester.sender };
       if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
+      const others = first.fourEyes
+        ? otherApprovers(runtime().config.policy.approvers, requester.sender)
+        : undefined;
+      const nobody = others && whyNobodyElse(requester, others);
+      if (nobody !== undefined) return nobodyElse(nobody);
       const asked: ApprovalRequest = {
         ...bound,
         input: call.shown ?? call.input,
         standing,
         because: first.marked ? outwards : call.because,
         byApprover: call.byApprover,
+        others,
         requester,
         transcript,
         toolUseId: call.id,
@@ -174,6 +181,9 @@ export function createJudgeCalls(options: {
           );
         const again = await judged();
         if (!('confirm' in again) && !again.allowed) return again;
+        // The rule may be newer than the question.
+        if ('confirm' in again && again.fourEyes && answer.by === requester.sender)
+          return nobodyElse('the person who asked approved it themselves');
         if ((await tool.reads?.(call.input)) === reads) return { allowed: true, approvedBy: answer.by };
         because = sayIn(requester.language)`A file that this call reads changed after you were asked.`;
       }
@@ -192,6 +202,11 @@ function isForeign({ edition }: Tool): boolean {
 
 function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {
   return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, hint };
+}
+
+function nobodyElse(why: string): Extract<Decision<'TOOL_CONFIRMATION_REQUIRED'>, { allowed: false }> {
+  const hint = `another approver has to agree to this call, and ${why}. Say so, and what was not done`;
+  return { allowed: false, code: 'TOOL_CONFIRMATION_REQUIRED', reason: why, hint };
 }
 
 function refusal(

@@ -26,10 +26,13 @@ export const policySection = section({
           chat: chatId.optional(),
           sender: userId.optional(),
           action,
+          four_eyes: z.boolean().default(false),
         },
         (rule, complain) => {
           const named = ['tool', 'skill', 'chat', 'sender'].some((key) => rule[key] !== undefined);
           if (!named) complain([], 'a rule names at least one of tool, skill, chat and sender');
+          if (rule['four_eyes'] === true && rule['action'] !== 'confirm')
+            complain(['four_eyes'], 'write action = "confirm" beside it, or remove it');
         },
       ),
     )

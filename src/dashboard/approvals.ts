@@ -35,21 +35,23 @@ export const approvalsPage: Page = {
 };
 
 function card(ask: WaitingApproval, view: View): Html {
-  const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect } = ask;
+  const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect, fourEyes } = ask;
   const input = plain(ask.input);
   const as = view.acts?.as;
+  const mayApprove = as === requester ? !fourEyes : !isDirect;
   const answer = (label: string, value: string) =>
     button(view, '/approvals/answer', { label, about: `${tool}, ${id}`, fields: { id, answer: value } });
   return html`<section class="card" aria-labelledby="ask-${id}">
     <h2 id="ask-${id}">${skill === '' ? nothing : html`${code(skill)} wants to use `}${code(tool)}</h2>
     <p>
-      For ${person(requester)} in ${code(conversation)}. Asked ${time(askedAt)}, expires ${time(expiresAt)}.
+      For ${person(requester)} in ${code(conversation)}. Asked ${time(askedAt)}, expires
+      ${time(expiresAt)}.${fourEyes ? ' Another approver has to approve it.' : nothing}
     </p>
     ${input === '' ? html`<p>${isDirect ? html`(direct) Only ${code(requester)} sees` : 'The chat shows'} what it is called with.</p>` : html`<pre tabindex="0">${input}</pre>`}${
       as === undefined
         ? nothing
         : html`<div class="buttons">
-            ${isDirect && as !== requester ? nothing : answer('Approve', 'approve')}${answer('Deny', 'deny')}
+            ${mayApprove ? answer('Approve', 'approve') : nothing}${answer('Deny', 'deny')}
           </div>`
     }
   </section>`;

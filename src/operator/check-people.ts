@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { listsId } from '../access/chat-migrations.ts';
+import { otherApprovers } from '../approvals/who-may-answer.ts';
 import type { Config } from '../config/complete-config.ts';
 import { placeInFile } from '../config/config-problem.ts';
 import { accessSettings } from '../config/runtime-config.ts';
 import { formatKeyPath, type KeyPath } from '../config/section.ts';
 import type { Diagnostic } from '../core/codes.ts';
 
-export type SlipCode = 'APPROVER_NO_USER' | 'FOLDER_MISSING';
+export type SlipCode = 'APPROVER_NO_USER' | 'FOUR_EYES_ALONE' | 'FOLDER_MISSING';
 
 /**
- * What is well written in the config and has no effect: approvers who may not talk to the bot, and a folder of skills that
- * is not there. `paired`: people who are users by the store; undefined where it was not read.
+ * What is well written in the config and has no effect: approvers who may not talk to the bot, a rule with `four_eyes` that
+ * nobody could approve, and a folder of skills that is not there. `paired`: people who are users by the store; undefined where it was not read.
  */
 export function configSlips(config: Config, paired?: readonly string[]): readonly Diagnostic[] {
   const placeOf = placeInFile(config.path);
@@ -24,20 +25,42 @@ export function configSlips(config: Config, paired?: readonly string[]): readonl
   });
   const unless =
     paired === undefined ? ' Unless they were approved in a chat, their answers are refused' : '';
+  const unknown = unknownApprovers(config, paired ?? []);
   const { userDir } = config.skills;
   const isWritten = placeOf(['skills', 'user_dir']) !== undefined;
   return [
-    ...unknownApprovers(config, paired ?? []).map((id) =>
+    ...unknown.map((id) =>
       slip(
         'APPROVER_NO_USER',
         ['policy', 'approvers'],
         `policy.approvers has ${id}, who is no user of the bot: write ${id} into [access] users, too.${unless}`,
       ),
     ),
+    ...rulesWithoutOthers(config, paired === undefined ? [] : unknown).map((rule) =>
+      slip(
+        'FOUR_EYES_ALONE',
+        ['policy', 'approvers'],
+        `the rule with four_eyes for ${rule} has no other approver: write another person into [policy] approvers`,
+      ),
+    ),
     ...(isWritten && !existsSync(userDir)
       ? [slip('FOLDER_MISSING', ['skills', 'user_dir'], `skills.user_dir: there is no folder ${userDir}`)]
       : []),
   ];
+}
+
+/** Rules with `four_eyes` whose calls nobody but the requester could approve (T8): `tool "deploy_*"`. */
+function rulesWithoutOthers({ policy }: Config, unknown: readonly string[]): readonly string[] {
+  const able = policy.approvers.filter((id) => !unknown.includes(id));
+  return policy.rules.flatMap(({ fourEyes, action: _, ...of }) =>
+    fourEyes && otherApprovers(able, of.sender ?? '').length === 0
+      ? [
+          Object.entries(of)
+            .map(([key, value]) => `${key} "${value}"`)
+            .join(', '),
+        ]
+      : [],
+  );
 }
 
 function unknownApprovers(config: Config, paired: readonly string[]): readonly string[] {

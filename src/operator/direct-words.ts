@@ -39,13 +39,15 @@ export type WaitingApproval = Pick<PendingRequest, 'id' | 'requester' | 'askedAt
     /** In Markdown. */
     input: string;
     isDirect: boolean;
+    /** Not by its requester (T8). */
+    fourEyes: boolean;
   }>;
 
 export function toWaitingApproval(ask: PendingRequest): WaitingApproval {
   const { id, requester, askedAt, expiresAt, conversation, payload } = ask;
   const isDirect = isAskedDirectly(ask);
   return {
-    ...{ id, requester, askedAt, expiresAt, isDirect },
+    ...{ id, requester, askedAt, expiresAt, isDirect, fourEyes: payload['fourEyes'] === true },
     conversation: conversationKey(conversation),
     tool: textOf(payload['tool']),
     skill: textOf(payload['skill']),

@@ -14,6 +14,8 @@ export type PolicyRule = Readonly<{
   chat?: string | undefined;
   sender?: string | undefined;
   action: PolicyAction;
+  /** The requester can't approve their own call. */
+  fourEyes?: boolean | undefined;
 }>;
 
 export type Policy = Readonly<Record<Risk, PolicyAction> & { rules: readonly PolicyRule[] }>;
@@ -29,18 +31,20 @@ type PolicyCase = Readonly<{
 
 /**
  * The strictest matching rule, else the risk's action; rules can't loosen tainted calls below `confirm` (T8, S7).
- * `eachTime`: "Always" does not count.
+ * `eachTime`: "Always" does not count. `fourEyes`: somebody else than the requester has to approve it.
  */
 export function decidePolicy(
   policy: Policy,
   of: PolicyCase,
-): Readonly<{ action: PolicyAction; eachTime: boolean }> {
-  const actions = policy.rules.filter((rule) => fits(rule, of)).map(({ action }) => action);
+): Readonly<{ action: PolicyAction; eachTime: boolean; fourEyes: boolean }> {
+  const fitting = policy.rules.filter((rule) => fits(rule, of));
+  const actions = fitting.map(({ action }) => action);
   const ruled = strictest.find((action) => actions.includes(action));
   const action = ruled ?? policy[of.risk];
   return {
     action: of.marked && action === 'allow' ? 'confirm' : action,
     eachTime: of.marked || of.risk === 'critical' || ruled !== undefined,
+    fourEyes: fitting.some(({ fourEyes }) => fourEyes === true),
   };
 }
 

@@ -155,3 +155,22 @@ test('K1 T8 where an approver has to agree, the requester’s own yes does not c
   assert.equal((await from('telegram:9')).kind, 'taken', 'an approver');
   await store.close();
 });
+
+test('T8 under four_eyes nobody approves their own call, an approver no more than others, and each may take it back', async () => {
+  for (const sender of ['telegram:9', 'telegram:42', 'telegram:1'])
+    for (const byApprover of [undefined, true]) {
+      const { store, approvals } = await setUp();
+      const requester = { ...call.requester, sender };
+      const asked = { ...call, requester, byApprover, others: ['telegram:10'] };
+      await approvals.request(asked, new AbortController().signal, { patienceMs: 0 });
+      const [{ id } = assert.fail()] = await store.asks.open(conversation);
+      for (const value of ['approve', 'always'] as const) {
+        const said = await approvals.answer(id, { sender, conversation }, value);
+        assert.ok(said.kind === 'not_yours', said.kind);
+        assert.match(said.text, /^Another approver has to approve this, not the person who asked/);
+      }
+      if (byApprover === undefined || sender !== 'telegram:42')
+        assert.equal((await approvals.answer(id, { sender, conversation }, 'deny')).kind, 'taken');
+      await store.close();
+    }
+});

@@ -14,7 +14,7 @@ import { succeed } from '../../src/core/envelope.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Taint } from '../../src/core/entry.ts';
 import type { Skill } from '../../src/core/skill.ts';
-import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
+import { defineTool, readOnly, type Requester, type Risk, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { noHandOver } from '../support/no-files.ts';
 import { makeSkill } from '../support/make-skill.ts';
@@ -53,11 +53,12 @@ async function setUp(
   const parsed = parseConfig(config, { env: {} });
   assert.ok(parsed.ok);
   const asked: ApprovalRequest[] = [];
+  const now = { config: parsed.config };
   const access: { taken?: true; removed?: true; closed?: true } = {};
   const judge = createJudgeCalls({
     runtime: () =>
       ({
-        config: parsed.config,
+        config: now.config,
         rules: { enabled: true, defaults: {}, skills: new Map() },
       }) as unknown as RuntimeConfig,
     approvals: {
@@ -85,7 +86,13 @@ async function setUp(
     called: Tool,
     skill?: Skill,
     transcript = skill === undefined ? conversation : outerRun,
-    terms: Readonly<{ marks?: Taint; outward?: boolean; shown?: unknown }> = {},
+    terms: Readonly<{
+      marks?: Taint;
+      outward?: boolean;
+      shown?: unknown;
+      risk?: Risk;
+      requester?: Requester;
+    }> = {},
   ) => {
     const loop = judge({
       ...(skill === undefined ? {} : { skill, run: 'x' }),
@@ -96,11 +103,12 @@ async function setUp(
           : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'taken away' },
       waiting: (work) => work(),
     });
-    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester, ...terms } as const;
+    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe' as Risk, requester, ...terms };
     return loop(call, new AbortController().signal);
   };
   return {
     asked,
+    now,
     access,
     store,
     says,
@@ -387,4 +395,50 @@ test('S7 an address that the person wrote may be fetched from a marked conversat
   assert.equal(await decides(fetching('https://ann.example/')), 'allowed');
   assert.equal(await decides(fetching('https://ann.example/?q=secret')), 'asked');
   assert.equal(await decides(fetching('https://ben.example/')), 'asked', 'somebody else wrote it');
+});
+
+const otherYes = (toml: string) => {
+  const parsed = parseConfig(`[policy]\napprovers = ["${requester.sender}", "telegram:9"]\n${toml}`, {
+    env: {},
+  });
+  assert.ok(parsed.ok);
+  return parsed.config;
+};
+const fourEyes = '[[policy.rules]]\ntool = "deploy"\naction = "confirm"\nfour_eyes = true\n';
+const inGroup = {
+  ...requester,
+  chatType: 'group',
+  conversation: { channel: 'telegram', chat: '-7' },
+} as const;
+
+test('T8 a yes of the person who asked does not count if four_eyes came between question and call', async () => {
+  for (const by of [requester.sender, 'telegram:9']) {
+    const set = await setUp(
+      {},
+      (): Approval => {
+        set.now.config = otherYes(fourEyes);
+        return { kind: 'approved', by };
+      },
+      '',
+    );
+    set.now.config = otherYes('dangerous = "confirm"\n');
+    const said = await set.says(tool('deploy', true), undefined, conversation, { risk: 'dangerous' });
+    assert.equal(said.allowed, by === 'telegram:9', by);
+    await set.close();
+  }
+});
+
+test('T8 four_eyes names the other approvers, offers no Always, and asks nobody where the requester is unknown', async () => {
+  const set = await setUp({}, () => ({ kind: 'approved', by: 'telegram:9' }));
+  set.now.config = otherYes(fourEyes);
+  const deploy = tool('deploy', true);
+  const said = await set.says(deploy, undefined, conversation, { requester: inGroup });
+  assert.equal(said.allowed, true);
+  assert.deepEqual(set.asked[0]?.others, ['telegram:9']);
+  assert.equal(set.asked[0].standing, undefined);
+  const anonymous = { ...inGroup, kind: 'chat', sender: 'telegram:-7' } as const;
+  const refused = await set.says(deploy, undefined, conversation, { requester: anonymous });
+  assert.ok('code' in refused && refused.code === 'TOOL_CONFIRMATION_REQUIRED');
+  assert.equal(set.asked.length, 1, 'nobody was asked');
+  await set.close();
 });

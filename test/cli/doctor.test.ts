@@ -397,6 +397,9 @@ test('L2 T8 an approver who is no user, and a folder of skills that is not there
   const found = await examine(home, toml);
   assert.equal(found.of('APPROVER_NO_USER').line, 2);
   assert.equal(found.of('FOLDER_MISSING').line, 4);
+  const rule = '[[policy.rules]]\ntool = "x"\naction = "confirm"\nfour_eyes = true\n';
+  const alone = await examine(home, rule);
+  assert.match(alone.of('FOUR_EYES_ALONE').what, /tool "x"/);
 });
 
 test('L2 every id of the doctor is provoked by a test here', () => {

@@ -8,6 +8,7 @@ export const approvalMutations = [
       "['deny', 'confirm', 'allow'] as const",
       "['allow', 'confirm', 'deny'] as const",
     ],
+    ['four_eyes counts for nothing', 'fitting.some(({ fourEyes }) => fourEyes === true)', 'false'],
     ['a marked call is allowed', "of.marked && action === 'allow' ? 'confirm' : action", 'action'],
     [
       'a critical call may be allowed for good',
@@ -65,8 +66,6 @@ export const approvalMutations = [
     ['a rule holds for a changed tool', 'sender, ...of]);', 'sender]);'],
   ]),
   ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
-    ['anybody answers', 'isOwner(sender) : sender === requester', 'isOwner(sender) : true'],
-    ['approvers do not count', 'if (listsId(approvers(), sender)) return true;', ''],
     [
       'an answer counts in any chat',
       'conversationKey(ask.conversation) === conversationKey(conversation)',
@@ -91,6 +90,11 @@ export const approvalMutations = [
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
     ],
   ]),
+  ...changesOf('approvals/who-may-answer.ts', 'approvals/approvals.test.ts', [
+    ['anybody answers', 'sender === requester || isApprover', 'true'],
+    ['approvers do not count', 'sender === requester || isApprover', 'sender === requester'],
+    ['who asked approves under four_eyes', "payload['fourEyes'] === true", 'false'],
+  ]),
   ...changesOf('approvals/approval-question.ts', 'approvals/approvals.test.ts', [
     ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
   ]),
@@ -108,6 +112,8 @@ export const approvalMutations = [
       'if (asked.files !== undefined && files() !== asked.files)',
       'if (false)',
     ],
+    ['a yes of before four_eyes counts', 'again.fourEyes && answer.by === requester.sender', 'false'],
+    ['an anonymous person asks under four_eyes', 'if (nobody !== undefined) return nobodyElse(nobody);', ''],
     ['a call is made though nobody answered', "if (answer.kind !== 'approved') return refusal(answer);", ''],
     [
       'a change behind a capability is not asked for',

@@ -47,12 +47,24 @@ test('T8 the strictest rule that fits replaces the level, and Always counts only
         assert.equal(both.eachTime, true);
         assert.equal(decidePolicy(policy, { ...of, tool: 'bash', skill: 'dice' }).action, 'deny');
         const level_ = decidePolicy(policyOf(level, [{ tool: 'x', action: one }]), { ...of, tool: 'bash' });
-        assert.deepEqual(level_, { action: level, eachTime: false });
+        assert.deepEqual(level_, { action: level, eachTime: false, fourEyes: false });
       }
   assert.equal(
     decidePolicy(policyOf('confirm', []), { tool: 'x', risk: 'critical', requester, marked: false }).eachTime,
     true,
   );
+});
+
+test('T8 four_eyes of any rule that fits counts, whatever other rules say', () => {
+  const of = { tool: 'deploy', risk: 'moderate', requester, marked: false } as const;
+  const two = { tool: 'deploy', action: 'confirm', fourEyes: true } as const;
+  for (const action of actions)
+    for (const rules of [
+      [two, { tool: '*', action }],
+      [{ tool: '*', action }, two],
+    ])
+      assert.equal(decidePolicy(policyOf(action, rules), of).fourEyes, true);
+  assert.equal(decidePolicy(policyOf('confirm', [{ ...two, tool: 'other' }]), of).fourEyes, false);
 });
 
 test('T8 a rule for a chat or a sender fits no other', () => {

@@ -128,6 +128,10 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     why: 'Their presses and answers are refused, as they may not talk to the bot.',
     fix: 'Write them into [access] users, too, or approve them in a chat.',
   },
+  FOUR_EYES_ALONE: {
+    why: 'Every call under this rule is refused: it needs a yes from an approver who did not ask for it.',
+    fix: 'Write another person into [policy] approvers and [access] users, or remove four_eyes.',
+  },
   FOLDER_MISSING: {
     why: 'Nothing is read from a folder that is not there.',
     fix: 'Make the folder, or correct the path in the config.',
