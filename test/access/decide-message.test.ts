@@ -157,3 +157,82 @@ test('A4 a thread has the rules of its chat', () => {
   assert.equal(code(inGroup(), access), 'allowed');
   assert.equal(code(other, access), 'CHAT_NOT_ALLOWED');
 });
+
+test('A9 a refusal tells the operator who was meant, and which key decided', () => {
+  const bot = (id: string): Sender => ({ id, name: 'Bot', kind: 'bot' });
+  const guest: Sender = { id: 'slack:U9', name: 'Guest', kind: 'guest' };
+  const open = { groups: ['-100123'] };
+  const cases: readonly (readonly [Speaker, AccessSettings, string])[] = [
+    [direct(bot('telegram:7')), settings({}), 'a bot speaks as telegram:7, which may be the id of a person'],
+    [direct(bot('slack:B7')), settings({}), 'slack:B7 is a bot and not listed in [access] users'],
+    [
+      direct(guest),
+      settings({ dm: 'open' }),
+      'slack:U9 belongs to another workspace: [slack] allow_external is false',
+    ],
+    [direct(), settings({ dm: 'allowlist' }), 'telegram:42 is not in [access] users'],
+    [direct(), settings({}), 'telegram:42 is not in [access] users and not paired'],
+    [inGroup(), settings({ users: ['42'] }), 'telegram:-100123 is not in [access] groups'],
+    [
+      inGroup(),
+      settings(open),
+      'telegram:42 may not talk to the bot in telegram:-100123 until [access] users lists "telegram:42"',
+    ],
+    [
+      inGroup(),
+      settings({ ...open, groupUsers: ['7'] }),
+      'telegram:42 may not talk to the bot in telegram:-100123 until [access] group_users lists "telegram:42"',
+    ],
+    [inGroup(ana, { addressed: false }), settings({ ...open, users: ['42'] }), 'the bot was not addressed'],
+  ];
+  for (const [speaker, access, reason] of cases) {
+    const decision = decideMessage(speaker, access, nobodyKnown);
+    assert.equal(decision.allowed ? 'allowed' : decision.reason, reason);
+  }
+});
+
+test('S17 only an id that no person can have lets a listed bot speak', () => {
+  const heard = ['slack:B7', 'slack:B012ABC'];
+  const not = ['slack:B', 'slack:B7/U7', 'slack:b7', 'x-slack:B7', 'telegram:B7', 'slack:BU-7'];
+  for (const id of [...heard, ...not])
+    assert.equal(
+      code(direct({ id, name: 'Bot', kind: 'bot' }), settings({ users: [id] })),
+      heard.includes(id) ? 'allowed' : 'BOT',
+      id,
+    );
+});
+
+test('A9 everybody of a channel are its people: no chat that speaks, no other channel', () => {
+  const everybody = settings({ users: ['telegram:*'], groups: ['-100123', 'slack:-100123'] });
+  const other: Sender = { id: 'slack:U1', name: 'Ben', kind: 'person' };
+  assert.equal(code(direct(), everybody), 'allowed');
+  assert.equal(code(inGroup(), everybody), 'allowed');
+  assert.equal(code(direct(other), everybody), 'STRANGER');
+  assert.equal(code(inGroup(other), everybody), 'NOT_ALLOWED');
+  assert.equal(code(inGroup({ id: 'telegram:-7', name: 'Club', kind: 'chat' }), everybody), 'NOT_ALLOWED');
+});
+
+test('A9 dm = "open" admits to direct messages, and to no group', () => {
+  const access = settings({ dm: 'open', groups: ['-100123'] });
+  assert.equal(code(direct(), access), 'allowed');
+  assert.equal(code(inGroup(), access), 'NOT_ALLOWED');
+});
+
+test('A9 keys of a chat override those of its channel, and both what is general; what they leave out stays', () => {
+  const absent: AccessLevel = { users: undefined, groups: undefined, dm: undefined };
+  const general = { users: ['42'], groups: ['-100123'] };
+  assert.equal(code(inGroup(), settings(general, { channels: new Map([['telegram', absent]]) })), 'allowed');
+  const channels = new Map([
+    ['telegram', { groupUsers: ['7'] }],
+    ['slack', { groupUsers: ['42'] }],
+  ]);
+  assert.equal(code(inGroup(), settings(general, { channels })), 'NOT_ALLOWED');
+  const chats = new Map<string, AccessLevel>([
+    ['-100999', { groupUsers: ['7'] }],
+    ['-100123', { groupUsers: ['42'] }],
+  ]);
+  assert.equal(code(inGroup(), settings(general, { channels, chats })), 'allowed');
+  // The qualified name is that of this chat alone, wherever it stands.
+  const both = new Map<string, AccessLevel>([...chats, ['telegram:-100123', { groupUsers: [] }]]);
+  assert.equal(code(inGroup(), settings(general, { channels, chats: both })), 'NOT_ALLOWED');
+});

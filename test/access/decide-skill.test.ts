@@ -155,3 +155,65 @@ test('A4 X7 an empty list of chats is for no chat; S7 what the operator calls se
     isSensitive({ name: 'gmail', access: open }, rules(settings));
   assert.deepEqual([sensitive({}), sensitive({ sensitive: true })], [false, true]);
 });
+
+test('A8 a refusal tells the operator the skill and the rule', () => {
+  const off = { ...rules(), enabled: false };
+  const cases: readonly (readonly [SkillAccess, SkillRules, Partial<SkillUse>, string])[] = [
+    [secret, rules(), {}, 'gmail is for private chats; this one is group'],
+    [
+      { ...open, chatTypes: ['private', 'channel'] },
+      rules(),
+      {},
+      'gmail is for private, channel chats; this one is group',
+    ],
+    [{ ...open, chatTypes: [] }, rules(), {}, 'gmail is for no chats; this one is group'],
+    [
+      { ...open, sensitive: true },
+      rules(),
+      { external: true },
+      'gmail is sensitive and this chat is shared with others',
+    ],
+    [open, rules({ allowChatIds: ['-7'] }), {}, 'telegram:-100123 is none of the chats that gmail is for'],
+    [
+      open,
+      rules({ allowChatIds: ['-7'] }),
+      { chatIds: [] },
+      'this chat is none of the chats that gmail is for',
+    ],
+    [open, rules({ allowUsers: ['7'] }), {}, 'telegram:42 is none of the people that gmail is for'],
+    [open, off, {}, 'skills are switched off: set [skills] enabled = true'],
+    [open, rules({ enabled: false }), {}, 'gmail is switched off: set [skills.gmail] enabled = true'],
+    [
+      { ...open, optIn: true },
+      rules(),
+      {},
+      'gmail is off until switched on: set [skills.gmail] enabled = true',
+    ],
+    [
+      { ...open, approved: false },
+      rules(),
+      {},
+      'the bot wrote gmail: run skillet skill enable gmail to approve it',
+    ],
+    [
+      { ...open, disableModelInvocation: true },
+      rules(),
+      { by: 'model' },
+      'gmail may only be started by a person',
+    ],
+    [{ ...open, userInvocable: false }, rules(), {}, 'gmail may only be started by the model'],
+  ];
+  for (const [access, all, use, reason] of cases) {
+    const decision = decide(access, all, use);
+    assert.equal(decision.allowed ? 'allowed' : decision.reason, reason);
+  }
+});
+
+test('A8 a skill that no config names has its own rules alone', () => {
+  const none: SkillRules = { enabled: true, defaults: {}, skills: new Map() };
+  assert.equal(code(open, none), 'allowed');
+  assert.equal(code(secret, none), here);
+  assert.deepEqual(allowedChatTypes({ name: 'gmail', access: secret }, none), ['private']);
+  assert.equal(isSensitive({ name: 'gmail', access: open }, none), false);
+  assert.equal(isSensitive({ name: 'gmail', access: secret }, none), true);
+});
