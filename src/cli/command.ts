@@ -10,7 +10,6 @@ export type Parameter<Value> = Readonly<{
   preset?: Value;
   /** May be given again: `before` is the value so far. */
   read?(text: string, before: Value | undefined): Value;
-  /** Of an argument. */
   required?: true;
 }>;
 
@@ -68,7 +67,7 @@ export function option(value: string, about: string): Parameter<string | undefin
 export function option<Value>(
   value: string,
   about: string,
-  how: Pick<Parameter<Value>, 'short' | 'choices' | 'preset' | 'read'>,
+  how: Pick<Parameter<Value>, 'short' | 'choices' | 'preset' | 'read' | 'required'>,
 ): Parameter<Value>;
 export function option(value: string, about: string, how: object = {}): Parameter<never> {
   return { value, about, ...how };

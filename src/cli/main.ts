@@ -89,10 +89,14 @@ function toArgument(name: string, { about, read, required }: Parameter<unknown>)
   return read === undefined ? argument : argument.argParser(read);
 }
 
-function toOption(name: string, { about, value, short, choices, preset, read }: Parameter<unknown>): Option {
+function toOption(
+  name: string,
+  { about, value, short, choices, preset, read, required }: Parameter<unknown>,
+): Option {
   const flags = [...(short === undefined ? [] : [`-${short},`]), `--${name}`];
   const option = new Option([...flags, ...(value === undefined ? [] : [`<${value}>`])].join(' '), about);
   if (choices !== undefined) option.choices(choices);
   if (read !== undefined) option.argParser(read);
+  if (required === true) option.makeOptionMandatory();
   return preset === undefined ? option : option.default(preset);
 }

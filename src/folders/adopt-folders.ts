@@ -8,8 +8,8 @@ import { FolderFull } from './folders.ts';
 import { namesIn } from './plain-folders.ts';
 
 /** Groups of folders, and the one that is a folder itself. */
-const groups = ['chats', 'runs', 'received'];
-const single = 'outgoing';
+export const adoptedGroups = ['chats', 'runs', 'received'];
+export const adoptedSingle = 'outgoing';
 
 /**
  * Moves what an earlier version left in the workspace into the store (Q14). What the store knows stays as it is, so a
@@ -20,8 +20,8 @@ export async function adoptFolders(
   workspace: string,
   { files, log }: Readonly<{ files: StoredFiles; log: Log }>,
 ): Promise<void> {
-  const folders = (await Promise.all(groups.map((group) => foldersIn(workspace, group)))).flat();
-  if ((await namesIn(path.join(workspace, single))).length > 0) folders.push(single);
+  const folders = (await Promise.all(adoptedGroups.map((group) => foldersIn(workspace, group)))).flat();
+  if ((await namesIn(path.join(workspace, adoptedSingle))).length > 0) folders.push(adoptedSingle);
   for (const folder of folders) {
     try {
       await adopt(path.join(workspace, folder), folder, files);
@@ -43,7 +43,7 @@ async function foldersIn(workspace: string, group: string): Promise<readonly str
 
 async function adopt(directory: string, folder: string, files: StoredFiles): Promise<void> {
   // On the shelf: what was being written when its process ended.
-  const isShelf = folder === single || folder.startsWith('received/');
+  const isShelf = folder === adoptedSingle || folder.startsWith('received/');
   await storeFolder(directory, folder, files, (name) => !isShelf || !name.endsWith('.part'));
   await removeFolder(directory).catch((error: unknown) => {
     throw new OperatorError(

@@ -7,7 +7,7 @@ import { createSendChunks } from './send-chunks.ts';
 export async function storeFolder(
   directory: string,
   folder: string,
-  files: StoredFiles,
+  files: Pick<StoredFiles, 'missing' | 'put' | 'write'>,
   wanted: (path: string) => boolean = () => true,
 ): Promise<void> {
   const sender = createSendChunks(files);
@@ -16,8 +16,13 @@ export async function storeFolder(
   await files.write({ folder, set: set.filter((file) => wanted(file.path)), removed: [], onlyNew: true });
 }
 
-/** Into an empty folder. */
-export async function fetchFolder(directory: string, folder: string, files: StoredFiles): Promise<void> {
-  const stored = await files.read(folder);
-  await applyStored(directory, new Map(), stored?.files ?? [], { leave: new Set(), files });
+/** Into an empty folder. `isWhole`: nothing was in the way. */
+export async function fetchFolder(
+  directory: string,
+  folder: string,
+  files: Pick<StoredFiles, 'read' | 'get'>,
+): Promise<Readonly<{ files: number; isWhole: boolean }>> {
+  const stored = (await files.read(folder))?.files ?? [];
+  const { isWhole } = await applyStored(directory, new Map(), stored, { leave: new Set(), files });
+  return { files: stored.length, isWhole };
 }

@@ -7,6 +7,12 @@ import { hashSkill } from './install/hash-skill.ts';
 import { isThere, replacedPath } from './prepare-draft.ts';
 import { marker } from './written-marker.ts';
 
+/** What of stored files is used here. */
+type SkillFiles = Pick<
+  StoredFiles,
+  'list' | 'read' | 'get' | 'missing' | 'put' | 'write' | 'versions' | 'removeUnused'
+>;
+
 /** As recorded, newest first; `approved` may be in use or come back. */
 type Versions = Readonly<{ name: string; hashes: readonly string[]; approved?: string | undefined }>;
 
@@ -21,7 +27,7 @@ const named = (hash: string): string => `${group}/${hash}`;
 export async function bringWritten(
   root: string,
   records: () => Promise<ReadonlyMap<string, Versions>>,
-  files: StoredFiles,
+  files: SkillFiles,
 ): Promise<void> {
   // First: a version is recorded before it is stored.
   const stored = new Set(await files.list(group));
@@ -46,7 +52,7 @@ async function bring(
   root: string,
   { name, hashes, approved }: Versions,
   stored: ReadonlySet<string>,
-  files: StoredFiles,
+  files: SkillFiles,
 ): Promise<void> {
   if (name !== path.basename(name) || name.startsWith('.')) return;
   const [newest] = hashes;
@@ -72,7 +78,7 @@ async function bring(
 }
 
 /** Put in place by one rename; nothing if it is not what its name says. */
-async function fetchTo(place: string, hash: string, files: StoredFiles): Promise<void> {
+async function fetchTo(place: string, hash: string, files: SkillFiles): Promise<void> {
   await mkdir(path.dirname(place), { recursive: true });
   const aside = await mkdtemp(path.join(path.dirname(place), '.writing-'));
   try {

@@ -24,6 +24,7 @@ const calls: Readonly<Record<string, Readonly<{ args?: readonly string[]; lasts?
   completion: { args: ['bash'] },
   backup: { args: ['all.tar'] },
   restore: { args: ['missing.tar', '--to', 'elsewhere'] },
+  'move-store': { args: ['--to', 'new.db'] },
   'routine pause': { args: ['r1'] },
   'routine resume': { args: ['r1'] },
   'routine remove': { args: ['r1'] },

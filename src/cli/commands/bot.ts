@@ -142,6 +142,17 @@ export const botCommands = [
     ],
     run: async (given) => (await import('../restore.ts')).restore(given),
   }),
+  command({
+    name: 'move-store',
+    about: 'copy the store from SQLite to PostgreSQL or back, while the bot is stopped',
+    options: {
+      to: option<string>('target', "a PostgreSQL address, or a new SQLite file; '$NAME' for a variable", {
+        required: true,
+      }),
+    },
+    examples: ["skillet move-store --to '$DATABASE_URL'", 'skillet move-store --to data/skillet.db'],
+    run: async (given) => (await import('../move-store.ts')).moveStore(given),
+  }),
 ];
 
 function onRoutine(act: 'pause' | 'resume' | 'remove', about: string) {

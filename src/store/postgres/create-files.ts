@@ -16,8 +16,11 @@ const readAll = `SELECT d.version::text AS version, f.path, f.kind, f.executable
   FROM skillet.folders AS d LEFT JOIN skillet.files AS f ON f.folder = d.name`;
 const ofGroup = `name >= $1 || '/' AND name < $1 || '0'`;
 
+type FilesBacking = Pick<Backing, 'leases' | 'clock'> &
+  Readonly<{ database: Pick<Backing['database'], 'query'> }>;
+
 /** Contents travel by the database (Q14). */
-export function createFiles({ database, leases, clock }: Backing): StoredFiles {
+export function createFiles({ database, leases, clock }: FilesBacking): StoredFiles {
   const { query } = database;
   return {
     async versions(folders) {

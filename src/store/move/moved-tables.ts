@@ -1,0 +1,57 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Holder } from '../../core/memory.ts';
+import { searchWords } from '../../lib/text/search-words.ts';
+import { schema } from '../sqlite/schema.ts';
+import type { MovedRow, MovedTable } from './move-rows.ts';
+
+/** Of one kind of store: its search index, its processes, its queues. Files are moved as files. */
+export const ofSqliteAlone: ReadonlySet<string> = new Set(['said_indexed']);
+export const ofPostgresAlone: ReadonlySet<string> = new Set([
+  ...['limits', 'health', 'epoch', 'processes', 'running', 'version'],
+  ...['folders', 'files', 'chunks', 'file_chunks'],
+]);
+
+/** By table: columns of an index, which each kind of store makes in its own form. */
+export const indexColumns: Readonly<Record<string, readonly string[]>> = { said: ['words'] };
+
+/** Every table that both kinds of store have, read from the schema, so that a new one is moved, too. */
+export function movedTables(): readonly MovedTable[] {
+  using db = new DatabaseSync(':memory:');
+  for (const step of schema) db.exec(step);
+  // Virtual tables and what they keep are indexes. In this order they were made.
+  const names = db
+    .prepare(
+      `SELECT name FROM pragma_table_list JOIN sqlite_schema USING (name)
+       WHERE pragma_table_list.type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY sqlite_schema.rowid`,
+    )
+    .all();
+  return names
+    .map(({ name }) => String(name))
+    .filter((name) => !ofSqliteAlone.has(name))
+    .map((name) => ({
+      name,
+      columns: db
+        .prepare('SELECT name FROM pragma_table_info(?)')
+        .all(name)
+        .map((column) => String(column['name']))
+        .filter((column) => indexColumns[name]?.includes(column) !== true),
+    }));
+}
+
+/** The words that find a row of `said`; none for a damaged one. `make`: as one kind of store keeps them. */
+export function wordsOf(
+  { holder, said }: MovedRow,
+  make: (holder: Holder, words: readonly string[]) => string,
+): string {
+  return make(String(holder) as Holder, searchWords(textOf(String(said))));
+}
+
+function textOf(said: string): string {
+  try {
+    const { text } = JSON.parse(said) as Readonly<{ text?: unknown }>;
+    return typeof text === 'string' ? text : '';
+  } catch {
+    // A damaged row is moved as it is.
+    return '';
+  }
+}

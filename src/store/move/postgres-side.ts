@@ -1,0 +1,214 @@
+import { OperatorError } from '../../core/errors.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { createFiles } from '../postgres/create-files.ts';
+import { createLeases } from '../postgres/lease.ts';
+import { type Database, type Query } from '../postgres/open-database.ts';
+import { explained, openPostgresStore, reach } from '../postgres/open-postgres-store.ts';
+import { requireSessions } from '../postgres/require-sessions.ts';
+import { schema, versionOf } from '../postgres/schema.ts';
+import { indexedWords } from '../postgres/search-said.ts';
+import type { StoredFiles } from '../stored-files.ts';
+import { indexColumns, movedTables, wordsOf } from './moved-tables.ts';
+import {
+  rowsAtOnce,
+  type MovedRow,
+  type MovedTable,
+  type MoveTarget,
+  type MovingStore,
+} from './move-rows.ts';
+
+/** One statement of a move: none takes so long, and nothing waits for ever. */
+const longestMs = 600_000;
+
+export type ReadFiles = Pick<StoredFiles, 'read' | 'get' | 'list'>;
+
+type Reading = Readonly<{ store: MovingStore; files: ReadFiles }>;
+
+/** Reads a database that no bot uses, and that nobody can write to meanwhile. Throws OperatorError. */
+export function readDatabase<T>(url: string, log: Log, work: (from: Reading) => Promise<T>): Promise<T> {
+  return withDatabase(url, { log, named: '[store] url' }, async (database) => {
+    const version = await versionOf(database, schema);
+    if (version === undefined)
+      throw new OperatorError('The database of [store] url holds no store, so there is nothing to move.');
+    if (version !== schema.length)
+      throw new OperatorError(
+        `The database of [store] url is from ${version < schema.length ? 'an older Skillet. Start this one on it once, so that it is brought up to date, then move it.' : 'a newer Skillet. Move it with that one.'}`,
+      );
+    await refuseInUse(database);
+    return inTransaction(database, 'SHARE', async (query) => {
+      const files = createFiles({
+        database: { query },
+        leases: createLeases(() => undefined),
+        clock: systemClock,
+      });
+      return work({ store: await sideOf(query), files });
+    });
+  });
+}
+
+/**
+ * Fills a database without a store, or with an empty one, in one transaction: what ends before its end leaves nothing
+ * behind. Throws OperatorError.
+ */
+export async function fillDatabase<T>(
+  url: string,
+  log: Log,
+  work: (to: MoveTarget) => Promise<T>,
+): Promise<T> {
+  return withDatabase(url, { log, named: '--to' }, async (database) => {
+    if ((await versionOf(database, schema)) !== undefined) {
+      await refuseInUse(database);
+      await refuseFilled(database.query);
+    }
+    // Makes the tables.
+    await (await openPostgresStore(url, { clock: systemClock, log })).close();
+    return inTransaction(database, 'ACCESS EXCLUSIVE', async (query) => {
+      await refuseFilled(query);
+      return work({ ...(await sideOf(query)), ...(await writingTo(query)) });
+    });
+  });
+}
+
+/** `named`: where its address was written. */
+async function withDatabase<T>(
+  url: string,
+  { log, named }: Readonly<{ log: Log; named: string }>,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const opened: { database?: Database } = {};
+  try {
+    const database = (opened.database = reach(url, log));
+    await requireSessions(database);
+    return await work(database);
+  } catch (error) {
+    const told = explained(error);
+    if (!(told instanceof OperatorError)) throw told;
+    throw new OperatorError(told.message.replaceAll('[store] url', named), { cause: told.cause });
+  } finally {
+    await opened.database?.close();
+  }
+}
+
+/** `lock`: of every table that is moved. */
+function inTransaction<T>(
+  { transaction }: Database,
+  lock: 'SHARE' | 'ACCESS EXCLUSIVE',
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  return transaction({ outlives: 'disk', withinMs: longestMs }, async (query) => {
+    await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    const tables = movedTables().map(({ name }) => `skillet.${name}`);
+    await query(`LOCK TABLE ${[...tables, 'skillet.folders'].join(', ')} IN ${lock} MODE`);
+    // Told here: around it may be the writing of a file, which has words of its own.
+    return work(async (text, values) => {
+      try {
+        return await query(text, values);
+      } catch (error) {
+        throw explained(error);
+      }
+    });
+  });
+}
+
+/** Each process holds a lock on its number for as long as it is connected. */
+async function refuseInUse({ query }: Database): Promise<void> {
+  const { rows } = await query<Readonly<{ host: string; pid: number }>>(
+    'SELECT host, pid FROM skillet.running WHERE NOT pg_try_advisory_xact_lock(id) ORDER BY host, pid',
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(({ host, pid }) => `process ${pid} on ${host}`);
+  throw new OperatorError(
+    `The database of [store] url is in use by ${names.join(', ')}. Stop every bot on it first.`,
+  );
+}
+
+async function refuseFilled(query: Query): Promise<void> {
+  for (const name of [...movedTables().map((table) => table.name), 'folders']) {
+    const { rows } = await query(`SELECT 1 FROM skillet.${name} LIMIT 1`);
+    if (rows.length > 0)
+      throw new OperatorError(
+        `The database of [store] url is not empty: there are ${name} in it. Name another database. If nobody needs what is ` +
+          'in this one, empty it with DROP SCHEMA skillet CASCADE; DROP SCHEMA skillet_jobs CASCADE; and run this again.',
+      );
+  }
+}
+
+async function sideOf(query: Query): Promise<MovingStore> {
+  return {
+    tables: movedTables(),
+    async *read({ name, columns }) {
+      const cursor = `moved_${name}`;
+      const order = columns.includes('seq') ? ' ORDER BY seq' : '';
+      await query(`DECLARE ${cursor} CURSOR FOR SELECT ${columns.join(', ')} FROM skillet.${name}${order}`);
+      for (;;) {
+        const { rows } = await query<Readonly<Record<string, unknown>>>(`FETCH ${rowsAtOnce} FROM ${cursor}`);
+        if (rows.length > 0) yield rows.map(toRow);
+        if (rows.length < rowsAtOnce) break;
+      }
+      await query(`CLOSE ${cursor}`);
+    },
+    async lastNumber({ name, columns }) {
+      if (!columns.includes('seq')) return 0;
+      const { rows } = await query<Readonly<{ last: number }>>(
+        `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM skillet.${name}_seq_seq`,
+      );
+      return rows[0]?.last ?? 0;
+    },
+  };
+}
+
+/** True and false are numbers in SQLite. */
+function toRow(row: Readonly<Record<string, unknown>>): MovedRow {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      typeof value === 'boolean' ? Number(value) : (value as string | number | null),
+    ]),
+  );
+}
+
+async function writingTo(query: Query): Promise<Pick<MoveTarget, 'add' | 'setLastNumber'>> {
+  const { rows } = await query<Readonly<{ table: string; column: string; type: string }>>(
+    `SELECT table_name AS table, column_name AS column, udt_name AS type FROM information_schema.columns
+     WHERE table_schema = 'skillet'`,
+  );
+  const types = new Map(rows.map(({ table, column, type }) => [`${table}.${column}`, type]));
+
+  function columnOf(
+    { name }: MovedTable,
+    column: string,
+  ): Readonly<{ type: string; of(row: MovedRow): unknown }> {
+    const type = types.get(`${name}.${column}`);
+    if (type === undefined) throw new Error(`PostgreSQL has no column ${column} in ${name}`);
+    if (type === 'bool') return { type, of: (row) => row[column] === 1 };
+    return { type, of: (row) => row[column] };
+  }
+
+  return {
+    async add(table, added) {
+      const { name, columns } = table;
+      const found = columns.map((column) => columnOf(table, column));
+      const indexed = indexColumns[name] ?? [];
+      const arrays = [...found.map(({ type }) => `${type}[]`), ...indexed.map(() => 'text[]')];
+      const given = arrays.map((type, n) => `$${n + 1}::${type}`);
+      const made = [
+        ...columns,
+        ...indexed.map((column) => `array_to_tsvector(string_to_array(${column}, ' '))`),
+      ];
+      const all = [...columns, ...indexed];
+      await query(
+        `INSERT INTO skillet.${name} (${all.join(', ')})
+         SELECT ${made.join(', ')} FROM unnest(${given.join(', ')}) AS moved (${all.join(', ')})`,
+        [
+          ...found.map(({ of }) => added.map(of)),
+          ...indexed.map(() => added.map((row) => wordsOf(row, indexedWords))),
+        ],
+      );
+    },
+    async setLastNumber({ name }, last) {
+      if (last > 0) await query('SELECT setval($1::regclass, $2)', [`skillet.${name}_seq_seq`, last]);
+    },
+  };
+}
