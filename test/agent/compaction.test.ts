@@ -141,6 +141,22 @@ test('M9 a later summary is made from the earlier one and what came since, and i
   assert.equal(count(shown(asked.at(-1)), /SUMMARY/g), 1);
 });
 
+test('M9 Q12 a summary names all whose words it stands for, also those of the summary before, and goes with them', async () => {
+  const bob = { id: 'telegram:421', name: 'Bob', kind: 'person' } as const;
+  const { ask, summaries, read, store } = await setUp({ answer: (_, index) => `answer ${index}` });
+  const sendersNow = async (): Promise<readonly string[] | undefined> => {
+    const summary = (await read()).find(({ kind }) => kind === 'summary');
+    return summary?.kind === 'summary' ? summary.senders : undefined;
+  };
+  await ask(`question 0 ${filler(400)}`, { sender: bob });
+  for (let n = 1; summaries.length === 0; n++) await ask(`question ${n} ${filler(400)}`);
+  assert.deepEqual(await sendersNow(), ['telegram:42', bob.id]);
+  for (let n = 0; summaries.length === 1; n++) await ask(`later ${n} ${filler(400)}`);
+  assert.deepEqual(await sendersNow(), ['telegram:42', bob.id]);
+  await store.forget(bob.id);
+  assert.doesNotMatch(JSON.stringify(await read()), /SUMMARY/);
+});
+
 test('M5 after a compaction the prefix is the same bytes from request to request', async () => {
   const { ask, asked } = await setUp({ answer: (_, index) => `answer ${index}` });
   for (let n = 0; n < 9; n++) await ask(`question ${n} ${filler(400)}`);

@@ -602,3 +602,32 @@ test('U13 a minute without a word of the model is told, once a call', async () =
   await clock.advance(600_000);
   assert.deepEqual(told, [60_000], 'nothing is told after the answer');
 });
+
+test('H11 U15 what comes between the final answer and a stop joins nothing: it waits for its own turn', async () => {
+  const stopped = new AbortController();
+  let joins = 0;
+  const { result } = await run(['It is done.'], {
+    signal: stopped.signal,
+    append: async (entry) => {
+      if (entry.kind === 'assistant') stopped.abort();
+    },
+    join: async (_, answered) => {
+      if (answered) joins += 1;
+      return undefined;
+    },
+  });
+  assert.deepEqual([result.status, result.text, joins], ['ok', 'It is done.', 0]);
+});
+
+test('H11 an answer that failed takes no more words in, one that did not asks once', async () => {
+  const asked: boolean[] = [];
+  const join = async (_: unknown, answered: boolean) => {
+    asked.push(answered);
+    return undefined;
+  };
+  await run([new ModelError('529', { sentence: 'Busy.', passing: true, tooLong: false })], { join });
+  await run([{ text: 'No.', stopReason: 'refusal' }], { join });
+  assert.deepEqual(asked, [false, false]);
+  await run(['It is done.'], { join });
+  assert.deepEqual(asked.slice(2), [false, true]);
+});

@@ -55,7 +55,7 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
     makeMessage({ text, sentAt: askedAt + 5_000, ...more });
   const say = (text: string, more: Partial<Message> = {}) => answerByText(said(text, more), deps);
   const sayUnaddressed = (text: string) => answerUnaddressed(said(text, {}), deps);
-  return { say, sayUnaddressed, answers, show, store };
+  return { say, sayUnaddressed, answers, show, store, deps };
 }
 
 test('H11 T8 a plain yes or no, in any language of the bot, answers the only question', async () => {
@@ -78,6 +78,61 @@ test('H11 T8 a yes with more words, or before anything was asked, is a message',
   const elsewhere = { conversation: { channel: 'telegram', chat: '-100' } };
   assert.equal(await say('yes', elsewhere), false);
   assert.deepEqual(answers, []);
+});
+
+test('T8 yes, no or always and the code answer a question from anywhere; in a sentence they are words', async () => {
+  const { say, answers } = await setUp({}, {});
+  for (const text of [
+    'I would say yes ABCDEFG0',
+    'yes ABCDEFG0 please',
+    'yes\nABCDEFG0 and then some',
+    'yes ABCDEFG0\nbut not now',
+    'He said:\nyes ABCDEFG0',
+    'not no ABCDEFG0',
+    'yes ABCDEFG',
+    'yes ABCDEFG00',
+    'yesABCDEFG0',
+    'ABCDEFG0',
+    'maybe ABCDEFG0',
+  ])
+    assert.equal(await say(text), false, text);
+  assert.deepEqual(answers, []);
+  for (const text of ['yes ABCDEFG0', ' NO `abcdefg1` ', 'Always abcdefg0'])
+    assert.equal(await say(text, { sentAt: askedAt - 5_000 }), true, text);
+  assert.deepEqual(answers, ['ABCDEFG0 approve', 'ABCDEFG1 deny', 'ABCDEFG0 always']);
+});
+
+test('T8 a code of no approval confirms or denies an account; always does neither', async () => {
+  const { deps } = await setUp();
+  const confirmed: string[] = [];
+  const told: string[] = [];
+  const answer = (text: string, kind: 'taken' | 'refused' | 'unknown') =>
+    answerByText(makeMessage({ text }), {
+      ...deps,
+      approvals: { answer: async () => ({ kind: 'unknown', text: '' }), awaits: async () => false },
+      confirmations: {
+        async answer(code, _from, yes) {
+          confirmed.push(`${code} ${yes}`);
+          return kind === 'refused' ? { kind, text: 'Not yours.' } : { kind };
+        },
+      },
+      replies: { answer: async (_message, text) => void told.push(text) },
+    });
+  assert.equal(await answer('always ABCDEFG0', 'taken'), false);
+  assert.equal(await answer('yes ABCDEFG0', 'taken'), true);
+  assert.equal(await answer('no ABCDEFG0', 'refused'), true);
+  assert.equal(await answer('yes ABCDEFG1', 'unknown'), false);
+  assert.deepEqual(confirmed, ['ABCDEFG0 true', 'ABCDEFG0 false', 'ABCDEFG1 true']);
+  assert.deepEqual(told, ['Not yours.']);
+});
+
+test('H11 T8 a yes of the same second counts, and so it does if older words still wait', async () => {
+  const { say, answers, show, store } = await setUp({});
+  await show();
+  await store.inbox.accept(makeMessage({ id: 'telegram:42:2', text: 'also book it' }), { now: askedAt });
+  assert.equal(await say('yes', { sentAt: askedAt - 1_000 }), false);
+  assert.equal(await say('yes', { sentAt: askedAt - 999 }), true);
+  assert.deepEqual(answers, ['ABCDEFG0 approve']);
 });
 
 test('H11 T8 U14 with two questions, or one of a run, a plain yes approves nothing', async () => {

@@ -43,6 +43,17 @@ test('H3 H11 an edit replaces what waits, and is said to the turn that answers i
   ]);
 });
 
+test('H3 H11 an edit that is said to a turn brings no files again', async () => {
+  const { store, clock, takeEdit, accept } = await setUp();
+  const photo = { kind: 'photo', name: 'map.png', ref: 'f1' } as const;
+  const captioned = { ...asked, attachments: [photo] };
+  await accept(captioned);
+  await store.inbox.take('telegram:42', clock.now());
+  await takeEdit({ ...captioned, text: 'when to Basel?' });
+  const [, edit] = await store.inbox.list('waiting');
+  assert.deepEqual([edit?.message?.text, edit?.message?.attachments], ['when to Basel?', []]);
+});
+
 test('H11 words that an edit brings back are the last ones; an edit that comes twice is none', async () => {
   const { store, clock, takeEdit, accept, waiting } = await setUp();
   await accept(asked);

@@ -94,5 +94,6 @@ test('S8 a form changes something only with its token and the page’s own origi
   assert.equal(await sent({ origin }, { more: 'a'.repeat(17_000) }), 403);
   assert.doesNotMatch((await get('/routines')).body, /paused/);
   assert.equal(await sent({ origin, [site]: 'same-origin' }, { more: 'a'.repeat(15_000) }), 303);
-  assert.match((await get('/routines')).body, /paused/);
+  assert.match((await get('/routines')).body, /watch is paused\./);
+  assert.doesNotMatch((await get('/routines')).body, /watch is paused\./, 'said once');
 });

@@ -69,6 +69,10 @@ test('S8 a link opens one session, within a minute', async (t) => {
   const late = dashboard.newLink();
   await clock.advance(60_000);
   assert.equal((await ask(late)).status, 403);
+  const previewed = dashboard.newLink();
+  const preview = await ask(previewed, { method: 'HEAD' });
+  assert.deepEqual([preview.status, preview.headers['set-cookie']], [403, undefined]);
+  assert.equal((await ask(previewed)).status, 200);
   const older = dashboard.newLink();
   const newer = dashboard.newLink();
   assert.equal((await ask(older)).status, 403);
@@ -122,6 +126,7 @@ test('S8 a live page ends with its session, and eight are shown at once', async 
 test('S8 another Host, Origin, site, method or form is refused', async (t) => {
   const dashboard = await openDashboard(t, await startWholeBot(t), { acts: {} });
   const { origin, cookie, get } = await enter(dashboard.newLink());
+  await assert.rejects(ask(origin.replace('127.0.0.1', '127.0.0.2')), 'it listens on one address');
   const asked = async (where: string, headers: Readonly<Record<string, string>>) =>
     (await ask(origin + where, { headers: { cookie, ...headers } })).status;
   assert.equal(await asked('/', {}), 200);

@@ -40,7 +40,7 @@ if (server === undefined) {
 type Machine = Readonly<{
   folders: Folders;
   store: Store;
-  restart(): Promise<Folders>;
+  restart(quota?: number): Promise<Folders>;
   close(): Promise<void>;
 }>;
 
@@ -51,12 +51,12 @@ async function openMachine(url: string): Promise<Machine> {
   const files = store.files();
   assert.ok(files !== undefined);
   const { signals } = store;
-  const open = (): Folders =>
-    createCopies({ files, signals, root, quota, onFault: (error) => assert.fail(String(error)) });
+  const open = (most = quota): Folders =>
+    createCopies({ files, signals, root, quota: most, onFault: (error) => assert.fail(String(error)) });
   return {
     folders: open(),
     store,
-    restart: async () => open(),
+    restart: async (most) => open(most),
     async close() {
       await store.close();
       await rm(root, { recursive: true, force: true });
@@ -150,6 +150,38 @@ function machines(server: PostgresServer): void {
       assert.equal(await read(folders, chat, 'both.txt'), 'one');
       assert.equal(await read(folders, chat, 'other.txt'), 'other');
     }
+  });
+
+  test('Q14 what another machine stored while work went on is there afterwards, on both', async (t) => {
+    const [{ folders: one }, { folders: other }] = await two(t, server);
+    await write(one, chat, 'old.txt', 'old');
+    await one.use([chat], 'changes', async () => {
+      await put(one, chat, 'one.txt', 'one');
+      await write(other, chat, 'other.txt', 'other');
+      await remove(other, chat, 'old.txt');
+    });
+    for (const folders of [one, other])
+      assert.deepEqual(await names(folders, chat), ['one.txt', 'other.txt']);
+  });
+
+  test('Q14 a folder that was forgotten during work holds what that work wrote, and nothing of before', async (t) => {
+    const [{ folders: one }, { folders: other }] = await two(t, server);
+    await write(one, chat, 'secret.txt', 'secret');
+    await one.use([chat], 'changes', async () => {
+      await one.remove([chat]);
+      await put(one, chat, 'new.txt', 'new');
+    });
+    for (const folders of [one, other]) assert.deepEqual(await names(folders, chat), ['new.txt']);
+  });
+
+  test('Q14 a folder over a limit that was lowered may shrink, and not grow', async (t) => {
+    const [{ folders: one, restart }] = await two(t, server);
+    for (const name of ['a', 'b', 'c']) await write(one, chat, name, 'x'.repeat(1_000));
+    const lower = await restart(1_500);
+    await remove(lower, chat, 'a');
+    assert.deepEqual(await names(lower, chat), ['b', 'c']);
+    await assert.rejects(write(lower, chat, 'b', 'x'.repeat(1_001)), FolderFull);
+    assert.equal((await read(lower, chat, 'b')).length, 1_000);
   });
 
   test('Q14 what a process left unstored when it died is discarded by the next one', async (t) => {

@@ -24,7 +24,13 @@ type Here = Readonly<{
 
 const place = { as: 'telegram:42', conversation: 'telegram:-7' };
 
-async function openHooks(t: TestContext, more: Partial<Pick<HookDeps, 'channels'>> = {}): Promise<Here> {
+async function openHooks(
+  t: TestContext,
+  {
+    migrations = { current: async (conversation) => conversation },
+    ...more
+  }: Partial<Pick<HookDeps, 'channels' | 'users'>> & Partial<Pick<HookDeps['host'], 'migrations'>> = {},
+): Promise<Here> {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const parsed = parseConfig(hookTable(place) + hookTable({ ...place, name: 'other' }), { env: {} });
@@ -35,7 +41,7 @@ async function openHooks(t: TestContext, more: Partial<Pick<HookDeps, 'channels'
     host: {
       store,
       audit: { record: async (event) => void ('outcome' in event && audited.push(String(event.outcome))) },
-      migrations: { current: async (conversation) => conversation },
+      migrations,
       meter: noMeter,
       clock,
       log: quietLog(),
@@ -168,4 +174,32 @@ test('N7 Q1 a stop waits until an event under way is stored', async (t) => {
   look();
   assert.equal((await stored).length, 1);
   assert.equal((await sent).status, 202);
+});
+
+test('N7 A6 A13 an event is judged with what is known of groups by then, and goes where its chat is now', async (t) => {
+  let isKnown = false;
+  const { hooks, store, send } = await openHooks(t, {
+    migrations: { current: async (conversation) => ({ ...conversation, chat: '-1007' }) },
+    users: {
+      async known() {
+        isKnown = true;
+      },
+      decide: async () =>
+        isKnown ? { allowed: true } : { allowed: false, code: 'OUTSIDER', reason: 'not yet known' },
+      languageOf: async () => undefined,
+    },
+  });
+  hooks.start();
+  assert.equal((await send('ci', 'n1')).status, 202);
+  const [item] = await store.inbox.list('waiting');
+  assert.equal(item?.message?.conversation.chat, '-1007');
+});
+
+test('N7 Q1 while 50 messages wait in its conversation an event is told to come in a minute', async (t) => {
+  const { hooks, store, send } = await openHooks(t);
+  hooks.start();
+  for (let n = 0; n < 50; n += 1) assert.equal((await send('ci', `n${n}`)).status, 202);
+  const { status, retryAfter } = await send('ci', 'n50');
+  assert.deepEqual([status, retryAfter], [429, '60']);
+  assert.equal((await store.inbox.list('waiting')).length, 50);
 });

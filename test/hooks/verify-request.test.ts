@@ -39,6 +39,12 @@ test('N7 a signature holds for its body, id, time and secret, five minutes eithe
     );
 });
 
+test('N7 a delivery id has 1 to 200 characters', () => {
+  const id = (length: number) => outcome({ ...bearer, 'webhook-id': 'x'.repeat(length) });
+  assert.deepEqual([id(0), id(1), id(200), id(201)], ['forged', 'ok', 'ok', 'forged']);
+  assert.equal(outcome(signed(text, '', now)), 'forged');
+});
+
 test('N7 while a secret is changed a sender may sign with both, and a whsec_ secret is base64', () => {
   const given = signed(text, 'msg_1', now);
   const both = { ...given, 'webhook-signature': `v1,bm8= v2,${'x'.repeat(9)} ${given['webhook-signature']}` };

@@ -10,6 +10,7 @@ import type { Entry, Taint } from '../../src/core/entry.ts';
 import type { Memory } from '../../src/core/memory.ts';
 import type { Message } from '../../src/core/message.ts';
 import { requesterOf } from '../../src/core/message.ts';
+import { noTokens } from '../../src/core/model.ts';
 import { createTurnMemory } from '../../src/memory/turn-memory.ts';
 import { whoseWords } from '../../src/memory/whose-words.ts';
 import { userContent } from '../../src/runs/user-content.ts';
@@ -127,22 +128,32 @@ test('K5 K2 what others can’t see, or a routine, hook or skill began, is not f
   assert.deepEqual(await texts({ ...group, task }), []);
   assert.deepEqual(await texts(group, { marks: 'gmail' }), []);
   assert.deepEqual(await texts(group, { about: 'skill' }), []);
-  assert.deepEqual(await texts(group, { sender: 'telegram:421' }), []);
+  for (const place of [group, direct]) assert.deepEqual(await texts(place, { sender: 'telegram:421' }), []);
+  const command = { name: 'payroll', args: 'november' };
+  assert.deepEqual(await texts({ ...group, command }), [], 'it may start a hidden skill');
+  assert.equal(
+    (await texts({ ...group, command: { ...command, bare: true } })).length,
+    1,
+    'words after a mention',
+  );
+  assert.equal((await texts({ ...group, command }, { item: 'm0' })).length, 1, 'what joined it');
 });
 
 test('K5 S7 an answer is found later unless something in its conversation is marked', async (t) => {
   const { store, open } = await openStage(t);
   const { turn, transcript, entry } = await open({ ...group, text: 'when?' });
-  const answer: Entry = {
+  const answer: Extract<Entry, { kind: 'assistant' }> = {
     kind: 'assistant',
-    content: [{ type: 'text', text: 'In november.' }],
+    content: [{ type: 'text', text: 'In november.', citations: null }],
     stopReason: 'end_turn',
+    tokens: noTokens,
     model: 'm',
     at: 2,
-  } as unknown as Entry;
-  const found = async (before: readonly Entry[] = [entry()]) =>
-    (await turn.said(answer, [...before, answer])).map(({ text, author }) => [author, text]);
+  };
+  const found = async (before: readonly Entry[] = [entry()], one: Entry = answer) =>
+    (await turn.said(one, [...before, one])).map(({ text, author }) => [author, text]);
   assert.deepEqual(await found(), [[undefined, 'In november.']]);
+  assert.deepEqual(await found([entry()], { ...answer, stopReason: 'refusal' }), []);
   const marked: Entry = {
     kind: 'tool_result',
     toolUseId: 't',
