@@ -20,6 +20,8 @@ import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
+const bob = { id: 'telegram:7', name: 'Bob', kind: 'person' } as const;
+
 test('Q12 what nobody ends in time keeps a person from being forgotten, and the operator is told of both ways on', async () => {
   const recorded: string[] = [];
   const clock = createManualClock();
@@ -27,6 +29,13 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
   await store.inbox.accept(makeMessage(), { now: clock.now() });
   // Taken by a process that has died since.
   await store.inbox.take('telegram:42', clock.now());
+  const theirs = makeMessage({ id: 'telegram:42:2', text: 'and this' });
+  const others = makeMessage({
+    id: 'telegram:7:1',
+    conversation: { channel: 'telegram', chat: '7' },
+    sender: bob,
+  });
+  for (const message of [theirs, others]) await store.inbox.accept(message, { now: clock.now() });
   const forget = createForgetSomebody({
     store,
     kept: {
@@ -53,7 +62,8 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
     clock.runUntil(forget('telegram:42')),
     /still being answered .* try again in a moment\. If no bot runs on this store any more, start one first/,
   );
-  assert.equal((await store.inbox.list('waiting')).length, 1, 'something was removed after all');
+  const left = (await store.inbox.list('waiting')).map(({ key }) => key);
+  assert.deepEqual(left, ['telegram:42:1', others.id], 'what had not begun ends, all else stays');
   assert.deepEqual(recorded, [], 'it was written down as done');
 });
 
