@@ -60,7 +60,8 @@ export async function wroteAddress(
   );
 }
 
-function parentOf(id: string): string {
+/** Of a run: where it was started. Others are their own. */
+export function parentOf(id: string): string {
   return id.replace(runEnd, '');
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
+import { storedProvenance } from '../core/provenance.ts';
 import type { DeliverArtifacts } from '../core/tool.ts';
 import { raceTimeout } from '../lib/async/deadline.ts';
 import { interrupted } from '../core/tool-call.ts';
@@ -274,6 +275,7 @@ const storedRule = z.object({
   files: z.string().optional(),
   chat: z.string(),
   sender: z.string(),
+  from: storedProvenance.optional(),
 });
 
 /** The same for the same call, without characters that look alike. */

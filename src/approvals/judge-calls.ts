@@ -6,6 +6,7 @@ import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import { joinTaint, type Taint } from '../core/entry.ts';
+import type { Provenance } from '../core/provenance.ts';
 import { decideWrite } from '../core/tool-writes.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
@@ -60,10 +61,12 @@ export function createJudgeCalls(options: {
   outside: Pick<OutsideTools, 'mayCall'>;
   stillAdmitted: StillAdmitted;
   deliverArtifacts: DeliverArtifacts;
+  /** Whose words a call in a conversation or a run is made of (S13). */
+  whose(text: string, of: Readonly<{ run: string; sender: string }>): Promise<Provenance>;
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
   clock: Pick<Clock, 'now'>;
 }) {
-  const { runtime, approvals, rules, outside, stillAdmitted, deliverArtifacts } = options;
+  const { runtime, approvals, rules, outside, stillAdmitted, deliverArtifacts, whose } = options;
   const { store, clock } = options;
   const { transcripts } = store;
 
@@ -150,10 +153,11 @@ export function createJudgeCalls(options: {
         : undefined;
       const nobody = others && whyNobodyElse(requester, others);
       if (nobody !== undefined) return nobodyElse(nobody);
+      const of = { run: transcript, sender: requester.sender };
       const asked: ApprovalRequest = {
         ...bound,
         input: call.shown ?? call.input,
-        standing,
+        standing: standing && { ...standing, from: await whose(wordsOf(call.input), of) },
         because: first.marked ? outwards : call.because,
         byApprover: call.byApprover,
         others,
@@ -193,6 +197,12 @@ export function createJudgeCalls(options: {
       );
     };
   }
+}
+
+/** What of a call somebody could have said. */
+function wordsOf(input: unknown): string {
+  if (typeof input === 'string') return input;
+  return typeof input === 'object' && input !== null ? Object.values(input).map(wordsOf).join('\n') : '';
 }
 
 /** Others can change an MCP tool. */

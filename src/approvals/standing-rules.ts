@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type Keyv from 'keyv';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
+import type { Provenance } from '../core/provenance.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
 /** "Always" (T8): this tool and files, this person, this chat. */
@@ -16,9 +17,11 @@ export type StandingRule = Readonly<{
   /** A thread belongs to its chat. */
   chat: string;
   sender: string;
+  /** Whose words the call was made of that it was given for, and the marks there (S13). Does not bind it. */
+  from?: Provenance;
 }>;
 
-type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
+export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 
 /** Each command line is different. */
 export function mayStand(tool: string): boolean {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { versionOf } from './approve-skill.ts';
 import type { Button } from '../core/channel.ts';
+import { sayOrigin, type Origin } from '../core/provenance.ts';
 import type { Requester } from '../core/tool.ts';
 import { codeBlock, inlineCode } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
@@ -32,7 +33,7 @@ export function createAskAboutSkill(options: {
 }): AskAboutSkill {
   const { root, store, replies, mayApprove, approvers, given } = options;
 
-  return async ({ name, at, approved }, requester) => {
+  return async ({ name, at, approved, from }, requester) => {
     const directory = path.join(root, name);
     const hash = hashSkill(directory);
     if (hash === undefined) return;
@@ -43,6 +44,7 @@ export function createAskAboutSkill(options: {
       sender: requester.sender,
       given: given(name),
       isNew: approved === undefined,
+      from,
     });
     const key = `skill:${name}:${at}`;
     const { chatType, sender, conversation, language } = requester;
@@ -75,8 +77,9 @@ function describeWrittenSkill(skill: {
   given: readonly string[];
   /** Nothing of this name was ever enabled. */
   isNew: boolean;
+  from: Origin;
 }): Words {
-  const { name, directory, hash, sender, given, isNew } = skill;
+  const { name, directory, hash, sender, given, isNew, from } = skill;
   const files = hash.files.filter((file) => file.path !== marker);
   const texts = files.map(
     ({ path: file }) =>
@@ -89,9 +92,11 @@ function describeWrittenSkill(skill: {
       return `- ${say`${inlineCode(file)}: ${say.number(size)} bytes, SHA-256 ${hashed}`}`;
     });
     const skillName = inlineCode(name);
+    const origin = sayOrigin(from, say);
     return [
       `**${isNew ? say`A new skill waits for your yes: ${skillName}` : say`A changed skill waits for your yes: ${skillName}`}**`,
       say`I wrote it for ${inlineCode(sender)}. It stays off until you enable it. If a file changes later, it is switched off again.`,
+      ...(origin === undefined ? [] : [say`From: ${origin}`]),
       [say`It asks for:`, ...asks(say).map((line) => `- ${line}`)].join('\n'),
       [say`Its files, all of which follow:`, ...listed].join('\n'),
       ...texts,

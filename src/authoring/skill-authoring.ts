@@ -5,9 +5,11 @@ import { createSkillApprovals, type SkillApprovals } from './approve-skill.ts';
 import { createAskAboutSkill } from './ask-about-skill.ts';
 import { createWriteSkill } from './write-skill.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
-import type { Envelope } from '../core/envelope.ts';
+import { fail, type Envelope } from '../core/envelope.ts';
+import { sayOrigin, type Provenance, type WhoseWords } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
-import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
+import { sayIn } from '../core/texts/say.ts';
+import { defineTool, readOnly, type CallAssessment, type Requester, type Tool } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Replies } from '../replies/replies.ts';
@@ -17,7 +19,24 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createWrittenSkills, readApprovals } from '../skills/written-skills.ts';
 import type { Store } from '../store/store.ts';
 
+const notAgreed = fail('TOOL_POLICY_DENIED', 'the person has to agree to these words first');
+
 const name = z.string().describe('of the skill: lower-case letters, digits and single hyphens');
+
+const draftInput = z.object({
+  name,
+  content: z.string().describe('the whole SKILL.md, front matter included'),
+  files: z
+    .array(
+      z.object({
+        path: z.string().describe('relative to the skill, such as scripts/run.sh'),
+        content: z.string(),
+      }),
+    )
+    .max(100)
+    .default([])
+    .describe('every other file of the skill, text only'),
+});
 
 /** Skills that the bot writes (D9). */
 export type SkillAuthoring = Readonly<{
@@ -64,38 +83,43 @@ export function createSkillAuthoring(options: {
 
 /** For a person (D9). */
 export type SkillWriting = Readonly<{
-  write(draft: SkillDraft, requester: Requester): Promise<Envelope>;
+  write(draft: SkillDraft, requester: Requester, from: Provenance): Promise<Envelope>;
   /** Without a path: SKILL.md and the names of other files. */
   read(name: string, path: string | undefined, requester: Requester): Promise<Envelope>;
 }>;
 
 /** Skills stay off until somebody enables them. */
-export function createSkillWritingTools({ write, read }: SkillWriting): readonly Tool[] {
+export function createSkillWritingTools({ write, read }: SkillWriting, whose: WhoseWords): readonly Tool[] {
+  const wordsOf = ({ content, files }: Pick<SkillDraft, 'content' | 'files'>): Promise<Provenance> =>
+    whose([content, ...files.map((file) => file.content)].join('\n'));
+  const writing = defineTool({
+    name: 'skill_write',
+    description:
+      'Writes a skill whole: its SKILL.md and all its other files; what is not given is gone. Checked first, and nothing is ' +
+      'written while anything is wrong. It stays off until an owner enables it, who is asked at once.',
+    input: draftInput,
+    // Without effect before a person enables it.
+    traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
+    risk: 'moderate',
+    async run(draft, { requester, agreed }) {
+      const from = await wordsOf(draft);
+      if (from.words !== 'typed' && agreed === undefined) return notAgreed;
+      return write(draft, requester, from);
+    },
+  });
   return [
-    defineTool({
-      name: 'skill_write',
-      description:
-        'Writes a skill whole: its SKILL.md and all its other files; what is not given is gone. Checked first, and nothing is ' +
-        'written while anything is wrong. It stays off until an owner enables it, who is asked at once.',
-      input: z.object({
-        name,
-        content: z.string().describe('the whole SKILL.md, front matter included'),
-        files: z
-          .array(
-            z.object({
-              path: z.string().describe('relative to the skill, such as scripts/run.sh'),
-              content: z.string(),
-            }),
-          )
-          .max(100)
-          .default([])
-          .describe('every other file of the skill, text only'),
-      }),
-      // Without effect before a person enables it.
-      traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
-      risk: 'moderate',
-      run: async (draft, { requester }) => write(draft, requester),
-    }),
+    {
+      ...writing,
+      // Its text is a model's, so whose words the model met is what counts (S13).
+      async terms(input, { requester }): Promise<CallAssessment> {
+        const draft = draftInput.parse(input);
+        const say = sayIn(requester.language);
+        const origin = sayOrigin(await wordsOf(draft), say);
+        if (origin === undefined) return {};
+        const because = say`Write this skill? From: ${origin}.`;
+        return { asks: { shown: draft, refusedAs: 'TOOL_POLICY_DENIED', because } };
+      },
+    },
     defineTool({
       name: 'skill_read',
       description: 'Reads a skill that was written with skill_write: its SKILL.md, or another file of it.',

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import { createMutex } from '../lib/async/mutex.ts';
 import type { Log } from '../lib/log.ts';
+import type { Origin, Provenance } from '../core/provenance.ts';
 import type { Requester } from '../core/tool.ts';
 import { checkDraft, isThere, prepareDraft, type SkillDraft } from '../skills/prepare-draft.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
@@ -63,7 +64,7 @@ export function createWriteSkill(options: {
     ).length;
   }
 
-  async function write(draft: SkillDraft, requester: Requester): Promise<Envelope> {
+  async function write(draft: SkillDraft, requester: Requester, of: Provenance): Promise<Envelope> {
     const { name } = draft;
     await written.bring(root);
     const checked = check(draft, otherTools());
@@ -85,6 +86,7 @@ export function createWriteSkill(options: {
       by: record?.by ?? personHash(requester.sender),
       at: isSame && record !== undefined ? record.at : clock.now(),
       approved: record?.approved === undefined ? undefined : record.approved,
+      from: originOf(of, record),
     };
     // Before the files, so they are never taken for a person's.
     await written.set(next);
@@ -103,7 +105,7 @@ export function createWriteSkill(options: {
   }
 
   return {
-    write: (draft, requester) => inTurn(() => write(draft, requester)),
+    write: (draft, requester, from) => inTurn(() => write(draft, requester, from)),
     async read(name, file, { sender }) {
       const record = await written.get(name);
       if (record === undefined || (record.by !== personHash(sender) && !(await mayApprove(sender))))
@@ -116,6 +118,13 @@ export function createWriteSkill(options: {
       return succeed(`${found.text}\n\n[other files: ${files.join(', ') || 'none'}]`);
     },
   };
+}
+
+/** A change of one's own does not make the rest one's own (S13). */
+function originOf({ words, by }: Provenance, before: WrittenSkill | undefined): Origin {
+  return words === 'typed' && before !== undefined && before.from?.words !== 'typed'
+    ? before.from
+    : { words, by };
 }
 
 /** Does not reveal the person. */

@@ -19,6 +19,7 @@ import { createSeeing } from '../runs/received-files.ts';
 import { createReadOffice } from '../lib/files/read-office.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
+import { whoseDraft } from '../runs/whose-draft.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
 import type { SkillSupply } from '../runs/work-deps.ts';
 import type { BotParts } from './bot.ts';
@@ -37,6 +38,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const { received, deliverArtifacts } = files;
   const stillAdmitted = createStillAdmitted(users);
   const judgeCalls = createJudgeCalls({
+    whose: (text, of) => whoseDraft(text, of, host.store),
     ...host,
     approvals,
     rules,

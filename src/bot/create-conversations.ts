@@ -28,7 +28,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { host, people, chat } = base;
   const { store, clock } = host;
   const { users, accessOf } = people;
-  const { authoring, approvals, capabilities, chatAgent, routines, budgets, tools, files } = features;
+  const { authoring, approvals, rules, capabilities, chatAgent, routines, budgets, tools, files } = features;
   const { library, plugins } = parts;
   const { tracing = noTracing } = parts.host;
   const { settings, listTools, showMemory: memory } = tools;
@@ -38,6 +38,8 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const why = createWhy({
     users,
     explain: (of) => accessDecisions(toWriter(of), { users, accessOf, inForce }),
+    rules,
+    written: authoring.approvals.records,
     replies: chat.replies,
   });
   const commands = createCommands({

@@ -85,7 +85,7 @@ export async function createTurnContext(
     async footer(all) {
       const { message, requester } = turn;
       const entries = ofTurn(all, turn.item.key);
-      const noted = memory?.footer(entries, sayIn(message.sender.language)) ?? '';
+      const noted = (await memory?.footer(entries, sayIn(message.sender.language))) ?? '';
       const { text, question } = await routineFooter(
         doneCalls(entries),
         { turn: turn.item.key, requester },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import type { WhoseWords } from '../core/provenance.ts';
 import { isOfRoutine, isUnattended } from '../core/message.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import { runIdOf } from '../runs/run-journal.ts';
@@ -7,7 +8,7 @@ import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import { whoseWords } from '../memory/whose-words.ts';
-import { routineTools, type WhoseWords } from '../routines/routine-tools.ts';
+import { routineTools } from '../routines/routine-tools.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
 import type { ActiveSkills } from './active-skills.ts';

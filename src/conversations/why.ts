@@ -1,12 +1,15 @@
 import path from 'node:path';
 import type { Rule, Ruling } from '../access/ruling.ts';
+import type { KeptRule, StandingRules } from '../approvals/standing-rules.ts';
 import type { Users } from '../access/users.ts';
 import { chatIdOf, type SeenChatType } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
+import { sayOrigin, type Origin } from '../core/provenance.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { skillNamed } from '../core/skill.ts';
 import { inlineCode, nearest, oneLine } from '../lib/text/text.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
+import type { WrittenSkill } from '../skills/written-skills.ts';
 import type { WriteHere } from './overview.ts';
 
 /** What the gates decide about a message, and about skills that are started by its sender. */
@@ -41,10 +44,15 @@ const showToOne = ['slack', 'terminal'];
 export function createWhy({
   users,
   explain,
+  rules,
+  written,
   replies,
 }: Readonly<{
   users: Pick<Users, 'isOwner'>;
   explain: ExplainAccess;
+  rules: Pick<StandingRules, 'list'>;
+  /** Skills that the bot wrote. */
+  written(): Promise<readonly Pick<WrittenSkill, 'name' | 'from'>[]>;
   replies: Pick<Replies, 'say'>;
 }>): Why {
   return async (message, args, write) => {
@@ -55,12 +63,13 @@ export function createWhy({
     if (asked === undefined) return { text: usage(say, write, conversation.channel) };
     const isHere = asked.where === chatIdOf(conversation);
     const place = isHere ? { chatType, external } : {};
-    const text = answerOf(
-      asked,
-      await explain({ who: asked.who, where: asked.where, ...place }),
-      isHere,
-      say,
-    );
+    const [found, standing, own] = await Promise.all([
+      explain({ who: asked.who, where: asked.where, ...place }),
+      rules.list(),
+      written(),
+    ]);
+    const kept = keptLines(asked, { standing, own }, say);
+    const text = [answerOf(asked, found, isHere, say), ...kept].join('\n\n');
     if (chatType === 'private') return { text };
     if (showToOne.includes(conversation.channel)) return { text, more: { onlyTo: sender.id } };
     const chat = sender.id.slice(sender.id.indexOf(':') + 1);
@@ -134,6 +143,38 @@ function answerOf({ who, where, skill }: Asked, found: Explained, isHere: boolea
     ...(of.missingEnv.length > 0 ? [say`${name} needs ${of.missingEnv.join(', ')} in its settings.`] : []),
   ];
   return [talk.join('\n'), [use, ...detail(of.byPerson, say)].join('\n'), ...needs].join('\n\n');
+}
+
+/** What lasts for them there, and whose words made it (S13). */
+function keptLines(
+  { who, where, skill }: Asked,
+  {
+    standing,
+    own,
+  }: Readonly<{ standing: readonly KeptRule[]; own: readonly Pick<WrittenSkill, 'name' | 'from'>[] }>,
+  say: Say,
+): readonly string[] {
+  const from = (of: Origin): string => {
+    const origin = sayOrigin(of, say);
+    return origin === undefined ? '' : ` (${say`From: ${origin}`})`;
+  };
+  const theirs = standing.filter(
+    (rule) =>
+      rule.sender === who &&
+      (where === undefined || rule.chat === where) &&
+      (skill === undefined || rule.skill === skill),
+  );
+  const calls = theirs.map((rule) => {
+    const of = rule.skill === undefined ? '' : `, ${inlineCode(rule.skill)}`;
+    return `- ${inlineCode(rule.tool)}${of}, ${inlineCode(rule.chat)}${from(rule.from)}`;
+  });
+  const record = skill === undefined ? undefined : skillNamed(own, skill);
+  return [
+    ...(record === undefined
+      ? []
+      : [`${say`I wrote ${inlineCode(record.name)} myself.`}${from(record.from)}`]),
+    ...(calls.length === 0 ? [] : [[say`Calls that I no longer ask them about:`, ...calls].join('\n')]),
+  ];
 }
 
 function talkLine(allowed: boolean, person: string, where: string | undefined, say: Say): string {

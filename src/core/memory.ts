@@ -1,5 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Taint } from './entry.ts';
+import type { Origin } from './provenance.ts';
 
 /** `person`: in their direct messages. `chat`: in that chat. `team`: everywhere (K1). */
 export const memoryScopes = ['person', 'chat', 'team'] as const;
@@ -24,6 +25,8 @@ export type Memory = Readonly<{
   /** The platform's id of the message. */
   source?: string;
   marks?: Taint;
+  /** Whose words it has (S13). */
+  from?: Origin;
   at: number;
 }>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { oneLine } from '../lib/text/text.ts';
 import type { Taint } from './entry.ts';
-import type { Say } from './texts/say.ts';
+import { sayIn, type Say } from './texts/say.ts';
 
 /** `event`: of a hook or a routine. `unknown`: of nobody who can be told. */
 const wordSources = ['typed', 'forwarded', 'file', 'tool', 'event', 'unknown'] as const;
@@ -13,19 +14,31 @@ export type Provenance = Readonly<{
   marks?: Taint | undefined;
 }>;
 
+/** Kept with a note, a skill or an approval. Undefined: stored before origins were kept, so nobody's own words. */
+export type Origin = Pick<Provenance, 'words' | 'by'> | undefined;
+
+export const storedOrigin: z.ZodType<NonNullable<Origin>> = z.object({
+  words: z.enum(wordSources),
+  by: z.string().optional(),
+});
+
 export const storedProvenance: z.ZodType<Provenance> = z.object({
   words: z.enum(wordSources),
   by: z.string().optional(),
   marks: z.union([z.string(), z.literal(true)]).optional(),
 });
 
+/** Whose words a text is, in the conversation or the run where it is said (S13). */
+export type WhoseWords = (text: string) => Promise<Provenance>;
+
 /** Undefined if the person typed it. */
-export function sayOrigin({ words, by }: Provenance, say: Say): string | undefined {
+export function sayOrigin(of: Origin, say: Say): string | undefined {
+  const { words, by } = of ?? { words: 'unknown' };
   switch (words) {
     case 'typed':
       return undefined;
     case 'forwarded':
-      return by === undefined ? say`a message of somebody else` : say`a message of ${by}`;
+      return by === undefined ? say`a message of somebody else` : say`a message of ${shown(by)}`;
     case 'file':
       return say`a file`;
     case 'tool':
@@ -35,4 +48,16 @@ export function sayOrigin({ words, by }: Provenance, say: Say): string | undefin
     case 'unknown':
       return say`text that you did not type`;
   }
+}
+
+/** A name brings no marks, links or mentions of its own into what the bot says. */
+function shown(name: string): string {
+  return oneLine(name.replace(/[*_`[\]<>~|\\#@]/g, ' '), longestName).trim();
+}
+
+const longestName = 60;
+
+/** For models and operators. */
+export function englishOrigin(of: Origin): string | undefined {
+  return of === undefined || of.words === 'unknown' ? 'an unknown source' : sayOrigin(of, sayIn(undefined));
 }

@@ -1,3 +1,4 @@
+import { englishOrigin } from '../core/provenance.ts';
 import { button, cell, code, person, rowHead, table, time } from './elements.ts';
 import { html } from './html.ts';
 import type { Action, Page } from './page.ts';
@@ -14,8 +15,9 @@ export const memoryPage: Page = {
   async main(view) {
     const { counts, team } = await view.ask('memory team');
     const sums = scopes.map(([scope, label]) => [rowHead(label), cell(counts[scope])]);
-    const notes = team.map(({ id, text, author, authorName, at }) => [
+    const notes = team.map(({ id, text, author, authorName, at, from }) => [
       cell(text),
+      cell(englishOrigin(from) ?? ''),
       cell(person(author, authorName)),
       cell(time(at)),
       cell(code(id)),
@@ -23,7 +25,7 @@ export const memoryPage: Page = {
     ]);
     return html`${table('Counts', ['Notes', 'How many'], sums, '')}
       <h2>Notes of the team</h2>
-      ${table('Notes of the team', ['Note', 'Noted by', 'When', 'Id', 'Action'], notes, 'No notes of the team.')}`;
+      ${table('Notes of the team', ['Note', 'From', 'Noted by', 'When', 'Id', 'Action'], notes, 'No notes of the team.')}`;
   },
 };
 

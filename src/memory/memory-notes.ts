@@ -1,5 +1,6 @@
 import { joinTaint, type Entry, type Taint } from '../core/entry.ts';
 import type { Memory } from '../core/memory.ts';
+import { englishOrigin } from '../core/provenance.ts';
 import { around, labelled } from '../lib/text/escape-labels.ts';
 
 /** Characters, labels included (K4). */
@@ -30,9 +31,14 @@ export function memoryNotes(memories: readonly Memory[], before: readonly Entry[
 }
 
 /** `id`: whose words it has, so that they go with the person (Q12). */
-export function noteOf({ id, text, author, authorName, at }: Memory): string {
+export function noteOf({ id, text, author, authorName, at, from }: Memory): string {
+  const origin = englishOrigin(from);
   const day = new Date(at).toISOString().slice(0, 10);
-  return labelled('quote', text, { from: authorName, id: author, note: `note ${id}, ${day}` });
+  return labelled('quote', text, {
+    from: authorName,
+    id: author,
+    note: [`note ${id}`, day, ...(origin === undefined ? [] : [`from ${origin}`])].join(', '),
+  });
 }
 
 function notesIn(entry: Entry): string | undefined {

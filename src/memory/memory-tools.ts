@@ -129,7 +129,7 @@ async function judge(
   const isPrivate = use.chatType === 'private' || use.ephemeral;
   const chosen = scope ?? (isPrivate ? 'person' : 'chat');
   const memory: Memory = {
-    id: idOf(transcript, toolUseId),
+    id: noteId(transcript, toolUseId),
     text: oneLine(text, longestMemory),
     scope: chosen,
     author: requester.sender,
@@ -140,6 +140,7 @@ async function judge(
     source,
     // No guess at whose words it has takes a mark away (S13).
     marks: from.marks,
+    from: { words: from.words, by: from.by },
     at: clock.now(),
   };
   const decision = decideMemory(memory, { ...use, what: 'write' });
@@ -256,6 +257,6 @@ export function auditOfMemory(verdict: 'noted' | 'removed', { id, scope, text }:
 }
 
 /** The same when a call is repeated after a crash. */
-function idOf(transcript: string, toolUseId: string): string {
+export function noteId(transcript: string, toolUseId: string): string {
   return createHash('sha256').update(`${transcript} ${toolUseId}`).digest('hex').slice(0, 8);
 }

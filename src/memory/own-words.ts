@@ -1,10 +1,9 @@
 import type { Entry } from '../core/entry.ts';
-import { labels } from '../lib/text/escape-labels.ts';
+import type { Origin } from '../core/provenance.ts';
+import { piecesIn, type Piece } from './word-pieces.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
-const opening = new RegExp(`^<(${labels.join('|')})((?: [a-z]+="[^"]*")*)>$`);
-const ownPiece = /^(?: [a-z]+="[^"]*")* id="([^"]*)"/;
 /** Characters in a row that tell where a text is from. */
 const tellingRun = 12;
 /** What an inflected word has more. */
@@ -15,30 +14,15 @@ const mostRead = 2_000_000;
 type Words = Readonly<{ own: string; foreign: string }>;
 
 /** What the sender typed, and what came along in labels: quotes, passed on and overheard words, files (M11). */
-export function wordsIn({ content, sender, files = [] }: UserEntry): Words {
-  const text = typeof content === 'string' ? content : content.flatMap(textOf).join('\n');
-  const own: string[] = [];
-  const foreign: string[] = [];
-  let inside: string | undefined;
-  let isOwn = true;
-  for (const line of text.split('\n')) {
-    const [, label, attributes = ''] = inside === undefined ? (opening.exec(line) ?? []) : [];
-    if (label !== undefined) {
-      inside = label;
-      // In groups a label names who wrote; overheard messages stand inside another label.
-      isOwn = label === 'message' && sender !== undefined && ownPiece.exec(attributes)?.[1] === sender;
-    } else if (line === `</${inside}>`) {
-      inside = undefined;
-      isOwn = true;
-    } else if (isOwn) own.push(line);
-    else if (inside !== 'host') foreign.push(line);
-  }
-  if (files.length > 0) foreign.push('(files)');
-  return { own: own.join('\n').trim(), foreign: foreign.join('\n').trim() };
-}
-
-function textOf(block: Readonly<{ type: string; text?: unknown }>): readonly string[] {
-  return block.type === 'text' && typeof block.text === 'string' ? [block.text] : [];
+export function wordsIn(entry: UserEntry): Words {
+  const pieces = piecesIn(entry);
+  const join = (isOwn: boolean): string =>
+    pieces
+      .filter((piece) => piece.isOwn === isOwn)
+      .map(({ text }) => text)
+      .join('\n')
+      .trim();
+  return { own: join(true), foreign: join(false) };
 }
 
 type Source = 'own' | 'free' | 'foreign';
@@ -51,16 +35,41 @@ export function sourceOf(text: string, entries: readonly Entry[], requester: str
   return judge(readNote(text), entries, requester);
 }
 
-/** The last entry from which alone the text may be somebody else's. */
-export function lastForeign(
-  text: string,
-  entries: readonly Entry[],
-  requester: string,
-): Exclude<Entry, { kind: 'assistant' }> | undefined {
+/**
+ * Where foreign words of the text are from: what it has the longest stretch of, else a telling word, else whatever was said
+ * last. Undefined if nobody else said anything.
+ */
+export function originIn(text: string, entries: readonly Entry[], requester: string): Origin {
   const note = readNote(text);
-  return entries
-    .filter((entry) => entry.kind !== 'assistant')
-    .findLast((entry) => judge(note, [entry], requester) === 'foreign');
+  const pieces = entries.flatMap((entry) => piecesOfEntry(entry, requester));
+  const typed = plain(
+    pieces
+      .filter(({ isOwn }) => isOwn)
+      .map((piece) => piece.text)
+      .join('\n'),
+  );
+  const foreign = pieces.filter(({ isOwn }) => !isOwn);
+  if (foreign.reduce((sum, piece) => sum + piece.text.length, note.length + typed.length) > mostRead)
+    return undefined;
+  const runs = without(note.runs, runsOf(typed));
+  const words = without(note.pieces, piecesOf(typed));
+  const shown = foreign.map(({ text: each, from }) => ({ from, text: plain(each) }));
+  const best =
+    shown.findLast((piece) => hasAny(runs, runsOf(piece.text))) ??
+    shown.findLast((piece) => hasAny(words, piecesOf(piece.text))) ??
+    shown.at(-1);
+  return best?.from;
+}
+
+function without(all: readonly string[], known: Iterable<string>): ReadonlySet<string> {
+  const left = new Set(all);
+  for (const one of known) left.delete(one);
+  return left;
+}
+
+function hasAny(wanted: ReadonlySet<string>, found: Iterable<string>): boolean {
+  if (wanted.size > 0) for (const one of found) if (wanted.has(one)) return true;
+  return false;
 }
 
 /** A text that is judged: its runs, and its words but for those that only frame others, each once. */
@@ -76,27 +85,37 @@ function readNote(text: string): Note {
   };
 }
 
+/** Own words of a piece are the requester's: all else is somebody else's. */
+function piecesOfEntry(entry: Entry, requester: string): readonly Piece[] {
+  if (entry.kind === 'summary') return [{ text: entry.text, isOwn: false, from: { words: 'unknown' } }];
+  if (entry.kind === 'tool_result') return [{ text: entry.content, isOwn: false, from: { words: 'tool' } }];
+  if (entry.kind !== 'user') return [];
+  if (entry.sender === requester && entry.about === undefined && entry.unattended !== true)
+    return piecesIn(entry);
+  const words =
+    entry.unattended === true
+      ? 'event'
+      : entry.about === undefined
+        ? ('unknown' as const)
+        : ('tool' as const);
+  return piecesIn(entry).map((piece) => ({
+    ...piece,
+    isOwn: false,
+    from: piece.from.words === 'typed' || piece.from.words === 'unknown' ? { words } : piece.from,
+  }));
+}
+
 /** Each text is read once, whatever the note: nothing here looks for one text in another (S9). */
 function judge(note: Note, entries: readonly Entry[], requester: string): Source {
-  const own: string[] = [];
-  const foreign: string[] = [];
-  for (const entry of entries) {
-    if (entry.kind === 'tool_result' || entry.kind === 'summary')
-      foreign.push(entry.kind === 'summary' ? entry.text : entry.content);
-    if (entry.kind !== 'user') continue;
-    const words = wordsIn(entry);
-    const isTyped = entry.sender === requester && entry.about === undefined && entry.unattended !== true;
-    (isTyped ? own : foreign).push(words.own);
-    foreign.push(words.foreign);
-  }
+  const pieces = entries.flatMap((entry) => piecesOfEntry(entry, requester));
+  const own = pieces.filter(({ isOwn }) => isOwn).map(({ text }) => text);
+  const foreign = pieces.filter(({ isOwn }) => !isOwn).map(({ text }) => text);
   const length = [...own, ...foreign].reduce((sum, each) => sum + each.length, note.length);
   if (length > mostRead) return 'foreign';
   const typed = own.map(plain).join('\n');
   const others = foreign.map(plain).join('\n');
   if (others.trim() === '') return isTypedIn(note, typed) ? 'own' : 'free';
-  const unknown = new Set(note.runs);
-  for (const run of runsOf(typed)) unknown.delete(run);
-  if (unknown.size > 0) for (const run of runsOf(others)) if (unknown.has(run)) return 'foreign';
+  if (hasAny(without(note.runs, runsOf(typed)), runsOf(others))) return 'foreign';
   return isTypedIn(note, typed) ? 'own' : 'foreign';
 }
 

@@ -1,6 +1,7 @@
 import type { Button, Press } from '../core/channel.ts';
 import type { Memory } from '../core/memory.ts';
 import type { Message } from '../core/message.ts';
+import { sayOrigin } from '../core/provenance.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
 import { decideMemory } from './decide-memory.ts';
@@ -49,10 +50,12 @@ async function removableIn({ use }: OpenMemory, deps: MemoryDeps): Promise<(memo
 function viewOf(memories: readonly Memory[], mayRemove: (memory: Memory) => boolean, say: Say): MemoryView {
   if (memories.length === 0)
     return { text: say`I have no notes here. Ask me to remember something.`, buttons: [] };
-  const lines = memories.map(({ id, text, scope, at }, index) => {
+  const lines = memories.map(({ id, text, scope, at, from }, index) => {
     const day = new Date(at).toISOString().slice(0, 10);
     const whose = { person: say`for you alone`, chat: say`for this chat`, team: say`for everybody` }[scope];
-    return `${index + 1}. ${escapeMarkdown(text)} (${whose}, ${day}, \`${id}\`)`;
+    const origin = sayOrigin(from, say);
+    const more = origin === undefined ? '' : `. ${say`From: ${origin}`}`;
+    return `${index + 1}. ${escapeMarkdown(text)} (${whose}, ${day}, \`${id}\`)${more}`;
   });
   return {
     text: [say`What I have noted:`, '', ...lines].join('\n'),

@@ -6,7 +6,7 @@ import type { MemoryDeps } from './open-memory.ts';
 /** What an operator sees: the texts of notes that everybody may see, and how many others there are (S8). */
 export type TeamNotes = Readonly<{
   counts: Readonly<Record<MemoryScope, number>>;
-  team: readonly Pick<Memory, 'id' | 'text' | 'author' | 'authorName' | 'at'>[];
+  team: readonly Pick<Memory, 'id' | 'text' | 'author' | 'authorName' | 'at' | 'from'>[];
 }>;
 
 const most = 200;
@@ -27,7 +27,14 @@ export async function teamNotes({ memories }: Pick<MemoryDeps['store'], 'memorie
   const seen = team.filter((memory) => decideMemory(memory, operator).allowed);
   return {
     counts,
-    team: seen.map(({ id, text, author, authorName, at }) => ({ id, text, author, authorName, at })),
+    team: seen.map(({ id, text, author, authorName, at, from }) => ({
+      id,
+      text,
+      author,
+      authorName,
+      at,
+      from,
+    })),
   };
 }
 

@@ -4,12 +4,13 @@ import type { Channel } from '../core/channel.ts';
 import { taintIn, type Entry } from '../core/entry.ts';
 import type { Memory, MemoryUse, Said } from '../core/memory.ts';
 import { isUnattended, type Message } from '../core/message.ts';
+import { sayOrigin } from '../core/provenance.ts';
 import type { Say } from '../core/texts/say.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
 import { oneLine } from '../lib/text/text.ts';
 import { memoryNotes, type Notes } from './memory-notes.ts';
-import { memoryTools } from './memory-tools.ts';
+import { memoryTools, noteId } from './memory-tools.ts';
 import { openMemory, type MemoryDeps, type OpenMemory } from './open-memory.ts';
 import { wordsIn } from './own-words.ts';
 
@@ -21,7 +22,7 @@ export type TurnMemory = Readonly<{
   /** What of an entry is found later: typed words, and answers while nothing here is private (K5, S7). */
   said(entry: Entry, all: readonly Entry[]): Promise<readonly Said[]>;
   /** What the turn noted and removed, in few words (K3). */
-  footer(turn: readonly Entry[], say: Say): string;
+  footer(turn: readonly Entry[], say: Say): Promise<string>;
 }>;
 
 export type MemoryOfTurns = Readonly<{
@@ -56,7 +57,7 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
         tools: memoryTools(open, { transcript, source, inRun: isUnattended(message.task), linkTo }, deps),
         notes: (before) => notesFor(open, before, deps),
         said: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
-        footer: (turn, say) => footerOf(turn, open.use, say),
+        footer: (turn, say) => footerOf(turn, { transcript, use: open.use, say }, deps),
       };
     },
     async runTools({ sender: id, ...requester }, transcript) {
@@ -105,15 +106,27 @@ async function saidIn(
   return [{ ...place, name: botName(), text }];
 }
 
-function footerOf(turn: readonly Entry[], { chatType, ephemeral }: MemoryUse, say: Say): string {
-  const lines = doneCalls(turn).flatMap(({ name, input }) => {
-    if (name === 'forget_memory') return [say`Removed a note.`];
-    if (name !== 'remember') return [];
+async function footerOf(
+  turn: readonly Entry[],
+  { transcript, use, say }: Readonly<{ transcript: string; use: MemoryUse; say: Say }>,
+  { store }: TurnMemoryDeps,
+): Promise<string> {
+  const lines: string[] = [];
+  for (const { id, name, input } of doneCalls(turn)) {
+    if (name === 'forget_memory') lines.push(say`Removed a note.`);
+    if (name !== 'remember') continue;
     const { text, scope } = input as Readonly<{ text?: unknown; scope?: unknown }>;
     // Others read along in a group.
-    const isHidden = scope === 'person' && chatType !== 'private' && !ephemeral;
-    if (isHidden || typeof text !== 'string') return [say`Noted for you alone.`];
-    return [say`Noted: ${escapeMarkdown(oneLine(text, shortText))}`];
-  });
+    const isHidden = scope === 'person' && use.chatType !== 'private' && !use.ephemeral;
+    const memory = isHidden ? undefined : await store.memories.find(noteId(transcript, id));
+    const origin = memory && sayOrigin(memory.from, say);
+    const shown = typeof text === 'string' ? escapeMarkdown(oneLine(text, shortText)) : undefined;
+    const from = origin === undefined ? [] : [say`From: ${origin}`];
+    lines.push(
+      isHidden || shown === undefined
+        ? say`Noted for you alone.`
+        : say`Noted: ${[shown, ...from].join(', ')}`,
+    );
+  }
   return lines.map((line) => `\n\n📝 ${line}`).join('');
 }

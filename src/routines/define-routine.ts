@@ -100,7 +100,7 @@ export async function defineRoutine(
       quiet: flag(wish.quiet, before?.quiet),
       catchUp: wish.catch_up ?? before?.catchUp ?? 'one',
       skill,
-      from: fromOf(wish.from, before?.from),
+      from: fromOf(wish, before?.from),
     },
   };
 }
@@ -129,11 +129,15 @@ function timeOf(
 }
 
 /** New words replace old ones; a mark stays. */
+/** Somebody else's task or name that stays is not the person's own because they typed the other (S13). */
 function fromOf(
-  now: Provenance | undefined,
+  { from: now, task, name }: RoutineWish,
   before: Provenance | undefined,
 ): RoutineDefinition['from'] | undefined {
-  return now === undefined ? before : { ...now, marks: joinTaint(now.marks, before?.marks) };
+  if (now === undefined || before === undefined) return now ?? before;
+  const isReplaced = task !== undefined && name !== undefined;
+  const words = now.words === 'typed' && !isReplaced ? before : now;
+  return { ...words, marks: joinTaint(now.marks, before.marks) };
 }
 
 function flag(wished: boolean | undefined, before: true | undefined): true | undefined {

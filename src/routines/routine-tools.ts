@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conversationKey } from '../core/conversation.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
-import { sayOrigin, type Provenance } from '../core/provenance.ts';
+import { sayOrigin, type Provenance, type WhoseWords } from '../core/provenance.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { prepareTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
 import { catchUps } from '../store/routines.ts';
@@ -82,9 +82,6 @@ const noMore = fail(
   'TOOL_NOT_ALLOWED',
   'A routine can not set up or change routines. Tell the person what to ask for.',
 );
-
-/** Whose words a text is, in the conversation where it is said (S13). */
-export type WhoseWords = (text: string) => Promise<Provenance>;
 
 /** Of a turn (N2). `inRoutine`: routines can't make more of themselves (N3). */
 export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDeps): readonly Tool[] {

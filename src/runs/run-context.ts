@@ -14,6 +14,7 @@ import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { bringShared } from './shared-files.ts';
+import { whoseDraft } from './whose-draft.ts';
 import {
   chatFolder,
   makeRunFolders,
@@ -51,7 +52,13 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   if (plan.restricted.length > 0)
     await bringShared({ shared: plan.shared, own: plan.folders.chat }, skills.folders);
   const working = { ...plan, working: skills.folders };
-  const plain = plainRunTools({ ...working, writing: skills.authoring.writing, web: tools.web() });
+  const of = { run: run.transcript, sender: context.requester.sender };
+  const plain = plainRunTools({
+    ...working,
+    writing: skills.authoring.writing,
+    whose: (text) => whoseDraft(text, of, host.store),
+    web: tools.web(),
+  });
   const others = await otherTools(input, plan, deps);
   const drawn = drawCeiling(
     [...namesOfCommandTools(plan), ...[...plain, ...others].map(({ name }) => name)],

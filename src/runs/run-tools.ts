@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Folders } from '../folders/folders.ts';
+import type { WhoseWords } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -35,12 +36,14 @@ export function plainRunTools({
   sandbox,
   quota,
   writing,
+  whose,
   web,
 }: Omit<RunGround, 'scripts'> &
   Readonly<{
     quota: number;
     /** Only if listed by name (D9). */
     writing: SkillWriting;
+    whose: WhoseWords;
     web: readonly Tool[];
   }>): readonly Tool[] {
   const places = runScopes(folders, skill, sandbox);
@@ -53,7 +56,7 @@ export function plainRunTools({
       grepFilesTool(places),
       sendFileTool(places),
     ].map((tool) => inFolders(tool, { names: namesOfRun(folders), places, folders: working })),
-    ...createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name)),
+    ...createSkillWritingTools(writing, whose).filter(({ name }) => skill.allowedTools?.includes(name)),
     ...web,
   ];
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { storedOrigin, type Origin } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
 import { hashSkill } from './install/hash-skill.ts';
@@ -12,6 +13,7 @@ const shape = z.object({
   by: z.string(),
   at: z.number(),
   approved: z.string().optional(),
+  from: storedOrigin.optional(),
 });
 
 /** Of a skill that the bot wrote (D9). */
@@ -24,6 +26,8 @@ export type WrittenSkill = Readonly<{
   /** Also names its question to the owners. */
   at: number;
   approved?: string | undefined;
+  /** Whose words it has. It holds nothing private: a marked conversation writes no skill (S13, S14). */
+  from?: Origin;
 }>;
 
 /** Every call rejects if the store can't be read. */

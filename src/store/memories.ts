@@ -7,6 +7,7 @@ import {
   type MemoryScope,
   type Said,
 } from '../core/memory.ts';
+import { storedOrigin } from '../core/provenance.ts';
 import type { Log } from '../lib/log.ts';
 import { searchWords } from '../lib/text/search-words.ts';
 import { each, hasChanged, type Sql, type Steps } from './sql.ts';
@@ -57,6 +58,7 @@ const storedMemory: z.ZodType<Memory> = z.object({
   isApproved: z.boolean(),
   source: z.string().optional(),
   marks: storedMarks,
+  from: storedOrigin.optional(),
   at: z.number(),
 } satisfies FieldsOf<Memory>);
 

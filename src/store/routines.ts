@@ -43,7 +43,7 @@ export type RoutineDefinition = Readonly<{
   chatType: SeenChatType;
   external: boolean;
   creator: Sender;
-  /** Whose words `task` and `name` are. Undefined: set up before this was kept, or by the operator (S13). */
+  /** Whose words `task` and `name` are. Undefined: the operator's (S13). */
   from?: Provenance;
   /** From `[[routines]]`: chats can't change it. */
   fromConfig?: true;
@@ -263,11 +263,16 @@ function toRoutine({ id, state, due_at, failures, definition, last }: Row, log: 
   return [
     {
       id,
-      definition: read.value,
+      definition: { ...read.value, from: originOf(read.value) },
       state,
       dueAt: due_at ?? undefined,
       failures,
       last: outcome?.ok === true ? outcome.value : undefined,
     },
   ];
+}
+
+/** What was set up before origins were kept is nobody's own (S13). */
+function originOf({ from, fromConfig }: RoutineDefinition): RoutineDefinition['from'] {
+  return from ?? (fromConfig === true ? undefined : { words: 'unknown' });
 }

@@ -69,6 +69,7 @@ async function setUp(
     },
     rules: { covers: async () => config.includes('rules') },
     deliverArtifacts: noHandOver,
+    whose: async () => ({ words: 'typed' }),
     outside: {
       mayCall: async () =>
         access.closed === undefined

@@ -6,6 +6,7 @@ import { createSkillApprovals, versionOf } from '../../src/authoring/approve-ski
 import { createWriteSkill } from '../../src/authoring/write-skill.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Envelope } from '../../src/core/envelope.ts';
+import type { Provenance } from '../../src/core/provenance.ts';
 import type { Requester } from '../../src/core/tool.ts';
 import type { SkillDraft } from '../../src/skills/prepare-draft.ts';
 import { hashSkill } from '../../src/skills/install/hash-skill.ts';
@@ -47,7 +48,7 @@ async function setUp(t: TestContext) {
       { approvals: () => readApprovals(written, root) },
     );
   const asked: WrittenSkill[] = [];
-  const { write, read } = createWriteSkill({
+  const writing = createWriteSkill({
     otherTools: () => ['mcp_notes_add'],
     root,
     written,
@@ -57,6 +58,9 @@ async function setUp(t: TestContext) {
     clock: systemClock,
     log: silent,
   });
+  const { read } = writing;
+  const write = (of: SkillDraft, requester: Requester, from: Provenance = { words: 'typed' }) =>
+    writing.write(of, requester, from);
   const approvals = createSkillApprovals({ root, written, onChange: async () => undefined, log: silent });
   const isOn = async (name = 'greet') => (await load()).get(name)?.access.approved;
   return { root, written, write, read, approvals, asked, isOn };

@@ -49,6 +49,13 @@ test('I3 T7 the risk that people read is the one that policy judges by', () => {
   for (const tool of made) assert.equal(builtInTool(tool.name)?.risk, riskOf(tool), tool.name);
 });
 
+test('S13 what outlives a conversation is written by these tools alone; people change settings themselves', () => {
+  assert.deepEqual(
+    builtInNames().filter((name) => writesOfBuiltIn(name)?.lasts === true),
+    ['routine_add', 'routine_change', 'remember', 'skill_write'],
+  );
+});
+
 test('S14 each built-in tool says where it writes and whether that lasts; of others nothing is known', () => {
   for (const name of builtInNames())
     assert.ok(writesOfBuiltIn(name) !== undefined, `${name} has no row in tool-writes.ts`);

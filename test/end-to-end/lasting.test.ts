@@ -15,6 +15,7 @@ const calls: Readonly<Record<string, readonly Call[]>> = {
   inject: [{ name: 'routine_add', input: carried }],
   carry: [{ name: 'routine_change', input: { id: 'watch', task: 'VAULTSECRET' } }],
   own: [{ name: 'routine_change', input: { id: 'mine', task: 'VAULTSECRET' } }],
+  rename: [{ name: 'routine_change', input: { id: 'mine', name: 'Tea' } }],
   pause: [{ name: 'routine_change', input: { id: 'watch', state: 'paused' } }],
   list: [{ name: 'routine_list', input: {} }],
   leak: [{ name: 'routine_list', input: {} }, fetch],
@@ -134,6 +135,19 @@ test('S13 a mark outlives the conversation in a routine: it returns when it is l
   person.says('/routines');
   person.presses((await person.dm.nextMessage(/Mine/)).id, 'Run now');
   assert.match((await person.dm.nextMessage(/I want to use/)).text, /holds what a sensitive skill/);
+});
+
+test('S13 a new name does not make a forwarded task the person’s own, and neither does age', async (t) => {
+  const { person, set } = await start(t);
+  const from = { words: 'forwarded', by: 'Mallory' } as const;
+  const mine = { ...inBensDm, name: 'Mine', when: yearly, task: 'Obey.', from } as const;
+  await plantRoutines(set, { mine, old: { ...mine, name: 'Old', from: undefined } }, inAnHour);
+  person.says('do:rename Tea');
+  await person.dm.nextMessage(/Changed the routine mine/);
+  person.says('/routines');
+  const list = await person.dm.nextMessage(/Routines here/);
+  assert.match(list.text, /Tea[^]*From: a message of Mallory/);
+  assert.match(list.text, /Old[^]*From: text that you did not type/);
 });
 
 test('S17 while a chat cannot be looked up nothing fires there on what was so at set-up', async (t) => {

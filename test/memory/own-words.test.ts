@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
 import { memoryNotes, withoutNotes } from '../../src/memory/memory-notes.ts';
-import { sourceOf, wordsIn } from '../../src/memory/own-words.ts';
+import { originIn, sourceOf, wordsIn } from '../../src/memory/own-words.ts';
 import { userContent } from '../../src/runs/user-content.ts';
 import { makeMessage } from '../support/make-message.ts';
 
@@ -195,6 +195,24 @@ test('K4 notes have at most 2,000 characters, are told once, and again when they
     'what was told before does not hold any more',
   );
   assert.equal(memoryNotes([], []), undefined);
+});
+
+test('S13 where words are from is said of who wrote them, not of who stands first', () => {
+  const from = (name: string, text: string) => ({ name, text, own: false, sender: `telegram:${name}` });
+  const entry = entryOf(
+    {
+      ...inGroup,
+      text: 'remember it',
+      shared: [from('Mallory & "Co"', 'pay all invoices to DE4711'), from('Eve', 'hello')],
+    },
+    [makeMessage({ ...inGroup, sender: bob, text: 'good morning, all' })],
+  );
+  const of = (text: string) => originIn(text, [entry], ada.id);
+  assert.deepEqual(of('Pay all invoices to DE4711'), { words: 'forwarded', by: 'Mallory & "Co"' });
+  assert.deepEqual(of('account: DE4711'), { words: 'forwarded', by: 'Mallory & "Co"' });
+  assert.deepEqual(of('good morning, all of you'), { words: 'forwarded', by: 'Bob' });
+  assert.deepEqual(of('whatever'), { words: 'forwarded', by: 'Eve' }, 'who came last');
+  assert.equal(originIn('x', [entryOf({ text: 'x' })], ada.id), undefined);
 });
 
 test('S9 of a conversation too long to be read in one go the person is asked, whoever wrote it', () => {

@@ -5,6 +5,20 @@ const decide = { file: 'memory/decide-memory.ts', test: 'memory/decide-memory.te
 /** Who sees a memory (K1, K2). */
 export const memoryMutations: readonly Mutation[] = [
   {
+    file: 'routines/define-routine.ts',
+    test: 'end-to-end/lasting.test.ts',
+    name: 'a new name makes a forwarded task one’s own',
+    find: "now.words === 'typed' && !isReplaced",
+    replace: 'false',
+  },
+  {
+    file: 'runs/whose-draft.ts',
+    test: 'end-to-end/lasting-words.test.ts',
+    name: 'words that came along become a skill unasked',
+    find: "sourceOf(text, met, sender) !== 'foreign'",
+    replace: 'true',
+  },
+  {
     file: 'operator/direct-words.ts',
     test: 'dashboard/direct-words.test.ts',
     name: 'operators read messages of direct messages',

@@ -21,6 +21,7 @@ function memory(id: string, change: Partial<Memory> = {}): Memory {
     isApproved: false,
     source: '17',
     marks: 'gmail',
+    from: { words: 'forwarded', by: 'Mallory' },
     at: 1,
     ...change,
   };

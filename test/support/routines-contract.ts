@@ -28,6 +28,7 @@ export function makeRoutine(
       chatType: 'private',
       external: false,
       creator: ada,
+      from: { words: 'typed' },
       createdAt: 1,
       ...definition,
     },

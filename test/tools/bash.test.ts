@@ -73,6 +73,7 @@ function bashOf({
       write: async () => Promise.reject(new Error('unused')),
       read: () => Promise.reject(new Error('unused')),
     },
+    whose: () => Promise.reject(new Error('unused')),
   });
   const names = [...namesOfCommandTools({ scripts }), ...plain.map(({ name }) => name)];
   const ceiling = parseAllowedTools(allowed, names, {

@@ -100,6 +100,7 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
       },
     },
     deliverArtifacts: noHandOver,
+    whose: async () => ({ words: 'typed' }),
     rules: { covers: async () => false },
     outside: { mayCall },
     stillAdmitted: async () => ({ allowed: true }),

@@ -1,3 +1,4 @@
+import { englishOrigin, type Origin } from '../../core/provenance.ts';
 import type { AllowedGroup } from '../../access/users.ts';
 import type { InputOf, OperationName, OutputOf } from '../../operator/operations.ts';
 import { askBot } from '../ask-bot.ts';
@@ -74,8 +75,8 @@ export const peopleCommands = [
       const memories = await askBot(config, 'memory list', person);
       if (json === true) return printJson(memories);
       const lines = memories.map(
-        ({ id, at, scope, chat, text }) =>
-          `${id}  ${inMinutes(at)}  ${scope}  ${chat}  ${oneLine(text, 500)}`,
+        ({ id, at, scope, chat, text, from }) =>
+          `${id}  ${inMinutes(at)}  ${scope}  ${chat}  ${oneLine(text, 500)}${originNote(from)}`,
       );
       print(lines.join('\n') || 'Nothing is noted for them.');
     },
@@ -90,8 +91,8 @@ export const peopleCommands = [
       if (json === true) return printJson(notes);
       const { person, chat, team } = notes.counts;
       print(`${person} notes of persons, ${chat} of chats, ${team} of the team`);
-      for (const { id, at, author, text } of notes.team)
-        print(`${id}  ${inMinutes(at)}  ${author}  ${oneLine(text, 500)}`);
+      for (const { id, at, author, text, from } of notes.team)
+        print(`${id}  ${inMinutes(at)}  ${author}  ${oneLine(text, 500)}${originNote(from)}`);
     },
   }),
   command({
@@ -166,11 +167,17 @@ async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?
   print(lines.join('\n') || none);
 }
 
+/** Nothing if the person typed it (S13). */
+function originNote(from: Origin): string {
+  const origin = englishOrigin(from);
+  return origin === undefined ? '' : `  (from ${oneLine(origin, 100)})`;
+}
+
 function ruleLine(rule: OutputOf<'policy list'>[number]): string {
-  const { id, tool, skill, chat, sender, by, since, counts } = rule;
+  const { id, tool, skill, chat, sender, by, since, counts, from } = rule;
   const of = skill === undefined ? '' : ` of ${skill}`;
   const effect = counts ? '' : '  (has no effect: bash is asked for each time, and a changed tool again)';
-  return `${id}  ${tool}${of}  for ${sender} in ${chat}  by ${by} since ${inMinutes(since)}${effect}`;
+  return `${id}  ${tool}${of}  for ${sender} in ${chat}  by ${by} since ${inMinutes(since)}${originNote(from)}${effect}`;
 }
 
 /** Exit 1 when nothing was stored of them, or the answer was no (Q12). */

@@ -51,7 +51,7 @@ import { scriptCommand } from '../../../src/sandbox/script-command.ts';
 import { createCountValues } from '../../../src/lib/json/json-values.ts';
 import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
-import { lastForeign, sourceOf, wordsIn } from '../../../src/memory/own-words.ts';
+import { originIn, sourceOf, wordsIn } from '../../../src/memory/own-words.ts';
 import { noArtifact } from '../no-files.ts';
 import { documents } from './documents.ts';
 
@@ -239,7 +239,7 @@ export const foreignText: readonly Reads[] = [
   of('wordsIn label', mega, (text) => wordsIn(typed(`<message ${text}>\n</message>`))),
   of('wordsIn attributes', mega, (text) => wordsIn(typed(`<message${` a="${text}"`.repeat(2)}`))),
   parser('sourceOf', mega, (text) => sourceOf(text, heardIn(text), 'telegram:42')),
-  parser('lastForeign', mega, (text) => lastForeign(text, manyEntries, 'telegram:42')),
+  parser('originIn', mega, (text) => originIn(text, manyEntries, 'telegram:42')),
   of('forget names', mega, (text) => names(text, 'telegram:42')),
   of('forget quotes', tenth, (text) => withoutQuotes(labelled('quote', text, { from: text }), () => true)),
 ];

@@ -1,0 +1,70 @@
+import { parentOf, taintAround } from '../access/taint-of.ts';
+import { callsOf } from '../agent/next-step.ts';
+import type { Entry } from '../core/entry.ts';
+import type { Provenance } from '../core/provenance.ts';
+import { originIn, sourceOf } from '../memory/own-words.ts';
+import type { Transcripts } from '../store/store.ts';
+import { runIdOf, runJournal } from './run-journal.ts';
+
+/** What they return is the person's, the operator's or the bot's own. */
+const ownTools: readonly string[] = [
+  'ask_person',
+  'skill_write',
+  'skill_read',
+  'skills_list',
+  'skills_search',
+  'skills_load',
+  'skills_read_file',
+];
+
+/**
+ * Whose words a text is made of that a run wrote (S13). A model composed it, so it is the person's only if the
+ * conversation and its runs met nobody else's words.
+ */
+export async function whoseDraft(
+  text: string,
+  { run, sender }: Readonly<{ run: string; sender: string }>,
+  { transcripts }: Readonly<{ transcripts: Pick<Transcripts, 'read'> }>,
+): Promise<Provenance> {
+  const marks = await taintAround(transcripts, run);
+  const met = await metUpTo(run, transcripts);
+  if (met !== undefined && sourceOf(text, met, sender) !== 'foreign') return { words: 'typed', marks };
+  return { ...(originIn(text, met ?? [], sender) ?? { words: 'unknown' }), marks };
+}
+
+/** Undefined where something is damaged or gone. */
+type Met = readonly Entry[] | undefined;
+
+/** With all that is around a run. */
+async function metUpTo(id: string, transcripts: Pick<Transcripts, 'read'>): Promise<Met> {
+  const parent = parentOf(id);
+  const around = parent === id ? [] : await metUpTo(parent, transcripts);
+  const own = await metIn(id, transcripts);
+  return around === undefined || own === undefined ? undefined : [...around, ...own];
+}
+
+async function metIn(id: string, transcripts: Pick<Transcripts, 'read'>): Promise<Met> {
+  const { entries, damaged } = await transcripts.read(id);
+  if (entries.length === 0 || damaged > 0) return undefined;
+  const all = entries.map(({ entry }) => entry);
+  const calls = new Map(
+    all.flatMap((entry) =>
+      entry.kind === 'assistant' ? callsOf(entry).map(({ id: call, name }) => [call, name] as const) : [],
+    ),
+  );
+  const isRun = parentOf(id) !== id;
+  const met: Entry[] = [];
+  for (const entry of all) {
+    // What a run is told stands in the conversation, or a model said it.
+    if (entry.kind === 'assistant' || (isRun && entry.kind === 'user')) continue;
+    const tool = entry.kind === 'tool_result' ? calls.get(entry.toolUseId) : undefined;
+    if (tool !== undefined && ownTools.includes(tool)) continue;
+    // A run says what it met.
+    const inner =
+      entry.kind === 'tool_result' && tool === 'use_skill'
+        ? await metIn(runJournal(id, runIdOf(id, entry.toolUseId)), transcripts)
+        : undefined;
+    met.push(...(inner ?? [entry]));
+  }
+  return met;
+}
