@@ -160,6 +160,7 @@ async function answerByTurn(
       part: partKey(item.key, 0),
       replyTo: repliesTo(message),
       asked: message.platformId,
+      language: message.sender.language,
       resumed: wasStarted(item),
       mayRead: async () => (await people.users.decide(message)).allowed,
       signal,

@@ -17,6 +17,8 @@ export type Work = Readonly<{
   replyTo?: string;
   /** `platformId` of the message in work. */
   asked?: string;
+  /** Of whom the work is for (H14). */
+  language?: string | undefined;
   /** A process ended during this work before. */
   resumed: boolean;
   /** They may have been removed (A9). */
@@ -97,7 +99,11 @@ export function showProgress(work: Work, deps: ProgressDeps): Shown {
   clock.sleep(instantMs, showing.over.signal).then(async () => {
     // Words are a better sign.
     if (showing.words.trim() === '')
-      await channel.status(work.conversation, { kind: 'typing' }, showing.placeholder);
+      await channel.status(
+        work.conversation,
+        { kind: 'typing', language: work.language },
+        showing.placeholder,
+      );
   }, ignore);
   showLineIn(quietMs, showing);
   return {

@@ -58,9 +58,9 @@ export type Receipt = Readonly<{
   silent?: true;
 }>;
 
-/** `line`: what is being done (U13). `words`: the answer so far (H6). */
+/** `line`: what is being done (U13). `words`: the answer so far (H6). `language`: for a sign of work that has words. */
 export type Status = Readonly<
-  { kind: 'typing' } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
+  { kind: 'typing'; language?: string } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
 >;
 
 /** Posted once, then edited, also after a restart. Words become the answer by an edit (Q6); a silent line is replaced. */

@@ -20,17 +20,19 @@ test('H13 an owner is told once that privacy mode is on, and how to change that'
   assert.equal(told.length, 1);
 });
 
-test('H13 an owner is told once which scopes and events the Slack app lacks', async (t) => {
+test('H13 H14 an owner is told once, in their language, which scopes the Slack app lacks', async (t) => {
   const scopes = [...neededScopes.keys()].filter((scope) => scope !== 'files:write');
   const set = await startWholeBot(t, { channels: ['slack'], scopes, script: () => 'Here.' });
   const { slack } = set;
-  const olga = slack.workspace.addUser('olga');
+  const olga = slack.workspace.addUser('olga', { locale: 'de-DE' });
   await set.reconfigure(`[bot]\nowner = ["slack:${olga.id}"]\n[access]\ngroups_mode = "open"\n`);
   await set.log.line(({ message }) => message === 'the config was changed');
+  await slack.people.dm(olga, '!whoami').delivered;
+  await slack.posted(({ text }) => text.includes(olga.id));
   const again = await set.restart();
-  const notice = await slack.posted(({ text }) => text.includes('lacks'));
-  assert.match(notice.text, /`files:write`: sending files\n.*install the app again/s);
+  const notice = await slack.posted(({ text }) => text.includes('Scopes'));
+  assert.match(notice.text, /`files:write`: Dateien senden\n.*installiere die App dann neu/s);
   await (await again.restart()).bot.idle();
-  const told = slack.changes.all().filter(({ message }) => message.text.includes('lacks'));
+  const told = slack.changes.all().filter(({ message }) => message.text.includes('files:write'));
   assert.equal(told.length, 1);
 });

@@ -154,12 +154,11 @@ function storeFirst(bot: Bolt.App, intake: Intake): () => Promise<void> {
 async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Log): Promise<void> {
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
-  const lost = missing.map((scope) => `- \`${scope}\`: ${neededScopes.get(scope)}`);
   const markdown: Words = (say) =>
     [
       say`My Slack app lacks scopes. Without them this fails:`,
       '',
-      ...lost,
+      ...missing.map((scope) => `- \`${scope}\`: ${say(neededScopes.get(scope) ?? '')}`),
       '',
       say`At api.slack.com/apps, under OAuth & Permissions, add them to the Bot Token Scopes, then install the app again.`,
     ].join('\n');

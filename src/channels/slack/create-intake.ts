@@ -152,7 +152,7 @@ export function createIntake(options: IntakeOptions): Intake {
     } catch (error) {
       if (failed.with === undefined) throw error;
       log.warn({ err: failed.with, call: call.id }, 'a call could not be answered in its channel');
-      return { response_type: 'ephemeral', text: failed.with.message };
+      return { response_type: 'ephemeral', text: notPosted(failed.with, sayIn(call.sender.language)) };
     }
   };
 
@@ -240,6 +240,12 @@ export function createIntake(options: IntakeOptions): Intake {
 function invitation(botUser: string, say: Say): Reply {
   const text = say`I’m not in this conversation. Invite me with ${`\`/invite <@${botUser}>\``} or write to me directly, then try again.`;
   return { response_type: 'ephemeral', text };
+}
+
+function notPosted({ outcome }: SendError, say: Say): string {
+  return outcome === 'retry'
+    ? say`I can’t post here right now. Please try again in a minute, or write to me directly.`
+    : say`I can’t post in this channel. Please write to me directly.`;
 }
 
 /** Tasks of one key run one after another, also after a failure. */

@@ -11,6 +11,7 @@ import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-err
 import type { Placeholder, Status, Receipt } from '../../core/channel.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
+import { sayIn } from '../../core/texts/say.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -71,7 +72,7 @@ export function createStatus(options: {
           work.line.write(wanted);
         } else if (wanted.kind === 'line' && !inThread) work.line.write(wanted);
         else if (
-          await own.set(conversation, wanted.kind === 'line' ? wanted.text : 'is thinking…', placeholder)
+          await own.set(conversation, wanted.kind === 'line' ? wanted.text : thinking(wanted), placeholder)
         )
           work.shown = { status: wanted, at: clock.now() };
         else if (wanted.kind === 'line') work.line.write(wanted);
@@ -133,6 +134,10 @@ export function createStatus(options: {
       await Promise.all([...all.map(end), ...ending]);
     },
   };
+}
+
+function thinking({ language }: Extract<Status, { kind: 'typing' }>): string {
+  return sayIn(language)`is thinking…`;
 }
 
 const mostTries = 5;

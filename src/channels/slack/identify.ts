@@ -2,32 +2,33 @@ import { z } from 'zod';
 import { slackErrorCode, tokenErrors, type CallSlack } from './slack-error.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { createTroubleLog } from '../trouble-log.ts';
+import { fixed, type Fixed } from '../../core/texts/say.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
 /** What fails without each (H13). docs/how-to/slack-app.md has the same table. */
-export const neededScopes: ReadonlyMap<string, string> = new Map([
-  ['app_mentions:read', 'mentions in channels'],
-  ['assistant:write', 'suggestions in direct messages'],
-  ['channels:history', 'threads in public channels without a mention'],
-  ['channels:read', 'kind and name of public channels, invitations to them'],
-  ['chat:write', 'every answer'],
-  ['commands', 'the slash command'],
-  ['files:read', 'reading files that people send'],
-  ['files:write', 'sending files'],
-  ['groups:history', 'threads in private channels without a mention'],
-  ['groups:read', 'kind and name of private channels, invitations to them'],
-  ['im:history', 'direct messages'],
-  ['im:read', 'the slash command and buttons in direct messages'],
-  ['mpim:history', 'threads in group direct messages without a mention'],
-  ['mpim:read', 'group direct messages'],
+export const neededScopes: ReadonlyMap<string, Fixed> = new Map([
+  ['app_mentions:read', fixed`mentions in channels`],
+  ['assistant:write', fixed`suggestions in direct messages`],
+  ['channels:history', fixed`threads in public channels without a mention`],
+  ['channels:read', fixed`kind and name of public channels, invitations to them`],
+  ['chat:write', fixed`every answer`],
+  ['commands', fixed`the slash command`],
+  ['files:read', fixed`reading files that people send`],
+  ['files:write', fixed`sending files`],
+  ['groups:history', fixed`threads in private channels without a mention`],
+  ['groups:read', fixed`kind and name of private channels, invitations to them`],
+  ['im:history', fixed`direct messages`],
+  ['im:read', fixed`the slash command and buttons in direct messages`],
+  ['mpim:history', fixed`threads in group direct messages without a mention`],
+  ['mpim:read', fixed`group direct messages`],
   [
     'reactions:write',
-    'the reaction on a message that will be answered, or on one at work in a direct message',
+    fixed`the reaction on a message that will be answered, or on one at work in a direct message`,
   ],
-  ['usergroups:read', 'user groups in lists of people'],
-  ['users:read', 'names and languages of people'],
+  ['usergroups:read', fixed`user groups in lists of people`],
+  ['users:read', fixed`names and languages of people`],
 ]);
 
 /** What is in use. Scopes of the rest are not missed. */
