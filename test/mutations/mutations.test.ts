@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { applyMutation } from './apply-mutation.ts';
+import { areas } from './areas.ts';
 import { mutations } from './mutations.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -17,4 +18,12 @@ test('each change of the list can be made, and names a test file that is there',
   }
   const names = mutations.map(({ name }) => name);
   assert.deepEqual([...new Set(names)], names, 'names are unique');
+});
+
+test('each area names files and tests that are there, and no file twice', () => {
+  for (const { name, files, tests } of areas)
+    for (const place of [...files.map((file) => `src/${file}`), ...tests.map((file) => `test/${file}`)])
+      assert.ok(existsSync(path.join(root, place)), `${name}: ${place}`);
+  const files = areas.flatMap((area) => area.files);
+  assert.deepEqual([...new Set(files)], files);
 });

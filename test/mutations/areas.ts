@@ -1,0 +1,96 @@
+/** Files of `src` that decide, mark, forget, restore, verify, limit or parse, and the narrow tests of each. */
+export type Area = Readonly<{ name: string; files: readonly string[]; tests: readonly string[] }>;
+
+export const areas: readonly Area[] = [
+  {
+    name: 'access',
+    files: ['decide-message', 'decide-skill', 'restricted-skills', 'ruling', 'taint-of', 'user-groups'].map(
+      (file) => `access/${file}.ts`,
+    ),
+    tests: ['access/decide-message.test.ts', 'access/decide-skill.test.ts', 'access/user-groups.test.ts'],
+  },
+  { name: 'pairing', files: ['access/pairing.ts'], tests: ['access/pairing.test.ts'] },
+  {
+    name: 'approvals',
+    files: ['approvals/judge-calls.ts', 'approvals/standing-rules.ts', 'tools/policy.ts'],
+    tests: ['approvals/judge-calls.test.ts', 'approvals/standing-rules.test.ts', 'tools/policy.test.ts'],
+  },
+  {
+    name: 'tools',
+    files: ['allowed-entry', 'allowed-tools', 'bound-files', 'disallowed-tools', 'outside-tools'].map(
+      (file) => `tools/${file}.ts`,
+    ),
+    tests: [
+      'tools/allowed-tools.test.ts',
+      'tools/bound-files.test.ts',
+      'tools/disallowed-tools.test.ts',
+      'tools/outside-tools.test.ts',
+    ],
+  },
+  {
+    name: 'call-tool',
+    files: ['tools/call-tool.ts'],
+    tests: ['tools/call-tool.test.ts'],
+  },
+  {
+    name: 'memory',
+    files: ['memory/decide-memory.ts', 'memory/own-words.ts'],
+    tests: ['memory/decide-memory.test.ts', 'memory/own-words.test.ts'],
+  },
+  {
+    name: 'forgetting',
+    files: ['operator/forget-somebody.ts'],
+    tests: ['operator/forget-somebody.test.ts'],
+  },
+  {
+    name: 'archive',
+    files: ['places-outside', 'read-archive', 'restore-archive'].map((file) => `operator/archive/${file}.ts`),
+    tests: ['cli/archive.test.ts', 'cli/restore-places.test.ts'],
+  },
+  { name: 'tar', files: ['lib/files/tar.ts'], tests: ['lib/tar.test.ts'] },
+  {
+    name: 'audit',
+    files: ['audit/seal.ts', 'audit/audit-files.ts', 'audit/create-audit.ts'],
+    tests: ['audit/audit.test.ts'],
+  },
+  { name: 'budgets', files: ['limits/budgets.ts'], tests: ['limits/budgets.test.ts'] },
+  {
+    name: 'pace',
+    files: ['channels/rate-limiter.ts'],
+    tests: ['channels/rate-limiter.test.ts'],
+  },
+  {
+    name: 'hooks',
+    files: ['hooks/verify-request.ts', 'hooks/receive-hook.ts'],
+    tests: ['hooks/verify-request.test.ts', 'hooks/receive-hook.test.ts'],
+  },
+  {
+    name: 'times',
+    files: ['due-times', 'read-day', 'read-every', 'read-span', 'read-when'].map(
+      (file) => `routines/${file}.ts`,
+    ),
+    tests: ['routines/due-times.test.ts', 'routines/read-when.test.ts'],
+  },
+  {
+    name: 'network',
+    files: ['judge-target', 'private-networks', 'proxy-for'].map((file) => `lib/net/${file}.ts`),
+    tests: ['lib/is-public-address.test.ts', 'lib/private-networks.test.ts', 'lib/proxy-for.test.ts'],
+  },
+  {
+    name: 'redaction',
+    files: ['lib/redaction/find-secrets.ts', 'lib/redaction/redact.ts'],
+    tests: ['lib/redact.test.ts', 'lib/redact-deep.test.ts'],
+  },
+  {
+    name: 'SKILL.md',
+    files: [
+      'front-matter',
+      'known-keys',
+      'parse-skill',
+      'read-fields',
+      'read-restrictions',
+      'read-values',
+    ].map((file) => `skills/parse/${file}.ts`),
+    tests: ['skills/parse-skill.test.ts', 'skills/restricting-keys.test.ts', 'skills/validate-skill.test.ts'],
+  },
+];
