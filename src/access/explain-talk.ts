@@ -38,6 +38,7 @@ export function explainTalk(
 
   function admission(): Readonly<{ reason: string; rule: Rule }> {
     const { id } = sender;
+    if (id === 'terminal:owner') return { reason: `${id} is an owner`, rule: { name: 'the terminal' } };
     if (listsId(settings.owners, id)) return { reason: `${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
     if (stored.owner) return { reason: `${id} is the owner by claim`, rule: { name: 'the store' } };
     const groupUsers = effective(settings, chat, 'groupUsers');

@@ -2,9 +2,10 @@ import { ruleName, type Ruling } from '../access/ruling.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { AccessDecisions } from '../operator/access/access-decisions.ts';
 import type { NamedGroup } from '../operator/access/named-groups.ts';
+import { likelyType } from '../operator/access/question.ts';
 import { cell, code, person, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
-import { knownPlaces, likelyType, writerAt, type Known, type KnownChat } from './known-places.ts';
+import { knownPlaces, writerAt, type Known, type KnownChat } from './known-places.ts';
 import type { Page, View } from './page.ts';
 
 /** Columns side by side; the rest is a page further. */
@@ -137,7 +138,7 @@ function whyNot({ allowed, code, reason = '' }: Shown): string {
   return allowed ? '' : `${code ?? ''}: ${reason}`;
 }
 
-function detail({ rule, change }: Shown): Html {
+export function detail({ rule, change }: Shown): Html {
   return html`${rule === undefined ? nothing : html`<p>Rule: ${ruleName(rule)}</p>`}${
     change === undefined ? nothing : html`<p>To change that: ${change}</p>`
   }`;

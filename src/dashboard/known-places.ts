@@ -1,6 +1,7 @@
 import type { Config } from '../config/complete-config.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { Writer } from '../operator/access/access-decisions.ts';
+import { likelyType } from '../operator/access/question.ts';
 import type { View } from './page.ts';
 
 export type KnownPerson = Readonly<{ id: string; name?: string }>;
@@ -69,13 +70,6 @@ function qualified(id: string): string | undefined {
   if (id.includes(':')) return id;
   if (/^-?\d+$/.test(id)) return `telegram:${id}`;
   return /^[A-Z][A-Z0-9]+$/.test(id) ? `slack:${id}` : undefined;
-}
-
-/** A first guess: the forms let you choose another. */
-export function likelyType(id: string): SeenChatType {
-  if (/^telegram:-/.test(id)) return 'group';
-  if (/^slack:C/.test(id)) return 'channel';
-  return /^slack:G/.test(id) ? 'group' : 'private';
 }
 
 /** A plain message of this person, for the bot, in their direct message or in a chat. */

@@ -1,5 +1,5 @@
 import type { AccessDecisions, SkillDecisions, Writer } from '../operator/access/access-decisions.ts';
-import { chatOf, lists, typeChoices, verdict } from './access.ts';
+import { chatOf, detail, lists, typeChoices, verdict } from './access.ts';
 import { cell, checkbox, code, field, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import { knownPlaces, writerAt } from './known-places.ts';
@@ -64,8 +64,9 @@ function results(
   { message, skills, catalogue }: AccessDecisions,
 ): Html {
   const said = message.allowed
-    ? html`<p class="yes">The bot answers this message.</p>`
+    ? html`<p class="yes">The bot answers this message, because ${message.reason}.</p>`
     : html`<p class="no">The bot does not answer this message. ${message.code}: ${message.reason}</p>`;
+  const title = message.allowed ? 'Skills' : 'Skills, if they might talk';
   const rows = skills.map((skill) => [
     rowHead(html`${code(skill.name)}${skill.sensitive ? html` <small>sensitive</small>` : nothing}`),
     verdict(skill.byPerson),
@@ -73,9 +74,9 @@ function results(
     cell(lackOf(skill)),
   ]);
   return html`<h2>${code(sender)} in ${code(`${channel}:${chat}`)} <small>${chatType}</small></h2>
-    ${said}
-    <h2>Skills</h2>
-    ${table('Skills', ['Skill', 'Started by the person', 'Started by the model', 'Also needs'], rows, 'There are no skills.')}
+    ${said}${detail(message)}
+    <h2>${title}</h2>
+    ${table(title, ['Skill', 'Started by the person', 'Started by the model', 'Also needs'], rows, 'There are no skills.')}
     <h2>The catalogue in the prompt</h2>
     ${
       catalogue === ''

@@ -32,6 +32,7 @@ import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from './kept-files.ts';
 import { operations, typedOperate, type Operate, type OperationName } from './operations.ts';
 import type { OperateDeps, RunningParts } from './operation.ts';
+import { terminalAccess } from './terminals/take-terminal.ts';
 
 /** For answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
@@ -133,7 +134,7 @@ export async function openOperate(
   const place = auditPlace(url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock, log });
   const host = { store, audit, clock, log };
-  const access = () => accessSettings(config);
+  const access = () => terminalAccess(accessSettings(config));
   const base = createCapabilityBase({
     config: () => config,
     records: store.capabilities,
@@ -180,5 +181,5 @@ async function readAccess(config: Config, written: WrittenSkills, log: Log): Pro
     strict: config.skills.strict,
     approvals: () => readApprovals(written, writtenRoot(config)),
   });
-  return { config, access: accessSettings(config), rules: skillRules(config), registry };
+  return { config, access: terminalAccess(accessSettings(config)), rules: skillRules(config), registry };
 }

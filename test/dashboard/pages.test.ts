@@ -166,7 +166,7 @@ sensitive = true
   assert.equal(rowOf(places, 'may talk').length, 2);
   const play = async (of: string) => wordsOf((await get(`/playground?${of}`)).body);
   const ann = await play('person=telegram%3A2&addressed=yes');
-  assert.match(ann, /The bot answers this message\./);
+  assert.match(ann, /The bot answers this message, because /);
   assert.match(ann, /## Skills .*- report: Makes reports\./);
   assert.doesNotMatch(await play('person=telegram%3A1&addressed=yes'), /- report: Makes reports/);
   assert.match(

@@ -8,6 +8,7 @@ import type { Registry } from '../../skills/registry.ts';
 import { openStore } from '../../store/open-store.ts';
 import { createPeople } from '../operate.ts';
 import { accessDecisions, type AccessDecisions, type Writer } from './access-decisions.ts';
+import { terminalAccess } from '../terminals/take-terminal.ts';
 
 /** The gates of a bot over a store in memory, which knows nobody and ends with it. */
 export async function openGates(
@@ -26,7 +27,7 @@ export async function openGates(
   // Nothing is decided for good here, so nothing is recorded.
   const { dataDir } = config.bot;
   const audit = createAudit({ dataDir, place: auditPlace(memory, dataDir), keyed: store.keyed, clock, log });
-  const access = accessSettings(config);
+  const access = terminalAccess(accessSettings(config));
   const { users, accessOf } = createPeople({ store, audit, clock, log }, { access: () => access });
   const inForce = { config, access, rules: skillRules(config), registry };
   return {

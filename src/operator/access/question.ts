@@ -18,13 +18,13 @@ export type AccessQuestion = Readonly<{
 /** The writer that would be judged. Throws OperatorError for ids of two channels. */
 export function toWriter(question: AccessQuestion): Writer {
   const { who, where = who, external = false, unaddressed = false } = question;
-  const [channel = '', person] = split(who);
+  const [channel = ''] = split(who);
   const [of, chat = ''] = where.includes(':') ? split(where) : [channel, where];
   if (of !== channel)
     throw new OperatorError(
       `${who} and ${where} are of two channels: write both ids of one, such as telegram:42.`,
     );
-  const chatType = question.chatType ?? typeOf(channel, chat, chat === person);
+  const chatType = question.chatType ?? (where === who ? 'private' : likelyType(`${channel}:${chat}`));
   const kind = channel === 'slack' && external ? 'guest' : 'person';
   return { sender: who, kind, channel, chat, chatType, external, addressed: !unaddressed };
 }
@@ -34,10 +34,8 @@ function split(id: string): readonly [string, string] {
   return [id.slice(0, colon), id.slice(colon + 1)];
 }
 
-/** Only Slack tells it no better than this: public channels and private ones have ids of one form. */
-function typeOf(channel: string, chat: string, isOwn: boolean): SeenChatType {
-  if (isOwn) return 'private';
-  if (channel === 'slack')
-    return chat.startsWith('D') ? 'private' : chat.startsWith('G') ? 'group' : 'channel';
-  return channel === 'telegram' ? (chat.startsWith('-') ? 'group' : 'private') : 'group';
+/** What the id of a chat tells; Slack's public channels and private ones have ids of one form. */
+export function likelyType(id: string): SeenChatType {
+  if (/^(telegram:-|slack:G|terminal:group$)/.test(id)) return 'group';
+  return /^(slack:C|terminal:channel$)/.test(id) ? 'channel' : 'private';
 }

@@ -11,6 +11,8 @@ import { storedReceipt } from '../../store/stored-message.ts';
 
 export const terminalOwner = 'owner';
 
+const terminalChannel = 'terminal';
+
 const terminalRequest = z.object({
   user: z.string().min(1).max(200),
   as: z.enum(chatTypes),
@@ -75,11 +77,14 @@ export function createTakeTerminal(options: {
 }
 
 /** Their owner owns the bot, their rooms are allowed (A9, H5). Only the control socket (0600) and the process's own terminal make such senders. */
-export function terminalAccess(access: AccessSettings, channel: string): AccessSettings {
-  const rooms = { ...access.channels.get(channel), groupsMode: 'open' } as const;
+export function terminalAccess(access: AccessSettings, channel = terminalChannel): AccessSettings {
+  // Questions about terminals name no machine.
+  const rooms = [channel, terminalChannel].map(
+    (name) => [name, { ...access.channels.get(name), groupsMode: 'open' }] as const,
+  );
   return {
     ...access,
-    owners: [...access.owners, `terminal:${terminalOwner}`],
-    channels: new Map([...access.channels, [channel, rooms]]),
+    owners: [...access.owners, `${terminalChannel}:${terminalOwner}`],
+    channels: new Map([...access.channels, ...rooms]),
   };
 }
