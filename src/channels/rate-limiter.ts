@@ -111,13 +111,14 @@ function createQueues(
     let next = Infinity;
     for (const [key, queue] of [...waiting]) {
       let at = limits.readyAt(key, now, noSpare);
+      const hasTurn = at <= now;
       while (at <= now && queue.length > 0) {
         limits.count(key, now);
         queue.shift()?.();
         at = limits.readyAt(key, now, noSpare);
       }
-      // To the back: keys share the overall limit.
-      waiting.delete(key);
+      // Keys share the overall limit: who had a turn goes to the back.
+      if (hasTurn) waiting.delete(key);
       if (queue.length === 0) continue;
       waiting.set(key, queue);
       next = Math.min(next, at);

@@ -69,6 +69,71 @@ test('H8 whatever is sent, no limit is ever passed and nothing waits longer than
   );
 });
 
+test('H8 a group gets 20 messages in any minute, and all chats together 30 in any second', async () => {
+  const group = createManualClock();
+  const inGroup = await sendAll(
+    createRateLimiter(telegram, group).wait,
+    group,
+    Array<string>(25).fill('-100'),
+  );
+  const at = inGroup.map((sent) => sent.at);
+  assert.deepEqual(at.slice(0, 5), [0, 0, 0, 0, 0]);
+  assert.deepEqual(
+    at.slice(5, 20),
+    Array.from({ length: 15 }, (_, n) => (n + 1) * 1000),
+  );
+  assert.deepEqual(at.slice(20), [60_000, 60_000, 60_000, 60_000, 60_000]);
+
+  const many = createManualClock();
+  const chats = Array.from({ length: 65 }, (_, n) => `${n}`);
+  const all = await sendAll(createRateLimiter(telegram, many).wait, many, chats);
+  const times = all.map((sent) => sent.at);
+  assert.deepEqual([times.lastIndexOf(0), times.lastIndexOf(1000), times.lastIndexOf(2000)], [29, 59, 64]);
+
+  const direct = createManualClock();
+  const forty = await sendAll(createRateLimiter(telegram, direct).wait, direct, Array<string>(40).fill('42'));
+  assert.equal(forty.at(-1)?.at, 35_000, 'no window of groups in a direct message');
+});
+
+test('H8 status leaves a quarter of a group’s minute and of the platform’s second to answers', async () => {
+  const clock = createManualClock();
+  const inGroup = createRateLimiter([groupRule], clock);
+  const taken = Array.from({ length: 20 }, () => inGroup.take('-100'));
+  assert.deepEqual([taken.lastIndexOf(true), taken.indexOf(false)], [14, 15]);
+  const everywhere = createRateLimiter([overallRule], clock);
+  const shown = Array.from({ length: 30 }, (_, n) => everywhere.take(`${n}`));
+  assert.deepEqual([shown.lastIndexOf(true), shown.indexOf(false)], [22, 23]);
+  await Promise.all(Array.from({ length: 5 }, () => inGroup.wait('-100')));
+});
+
+test('H8 who waits for the platform’s limit waits behind no other chat’s whole queue', async () => {
+  const clock = createManualClock();
+  const pace = createRateLimiter([overallRule], clock);
+  const times = await sendAll(pace.wait, clock, [...Array<string>(120).fill('1'), '2']);
+  assert.equal(times.find(({ key }) => key === '2')?.at, 2000);
+});
+
+test('H8 a pause is not shortened by a later one, and a chat that waits longer delays no other', async () => {
+  const clock = createManualClock();
+  const pace = createRateLimiter([chatRule], clock);
+  pace.pause('42', 7000);
+  pace.pause('42', 1000);
+  const times = await sendAll(pace.wait, clock, ['42', ...Array<string>(6).fill('43')]);
+  assert.deepEqual(times.slice(-2), [
+    { key: '43', index: 6, at: 1000 },
+    { key: '42', index: 0, at: 7000 },
+  ]);
+});
+
+test('H8 however many chats there are, what was sent to each still counts', async () => {
+  const clock = createManualClock();
+  const pace = createRateLimiter([chatRule], clock);
+  for (let n = 0; n < 5; n++) await pace.wait('first');
+  await Promise.all(Array.from({ length: 1_200 }, (_, n) => pace.wait(`${n}`)));
+  const [sixth] = await sendAll(pace.wait, clock, ['first']);
+  assert.equal(sixth?.at, 1000);
+});
+
 test('H8 status never takes the last places and never passes a waiting answer', async () => {
   const clock = createManualClock();
   const pace = createRateLimiter([chatRule], clock);

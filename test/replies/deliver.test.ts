@@ -14,7 +14,12 @@ type Send = (conversation: Conversation, text: string, key: string) => Promise<v
 /** What became of an edit or a deletion: `edit` gets the part, `remove` nothing. */
 type Change = (receipt: Receipt, part: Part | undefined) => Promise<void>;
 
-async function setUp(send: Send, found?: (key: string) => boolean, change?: Change) {
+async function setUp(
+  send: Send,
+  found?: (key: string) => boolean,
+  change?: Change,
+  outgoing: typeof noFiles = noFiles,
+) {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const sent: string[] = [];
@@ -38,7 +43,7 @@ async function setUp(send: Send, found?: (key: string) => boolean, change?: Chan
       moves.push(to);
       place = (conversation) => ({ ...conversation, chat: to });
     },
-    outgoing: noFiles,
+    outgoing,
     clock,
     log,
   });
@@ -232,6 +237,64 @@ test('Q6 a refused part is given up with its reason and the next one goes out', 
   assert.deepEqual(sent, ['1:b']);
   assert.equal(await store.outbox.pending(here('1')), 0);
   assert.ok(log.lines.some(({ level, message }) => level === 'error' && message.includes('given up')));
+});
+
+test('Q6 T12 the files of a part that is given up are removed, of one that is tried again they stay', async () => {
+  const removed: string[] = [];
+  const outcome = { now: 'retry' as 'retry' | 'refused' };
+  const { clock, store } = await setUp(
+    async () => {
+      throw new SendError(outcome.now, 'no');
+    },
+    undefined,
+    undefined,
+    { find: async (id) => `/outgoing/${id}`, remove: async (id) => void removed.push(id) },
+  );
+  const file = (id: string) => ({ id, name: `${id}.csv`, mime: 'text/csv', size: 1 });
+  const part = { markdown: '', file: file('a'), more: [file('b')] };
+  await store.commit({ outbox: [{ key: 'k', conversation: here('1'), part }] });
+  await clock.advance(0);
+  assert.deepEqual(removed, []);
+  outcome.now = 'refused';
+  await clock.advance(1_000);
+  assert.deepEqual(removed, ['a', 'b']);
+  assert.deepEqual(
+    (await store.outbox.givenUp()).map(({ key }) => key),
+    ['k'],
+  );
+});
+
+test('Q6 a part that nobody takes is tried 300 times, five minutes apart at most, and then given up', async () => {
+  const at: number[] = [];
+  const { clock, store, sent, say } = await setUp(async (_conversation, text) => {
+    if (text !== 'a') return;
+    at.push(clock.now());
+    throw new SendError('retry', '503');
+  });
+  await say('1', 'a');
+  await say('1', 'b');
+  await clock.advance(26 * 3_600_000);
+  assert.deepEqual(sent, ['1:b']);
+  assert.equal(at.length, 301);
+  const pauses = at.slice(1).map((time, n) => time - (at[n] ?? 0));
+  assert.deepEqual([pauses[0], pauses[1], pauses[7], Math.max(...pauses)], [1_000, 2_000, 128_000, 300_000]);
+  assert.deepEqual(
+    (await store.outbox.givenUp()).map(({ key }) => key),
+    ['1-a'],
+  );
+});
+
+test('Q6 after a part was refused with a pause nothing is sent before it is over', async () => {
+  const at: number[] = [];
+  const { clock, say } = await setUp(async () => {
+    at.push(clock.now());
+    if (at.length === 1) throw new SendError('retry', '429', { retryAfterMs: 40_000 });
+  });
+  await say('1', 'a');
+  await clock.advance(39_999);
+  assert.equal(at.length, 1);
+  await clock.advance(1);
+  assert.equal(at.length, 2);
 });
 
 test('A6 a part for a chat that moved goes to its new id', async () => {
