@@ -47,7 +47,7 @@ export function createBot(parts: BotParts): Bot {
     receiveHook: hooks.receive,
     async start() {
       startHealth(base, parts);
-      await features.tools.settings.load();
+      await parts.host.health.patient(features.tools.settings.load, { repeatable: true });
       await mcp.start();
       features.capabilities.report();
       signal.throwIfAborted();

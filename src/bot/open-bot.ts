@@ -85,7 +85,15 @@ export async function openBot(options: {
   opening.defer(() => skillSandbox.sandbox.close());
   const plugins = await openPlugins(config, { clock, log });
   opening.defer(plugins.close);
-  const library = await openLibrary(config, plugins.skillFolders, createWrittenSkills(health.store), log);
+  // A store that goes away now is waited for, as one that is away already (Q11).
+  const giveUp = health.ofStore.stop;
+  until?.addEventListener('abort', giveUp);
+  const written = createWrittenSkills(health.store);
+  const library = await health.ofStore.patient(
+    () => openLibrary(config, plugins.skillFolders, written, log),
+    { repeatable: true },
+  );
+  until?.removeEventListener('abort', giveUp);
   opening.defer(library.close);
   const answered = createAnsweredThreads(store);
   const channels = await options.channels({

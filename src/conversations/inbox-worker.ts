@@ -12,6 +12,7 @@ import { runIdOf, runJournal } from '../runs/run-journal.ts';
 import { journalOf, taskKey } from '../runs/tasks.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Values } from '../store/patient-keyed.ts';
+import { storeFault } from '../store/store-fault.ts';
 import { NewerRow } from '../store/newer-row.ts';
 import type { Serving, Store } from '../store/store.ts';
 
@@ -30,6 +31,7 @@ const abortedMs = 5_000;
 const mostEarly = 1_000;
 /** Most runs wait for a model. */
 const runsPerTurn = 4;
+const awayMs = 2_000;
 /** Waits before the next try, in milliseconds, by failed tries. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
@@ -124,6 +126,8 @@ export function createInboxWorker(
     // A shutdown is no failure (Q7).
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
+    // It waits here until the store is back (Q11).
+    if (storeFault(error) !== undefined) return inbox.postpone(item.key, reason, clock.now() + awayMs);
     const further = await progressed(item, began);
     const most = mostTries(item.key);
     const tries = item.tries + (further && most > 1 ? 0 : 1);

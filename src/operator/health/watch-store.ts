@@ -13,7 +13,10 @@ const outcomes = {
   lane_full: 'lane_full',
 } as const satisfies Readonly<Record<Accepted, string>>;
 
-/** Work waits for an outage to end; arrivals and operators get its error (Q11, L4). */
+/**
+ * Work waits for an outage to end; arrivals and operators get its error (Q11, L4). What only they call, or both, is
+ * refused: an item of the inbox that fails by it is tried again and not counted.
+ */
 export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'patient'>, meter: Meter): Store {
   const refuse =
     <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
@@ -63,7 +66,14 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       },
       postpone: repeat,
       untake: repeat,
-      ...same('serve', 'list', 'waitingIn', 'behind', 'beside', 'retry', 'drop'),
+      waitingIn: repeat,
+      behind: repeat,
+      beside: repeat,
+      list: refuse,
+      retry: refuse,
+      drop: refuse,
+      // Looks again by itself.
+      ...same('serve'),
     },
     outbox: {
       next: repeat,
@@ -75,30 +85,55 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       show: repeat,
       shown: repeat,
       receipt: repeat,
-      ...same('serve', 'givenUp', 'revive', 'pending'),
+      pending: repeat,
+      givenUp: refuse,
+      revive: refuse,
+      ...same('serve'),
     },
-    transcripts: { current: repeat, read: repeat, archive: wait, ...same('answered') },
+    transcripts: { current: repeat, read: repeat, archive: wait, answered: refuse },
     overheard: { add: refuse, remove: refuse, recent: repeat },
-    asks: same('find', 'open', 'waiting', 'add', 'answer', 'expire', 'takeUnshown'),
+    asks: {
+      find: repeat,
+      open: repeat,
+      add: repeat,
+      answer: wait,
+      // The ids that these return are told to people once.
+      expire: wait,
+      takeUnshown: wait,
+      waiting: refuse,
+    },
     capabilities: {
-      ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'begin', 'flow', 'flows', 'flowsSince'),
-      ...same(
-        'change',
-        'link',
-        'endFlows',
-        'takeDue',
-        'holdOn',
-        'nextDue',
-        'outcome',
-        'keepOutcome',
-        'forget',
-      ),
+      keyCheck: repeat,
+      accounts: repeat,
+      flow: repeat,
+      flows: repeat,
+      flowsSince: repeat,
+      nextDue: repeat,
+      outcome: repeat,
+      claimKey: wait,
+      removeAccount: wait,
+      begin: wait,
+      change: wait,
+      link: wait,
+      endFlows: wait,
+      takeDue: wait,
+      holdOn: wait,
+      keepOutcome: wait,
+      forget: refuse,
     },
     routines: {
       due: repeat,
       nextDue: repeat,
       settle: repeat,
-      ...same('add', 'find', 'of', 'within', 'all', 'change', 'skip', 'remove', 'removeOf'),
+      find: repeat,
+      of: repeat,
+      within: repeat,
+      all: repeat,
+      add: wait,
+      change: wait,
+      skip: wait,
+      remove: wait,
+      removeOf: refuse,
     },
     fire: refuse,
     files: (method) => () => {
@@ -119,16 +154,31 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       remove: wait,
       of: repeat,
       search: repeat,
-      ...same('find', 'by', 'counts', 'used', 'seen'),
+      find: repeat,
+      by: repeat,
+      counts: repeat,
+      used: repeat,
+      seen: repeat,
     },
-    signals: same('send', 'on'),
+    signals: { send: repeat, ...same('on') },
     commit: (method) => async (step) => {
       await health.patient(() => method(step));
       if (step.done !== undefined && (step.outbox?.length ?? 0) > 0) meter.count('answers', {});
     },
     addWork: wait,
     prune: refuse,
-    ...same('stop', 'keyed', 'usage', 'lead', 'reserve', 'countUse', 'forget', 'backup', 'backlog', 'check'),
-    ...same('close'),
+    // Later it would stop what was said after it.
+    stop: refuse,
+    // A hook that waits would keep its sender waiting, too.
+    countUse: refuse,
+    usage: refuse,
+    reserve: refuse,
+    forget: refuse,
+    backup: refuse,
+    backlog: refuse,
+    // `patientKeyed` where values must not be lost. Most of them are settings, which arrivals read as well.
+    ...same('keyed'),
+    // `check` is how an outage is met. `lead` asks again by itself.
+    ...same('check', 'lead', 'close'),
   });
 }
