@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listRules, createStandingRules } from '../../src/approvals/standing-rules.ts';
+import type { AuditEvent } from '../../src/audit/audit-event.ts';
 import { openStore } from '../../src/store/open-store.ts';
 
 const chat = { chat: 'telegram:42', sender: 'telegram:42' };
@@ -83,4 +84,62 @@ test('T8 Q12 a rule is bound to files, chat and person; it is stored when it is 
   await rules.add(rule, 'telegram:7', 2);
   await rules.forget(chat.sender);
   assert.deepEqual(await rules.list(), []);
+});
+
+test('T8 L6 rules are listed by age, revoked once by their id, and all of it is on record', async (t) => {
+  const store = await openStore('sqlite::memory:');
+  t.after(() => store.close());
+  const recorded: AuditEvent[] = [];
+  const rules = createStandingRules({
+    stored: store.keyed('standing-rules'),
+    audit: { record: async (event) => void recorded.push(event) },
+  });
+  await rules.add({ tool: 'write_file', skill: 'notes', files: 'of notes', ...chat }, 'telegram:7', 2);
+  await rules.add({ tool: 'web_fetch', ...chat }, chat.sender, 1);
+  const [oldest, newest] = await rules.list();
+  assert.deepEqual([oldest?.tool, newest?.tool], ['web_fetch', 'write_file']);
+  assert.match(oldest?.id ?? '', /^[0-9a-f]{12}$/);
+
+  assert.equal(await rules.revoke('nothing'), undefined);
+  // Of two at once, one finds it.
+  const both = await Promise.all([rules.revoke(newest?.id ?? ''), rules.revoke(newest?.id ?? '')]);
+  assert.deepEqual(
+    both.filter((found) => found !== undefined),
+    [newest],
+  );
+  assert.deepEqual(await rules.list(), [oldest]);
+  const { sender } = chat;
+  assert.deepEqual(recorded, [
+    {
+      event: 'standing_rule',
+      verdict: 'added',
+      tool: 'write_file',
+      skill: 'notes',
+      sender,
+      by: 'telegram:7',
+    },
+    { event: 'standing_rule', verdict: 'added', tool: 'web_fetch', skill: undefined, sender, by: sender },
+    {
+      event: 'standing_rule',
+      verdict: 'revoked',
+      tool: 'write_file',
+      skill: 'notes',
+      sender,
+      by: 'telegram:7',
+    },
+  ]);
+  await rules.forget('telegram:8');
+  assert.deepEqual(await rules.list(), [oldest], 'others stay');
+});
+
+test('T8 no two rules are the same because their parts run together', async (t) => {
+  const store = await openStore('sqlite::memory:');
+  t.after(() => store.close());
+  const rules = createStandingRules({
+    stored: store.keyed('standing-rules'),
+    audit: { record: async () => undefined },
+  });
+  await rules.add({ tool: 'write_file', ...chat }, chat.sender, 1);
+  for (const other of [{ skill: 'notes' }, { files: 'of notes' }, { edition: 'one' }, { tool: 'write' }])
+    assert.equal(await rules.covers({ tool: 'write_file', ...chat, ...other }), false);
 });

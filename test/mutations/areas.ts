@@ -13,7 +13,13 @@ export const areas: readonly Area[] = [
   {
     name: 'approvals',
     files: ['approvals/judge-calls.ts', 'approvals/standing-rules.ts', 'tools/policy.ts'],
-    tests: ['approvals/judge-calls.test.ts', 'approvals/standing-rules.test.ts', 'tools/policy.test.ts'],
+    tests: [
+      'approvals/judge-calls.test.ts',
+      'approvals/standing-rules.test.ts',
+      'tools/matches-glob.test.ts',
+      'tools/policy.test.ts',
+      'tools/risk.test.ts',
+    ],
   },
   {
     name: 'tools',

@@ -27,6 +27,8 @@ const changed =
 let noticed = 0;
 let all = 0;
 process.chdir(root);
+// Each change costs a run of its tests.
+process.env['SKILLET_FUZZ_RUNS'] = '20';
 for (const { files, tests } of areas) {
   const mutate = files
     .map((file) => `src/${file}`)
@@ -43,6 +45,8 @@ for (const { files, tests } of areas) {
       forceBail: true,
     },
     coverageAnalysis: 'perTest',
+    // Endless loops are ended by a count of steps; time runs out on a busy machine, too.
+    timeoutMS: 30_000,
     reporters: ['progress-append-only'],
     tempDirName: path.join(tmpdir(), 'skillet-stryker'),
     allowConsoleColors: false,
