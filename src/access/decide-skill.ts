@@ -4,34 +4,13 @@ import type { SkillRules } from '../core/access-settings.ts';
 import { chatIdOf, type ChatType, type SeenChatType } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
-import { fixed } from '../core/texts/say.ts';
 
 export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
 
 type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
-/**
- * The only decision on skills (A8). Anything missing or unknown denies; order as in U1. A hint only for people who may
- * use it in private (A11); `{0}` is its name.
- */
+/** The only decision on skills (A8). Anything missing or unknown denies; order as in U1. */
 export function decideSkill(
-  skill: Pick<Skill, 'name' | 'access'>,
-  rules: SkillRules,
-  use: SkillUse,
-): Decision<SkillDenial> {
-  const decision = decideHere(skill, rules, use);
-  if (decision.allowed || use.by !== 'person' || use.chatType === 'private') return decision;
-  // On Telegram a direct message has the sender's id.
-  const direct: SkillUse = { ...use, chatType: 'private', external: false, chatIds: [use.sender] };
-  if (!decideHere(skill, rules, direct).allowed) return decision;
-  const only = allowedChatTypes(skill, rules).length === 1;
-  const hint = only
-    ? fixed`${0} works in a direct message only.`
-    : fixed`${0} works in a direct message, not in this chat.`;
-  return { ...decision, hint };
-}
-
-function decideHere(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
   use: SkillUse,
@@ -46,18 +25,8 @@ function decideHere(
   };
   const kept = whyNoAccess(name, place, use);
   if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
-  // Not `rules.enabled` alone: rules that lost the field must not pass.
-  if (rules.enabled !== true) {
-    return deny('SKILL_DISABLED', 'skills are switched off: set [skills] enabled = true');
-  }
-  if (!(settings.enabled ?? !access.optIn)) {
-    const why = settings.enabled === false ? 'switched off' : 'off until switched on';
-    return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);
-  }
-  // Not `!access.approved`: what lost the field must not pass.
-  if (access.approved !== true) {
-    return deny('SKILL_DISABLED', `the bot wrote ${name}: run skillet skill enable ${name} to approve it`);
-  }
+  const off = whyOff(skill, rules);
+  if (off !== undefined) return deny('SKILL_DISABLED', off);
   // If `by` is neither, both must be allowed.
   if (use.by !== 'person' && access.disableModelInvocation) {
     return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);
@@ -66,6 +35,24 @@ function decideHere(
     return deny('SKILL_NOT_FOUND', `${name} may only be started by the model`);
   }
   return { allowed: true };
+}
+
+/** Undefined if it is on (A7, D9). */
+export function whyOff(
+  { name, access }: Pick<Skill, 'name' | 'access'>,
+  { enabled, skills }: SkillRules,
+): string | undefined {
+  // Not `enabled` alone: rules that lost the field must not pass.
+  if (enabled !== true) return 'skills are switched off: set [skills] enabled = true';
+  const own = skills.get(name)?.enabled;
+  if (!(own ?? !access.optIn)) {
+    const why = own === false ? 'switched off' : 'off until switched on';
+    return `${name} is ${why}: set [skills.${name}] enabled = true`;
+  }
+  // Not `!access.approved`: what lost the field must not pass.
+  return access.approved === true
+    ? undefined
+    : `the bot wrote ${name}: run skillet skill enable ${name} to approve it`;
 }
 
 /** Private results (A2, S7). */

@@ -40,7 +40,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     explain: (of) => accessDecisions(toWriter(of), { users, accessOf, inForce }),
     rules,
     written: authoring.approvals.records,
-    replies: chat.replies,
+    ...chat,
   });
   const commands = createCommands({
     host,
@@ -52,7 +52,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     capabilities,
     shows: { overview, chatAgent, settings, listTools, why, memory },
   });
-  const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, budgets });
+  const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, why, budgets });
   const reading = { commands, judge };
   const questions = createQuestions({ store, clock });
   const item: ItemDeps = {

@@ -42,11 +42,6 @@ export type Commands = Readonly<{
   resolve(message: Message): Promise<Resolved | undefined>;
   /** In private (I3, A11). */
   unknown(message: Message): Promise<string | undefined>;
-  /** The answer to a skill called where it may not be used (A11). */
-  elsewhere(
-    message: Message,
-    asked: Extract<Resolved, { kind: 'elsewhere' }>,
-  ): Readonly<{ text: string; more: ReplyOptions }>;
 }>;
 
 /** `/new` and `/retry` are queued. */
@@ -175,7 +170,7 @@ export function createCommands(deps: {
         ].join('\n\n'),
       };
     },
-    why: (message, args) => why(message, args, writeIn(message)),
+    why: (message, args) => why.answer(message, args, writeIn(message)),
     tools: async (message) => ({ text: await listTools(message) }),
     async settings(message, args, openForm) {
       const zone = ofZone.exec(args)?.[1];
@@ -228,9 +223,10 @@ export function createCommands(deps: {
     if (command?.bare === true && command.name === 'settings' && isSetting(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await accessOf(message);
-    const asked = resolveCommand(message, deps.skills.current(), runtime().rules, use);
+    const reader = { toOwner: command !== undefined && (await why.isAllowed(message)) };
+    const asked = resolveCommand(message, deps.skills.current(), runtime().rules, use, reader);
     if (!namesNothing(message, asked)) return asked;
-    return resolveCommand(message, await deps.skills.rescan(), runtime().rules, use);
+    return resolveCommand(message, await deps.skills.rescan(), runtime().rules, use, reader);
   }
 
   return {
@@ -270,13 +266,6 @@ export function createCommands(deps: {
         say`Did you mean ${write(guess)}?`,
         say`${write('help')} lists what I know. To send it as a message, leave out the ${inlineCode(mark)}.`,
       ].join(' ');
-    },
-    elsewhere(message, { skill, hint }) {
-      const url = channels.get(message.conversation.channel)?.directLink(skill.name);
-      const say = sayTo(message);
-      const text = say(hint, skill.name);
-      if (url === undefined) return { text: `${text} ${say`Please write to me there.`}`, more: {} };
-      return { text, more: { buttons: [{ label: say`Open a direct message`, url }] } };
     },
   };
 }

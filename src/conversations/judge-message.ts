@@ -1,7 +1,9 @@
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import { skillRefusal, type SkillRefusal } from '../access/skill-refusal.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { nothingToRetry } from './user-entry.ts';
 import type { Commands } from './commands.ts';
+import type { Why } from './why.ts';
 import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { builtIns, onlyWithMark, type BuiltIn } from '../core/built-in-commands.ts';
@@ -40,13 +42,14 @@ export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean
 
 /** `isNew`: may still be refused for its cost (Q5). */
 export function createJudgeMessage(options: {
-  commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
+  commands: Pick<Commands, 'resolve' | 'unknown'>;
+  why: Pick<Why, 'refused'>;
   budgets: Pick<Budgets, 'ofMessage'>;
   accessOf(message: Message): Promise<SkillUse>;
   writeCommand: WriteCommand;
   runtime: () => Pick<RuntimeConfig, 'rules' | 'redact'>;
 }): JudgeMessage {
-  const { commands, budgets, accessOf, writeCommand, runtime } = options;
+  const { commands, why, budgets, accessOf, writeCommand, runtime } = options;
 
   /** Quoted only if every reader may call it (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
@@ -76,7 +79,7 @@ export function createJudgeMessage(options: {
     if (again && message.ephemeral === true)
       return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
     if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
-    if (asked?.kind === 'elsewhere') return { kind: 'answer', ...commands.elsewhere(message, asked) };
+    if (asked?.kind === 'refused') return { kind: 'answer', ...(await why.refused(message, asked)) };
     if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
       return askFor(message, asked.skill);
     }
@@ -104,8 +107,8 @@ function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attach
 export type Resolved =
   | Readonly<{ kind: 'built-in'; name: BuiltIn; args: string }>
   | Readonly<{ kind: 'skill'; skill: Skill; args: string }>
-  /** In private only (A11). */
-  | Readonly<{ kind: 'elsewhere'; skill: Skill; hint: string }>;
+  /** Denied here, and the person may know of it (A11). */
+  | Readonly<{ kind: 'refused'; skill: Skill; refusal: SkillRefusal }>;
 
 type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
 
@@ -115,6 +118,7 @@ export function resolveCommand(
   registry: Registry,
   rules: SkillRules,
   use: SkillUse,
+  reader: Readonly<{ toOwner: boolean }>,
 ): Resolved | undefined {
   const { command } = message;
   if (command === undefined) return undefined;
@@ -132,9 +136,9 @@ export function resolveCommand(
   const skill = registry.get(name);
   if (skill === undefined)
     return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;
-  const decision = decideSkill(skill, rules, use);
-  if (decision.allowed) return { kind: 'skill', skill, args };
-  if (decision.hint !== undefined) return { kind: 'elsewhere', skill, hint: decision.hint };
+  if (decideSkill(skill, rules, use).allowed) return { kind: 'skill', skill, args };
+  const refusal = skillRefusal(skill, rules, use, reader);
+  if (refusal !== undefined) return { kind: 'refused', skill, refusal };
   return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;
 }
 

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import type { Rule, Ruling } from '../access/ruling.ts';
+import type { SkillRefusal } from '../access/skill-refusal.ts';
 import type { KeptRule, StandingRules } from '../approvals/standing-rules.ts';
 import type { Users } from '../access/users.ts';
+import type { Channel } from '../core/channel.ts';
 import { chatIdOf, type SeenChatType } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import { sayOrigin, type Origin } from '../core/provenance.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
-import { skillNamed } from '../core/skill.ts';
+import { skillNamed, type Skill } from '../core/skill.ts';
 import { inlineCode, nearest, oneLine } from '../lib/text/text.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
 import type { WrittenSkill } from '../skills/written-skills.ts';
@@ -29,24 +31,32 @@ export type ExplainAccess = (
   of: Readonly<{ who: string; where?: string; chatType?: SeenChatType; external?: boolean }>,
 ) => Promise<Explained>;
 
-export type Why = (
-  message: Message,
-  args: string,
-  write: WriteHere,
-) => Promise<Readonly<{ text: string; more?: ReplyOptions }>>;
+export type Why = Readonly<{
+  /** `/why PERSON [CHAT] [SKILL]`, for owners (L13). It names skills and people: only the owner reads it (H12). */
+  answer(message: Message, args: string, write: WriteHere): Promise<Answer>;
+  /** The answer to a skill called where it is denied (A11). Owners read the rule, too, where nobody reads along. */
+  refused(
+    message: Message,
+    denied: Readonly<{ skill: Pick<Skill, 'name'>; refusal: SkillRefusal }>,
+  ): Promise<Answer>;
+  /** An owner alone reads what is answered. */
+  isAllowed(message: Message): Promise<boolean>;
+}>;
+
+type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 type Asked = Readonly<{ who: string; where: string | undefined; skill: string | undefined }>;
 
 /** Elsewhere the answer is a direct message. */
 const showToOne = ['slack', 'terminal'];
 
-/** `/why PERSON [CHAT] [SKILL]`, for owners (L13). What it says names skills and people: only the owner reads it (H12). */
 export function createWhy({
   users,
   explain,
   rules,
   written,
   replies,
+  channels,
 }: Readonly<{
   users: Pick<Users, 'isOwner'>;
   explain: ExplainAccess;
@@ -54,28 +64,55 @@ export function createWhy({
   /** Skills that the bot wrote. */
   written(): Promise<readonly Pick<WrittenSkill, 'name' | 'from'>[]>;
   replies: Pick<Replies, 'say'>;
+  channels: ReadonlyMap<string, Pick<Channel, 'directLink'>>;
 }>): Why {
-  return async (message, args, write) => {
-    const { sender, conversation, chatType, external } = message;
-    const say = sayIn(sender.language);
-    if (!(await users.isOwner(sender.id))) return { text: say`Only an owner can ask that.` };
-    const asked = questionOf(message, args.split(/\s+/).filter(Boolean));
-    if (asked === undefined) return { text: usage(say, write, conversation.channel) };
-    const isHere = asked.where === chatIdOf(conversation);
-    const place = isHere ? { chatType, external } : {};
-    const [found, standing, own] = await Promise.all([
-      explain({ who: asked.who, where: asked.where, ...place }),
-      rules.list(),
-      written(),
-    ]);
-    const kept = keptLines(asked, { standing, own }, say);
-    const text = [answerOf(asked, found, isHere, say), ...kept].join('\n\n');
-    if (chatType === 'private') return { text };
-    if (showToOne.includes(conversation.channel)) return { text, more: { onlyTo: sender.id } };
-    const chat = sender.id.slice(sender.id.indexOf(':') + 1);
-    await replies.say({ channel: conversation.channel, chat }, `${message.id}-why`, text);
-    return { text: say`I answered you in a direct message.` };
+  return {
+    async answer(message, args, write) {
+      const { sender, conversation, chatType, external } = message;
+      const say = sayIn(sender.language);
+      if (!(await users.isOwner(sender.id))) return { text: say`Only an owner can ask that.` };
+      const asked = questionOf(message, args.split(/\s+/).filter(Boolean));
+      if (asked === undefined) return { text: usage(say, write, conversation.channel) };
+      const isHere = asked.where === chatIdOf(conversation);
+      const place = isHere ? { chatType, external } : {};
+      const [found, standing, own] = await Promise.all([
+        explain({ who: asked.who, where: asked.where, ...place }),
+        rules.list(),
+        written(),
+      ]);
+      const kept = keptLines(asked, { standing, own }, say);
+      const text = [answerOf(asked, found, isHere, say), ...kept].join('\n\n');
+      if (chatType === 'private') return { text };
+      if (showToOne.includes(conversation.channel)) return { text, more: { onlyTo: sender.id } };
+      const chat = sender.id.slice(sender.id.indexOf(':') + 1);
+      await replies.say({ channel: conversation.channel, chat }, `${message.id}-why`, text);
+      return { text: say`I answered you in a direct message.` };
+    },
+    async refused(message, { skill: { name }, refusal: { sentence, inDirect } }) {
+      const say = sayIn(message.sender.language);
+      const url = inDirect ? channels.get(message.conversation.channel)?.directLink(name) : undefined;
+      const there = inDirect && url === undefined ? ` ${say`Please write to me there.`}` : '';
+      const rule = (await isAllowed(message)) ? await ruleOf(message, name) : [];
+      const text = [`${say(sentence, name)}${there}`, ...rule].join('\n');
+      if (url === undefined) return { text };
+      return { text, more: { buttons: [{ label: say`Open a direct message`, url }] } };
+    },
+    isAllowed,
   };
+
+  async function isAllowed({ chatType, ephemeral, sender }: Message): Promise<boolean> {
+    return (chatType === 'private' || ephemeral === true) && users.isOwner(sender.id);
+  }
+
+  async function ruleOf(
+    { sender, conversation, chatType, external }: Message,
+    name: string,
+  ): Promise<readonly string[]> {
+    const where = chatIdOf(conversation);
+    const { skills } = await explain({ who: sender.id, where, chatType, external });
+    const found = skillNamed(skills, name);
+    return found === undefined ? [] : detail(found.byPerson, sayIn(sender.language));
+  }
 }
 
 /** Undefined if it names nobody. In a group it is about this chat, else about the person's direct message. */

@@ -110,36 +110,10 @@ test('I4 the model cannot start what only people may start, nor people what only
   }
 });
 
-test('A11 only a person who may use the skill in private is told that it works in a direct message', () => {
-  const hint = (access: SkillAccess, settings: SkillSettings, use: Partial<SkillUse> = {}) => {
-    const decision = decide(access, rules(settings), use);
-    return decision.allowed ? 'allowed' : decision.hint;
-  };
-  assert.equal(hint(secret, {}), '{0} works in a direct message only.');
-  assert.equal(hint(secret, { allowUsers: ['42'] }), '{0} works in a direct message only.');
-  assert.equal(hint(secret, { allowUsers: ['7'] }), undefined, 'not for this person');
-  assert.equal(hint(secret, { enabled: false }), undefined, 'off');
-  assert.equal(hint(secret, { chatTypes: ['channel'] }), undefined, 'works nowhere');
-  assert.equal(hint({ ...secret, userInvocable: false }, {}), undefined, 'not for people');
-  assert.equal(hint(secret, {}, { by: 'model' }), undefined, 'the model learns nothing');
-  assert.equal(hint(secret, {}, { chatType: 'private', external: true }), undefined, 'it is one already');
-});
-
-test('A11 a skill kept to listed chats is offered in private only where the direct message is listed', () => {
-  const both = { ...open, chatTypes: ['private', 'group'] as const };
-  const decision = decide(both, rules({ allowChatIds: ['42', '-5'] }));
-  assert.ok(!decision.allowed);
-  assert.equal(decision.hint, '{0} works in a direct message, not in this chat.');
-  const other = decide(both, rules({ allowChatIds: ['-5'] }));
-  assert.ok(!other.allowed && other.hint === undefined);
-});
-
 test('A8 skills that are switched off altogether run for nobody, whatever their own settings say', () => {
   const off = { ...rules({ enabled: true }), enabled: false };
   for (const by of ['person', 'model'] as const) assert.equal(code(open, off, { by }), 'SKILL_DISABLED');
   assert.equal(code(open, { ...off, enabled: undefined as unknown as boolean }), 'SKILL_DISABLED');
-  const decision = decide(secret, off);
-  assert.ok(!decision.allowed && decision.hint === undefined, 'no hint to where it does not work either');
 });
 
 test('A8 D9 what does not say that it was approved is not', () => {

@@ -34,8 +34,8 @@ test('A8 with [skills] enabled = false nobody has a skill, by list, by name or b
   ann.says('/skills');
   assert.match((await ann.dm.nextMessage()).text, /No skills are available/);
   ann.says('/lookup Paris');
-  assert.equal((await ann.dm.nextMessage()).text, 'only words');
-  assert.ok(!set.messages.requests.some(({ body }) => isRun(body)));
+  assert.equal((await ann.dm.nextMessage()).text, 'lookup is off until an owner enables it.');
+  assert.equal(set.messages.requests.length, 0);
   assert.doesNotMatch(JSON.stringify([...set.telegram.menus().values()]), /lookup/);
 });
 

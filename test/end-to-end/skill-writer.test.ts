@@ -40,7 +40,7 @@ test('D9 H14 the owner asks for a skill in a direct message, reads it whole, ena
   assert.deepEqual(toolsOf(writer.body), ['ask_person', 'skill_read', 'skill_write', 'skills_read_file']);
   assert.ok(!existsSync(path.join(skillsOf(set), 'outside.sh')));
   olga.says('/greet Bob');
-  await olga.dm.nextMessage('Nothing to do.');
+  await olga.dm.nextMessage(/^greet est désactivé[^]* skillet skill enable greet$/);
   olga.presses(asked.id, 'Activer');
   await telegram.until('the outcome', () =>
     olga.dm
@@ -122,7 +122,7 @@ test('D9 a change that the bot makes is off until it is enabled; discarded, what
   await olga.dm.nextMessage('I wrote it; it waits for a yes.');
   assert.match(readFileSync(path.join(skillsOf(set), 'greet/SKILL.md'), 'utf8'), /Shout/);
   olga.says('/greet Bob');
-  await olga.dm.nextMessage('Nothing to do.');
+  await olga.dm.nextMessage(/^greet is off until an owner enables it\./);
   olga.presses(second.id, 'Discard');
   await telegram.until('the outcome', () =>
     olga.dm.sent().some(({ text }) => /enabled before is back in use/.test(text)),

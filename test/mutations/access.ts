@@ -3,45 +3,52 @@ import type { Mutation } from './mutation.ts';
 
 const skill = { file: 'access/decide-skill.ts', test: 'access/decide-skill.test.ts' } as const;
 const access = { file: 'access/decide-skill.ts', test: 'access/decide-skill.test.ts' } as const;
+const refusal = { file: 'access/skill-refusal.ts', test: 'access/skill-refusal.test.ts' } as const;
 const message = { file: 'access/decide-message.ts', test: 'access/decide-message.test.ts' } as const;
 
 /** Who may talk, and who may use what (A1–A11). */
 export const accessMutations: readonly Mutation[] = [
   {
-    ...skill,
-    name: 'a hint tells of a skill that is not the person’s',
-    find: 'if (!decideHere(skill, rules, direct).allowed) return decision;',
+    ...refusal,
+    name: 'a refusal tells of a skill that is not the person’s',
+    find: 'if (!isTheirs) return toOwner ?',
+    replace: 'if (!isTheirs && toOwner) return toOwner ?',
+  },
+  {
+    ...refusal,
+    name: 'a model is told the refusal of a person',
+    find: "use.by !== 'person' || ",
     replace: '',
   },
   {
-    ...skill,
-    name: 'a model is told the hint of a person',
-    find: "use.by !== 'person' || use.chatType === 'private'",
-    replace: "use.chatType === 'private'",
+    ...refusal,
+    name: 'a refusal sends to a direct message that a list keeps out',
+    find: 'chatIds: [use.sender] }',
+    replace: 'chatIds: use.chatIds }',
   },
   {
     ...skill,
     name: 'rules without `enabled` pass',
-    find: 'rules.enabled !== true',
-    replace: 'rules.enabled === false',
+    find: 'enabled !== true)',
+    replace: 'enabled === false)',
   },
   {
     ...skill,
     name: 'a skill without `approved` passes',
-    find: 'access.approved !== true',
-    replace: 'access.approved === false',
+    find: 'access.approved === true',
+    replace: 'access.approved !== false',
   },
   {
     ...skill,
     name: 'a skill that was switched off passes',
-    find: '!(settings.enabled ?? !access.optIn)',
-    replace: '!(settings.enabled ?? true) && access.optIn',
+    find: '!(own ?? !access.optIn)',
+    replace: '!(own ?? true) && access.optIn',
   },
   {
     ...skill,
     name: 'an opt-in skill is on',
-    find: 'settings.enabled ?? !access.optIn',
-    replace: 'settings.enabled ?? true',
+    find: 'own ?? !access.optIn',
+    replace: 'own ?? true',
   },
   {
     ...skill,

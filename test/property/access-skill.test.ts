@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { SkillRules, SkillSettings } from '../../src/core/access-settings.ts';
 import { chatTypes, type ChatType, type SeenChatType } from '../../src/core/conversation.ts';
 import { decideSkill, type SkillUse } from '../../src/access/decide-skill.ts';
+import { skillRefusal } from '../../src/access/skill-refusal.ts';
 import { walkProduct } from '../support/walk-product.ts';
 
 /** The property: over the whole product of its inputs, `decideSkill` says what a table written from SPEC-1 A says. */
@@ -101,6 +102,14 @@ function isSentToDirectMessage(one: Case): boolean {
   return !listed && ruleFor({ ...one, chatType: 'private', external: false }) === undefined;
 }
 
+/** A11: a person hears of what would be theirs in some kind of chat, or once it is on. */
+function hearsOf(one: Case): boolean {
+  const { configChatTypes, configSensitive, users } = one;
+  const byConfig = configChatTypes ?? (configSensitive === true ? (['private'] as const) : chatTypes);
+  const isTheirs = users !== 'miss' && users !== 'empty' && one.userInvocable;
+  return one.by === 'person' && isTheirs && one.chatTypes.some((type) => has(byConfig, type));
+}
+
 function ruleFor(one: Case): (typeof rules)[number] | undefined {
   return rules.find(({ denies }) => denies(one));
 }
@@ -109,8 +118,8 @@ function has(types: readonly ChatType[], type: SeenChatType): boolean {
   return types.some((one) => one === type);
 }
 
-/** `decideSkill` for one skill and one config. */
-function decider(one: Definition, approved = true): (use: Use) => ReturnType<typeof decideSkill> {
+/** `decideSkill` for one skill and one config, and what is told of a denial. */
+function decider(one: Definition, approved = true) {
   const settings: SkillSettings = {
     enabled: one.enabled,
     sensitive: one.configSensitive,
@@ -125,13 +134,16 @@ function decider(one: Definition, approved = true): (use: Use) => ReturnType<typ
   };
   const { chatTypes, sensitive, optIn, disableModelInvocation, userInvocable } = one;
   const access = { chatTypes, sensitive, optIn, approved, disableModelInvocation, userInvocable, why: [] };
-  return ({ chatType, external, by }) => {
+  const gmail = { name: 'gmail', access };
+  return ({ chatType, external, by }: Use) => {
     const use: SkillUse = { chatType, chatIds: [chat], external, sender, by };
-    return decideSkill({ name: 'gmail', access }, all, use);
+    const decision = decideSkill(gmail, all, use);
+    const told = decision.allowed ? undefined : skillRefusal(gmail, all, use, { toOwner: false });
+    return { decision, told };
   };
 }
 
-test('A8 decideSkill agrees with the table of A1–A7 and I4 over the product of its inputs', () => {
+test('A8 A11 decideSkill and what is told of a denial agree with the table of A1–A7 and I4 over the product of its inputs', () => {
   const used = new Set<string | undefined>();
   const asked: Use[] = [];
   walkProduct<Use>(uses, (use) => asked.push({ ...use }));
@@ -147,14 +159,17 @@ test('A8 decideSkill agrees with the table of A1–A7 and I4 over the product of
       one.chatType = use.chatType;
       one.external = use.external;
       one.by = use.by;
-      const decision = decide(use);
+      const { decision, told } = decide(use);
       const rule = ruleFor(one);
       used.add(rule?.id);
       const found = decision.allowed ? undefined : decision.code;
       if (found !== rule?.code) assert.equal(found, rule?.code, JSON.stringify({ rule: rule?.id, ...one }));
-      const hinted = !decision.allowed && decision.hint !== undefined;
-      if (hinted !== (rule !== undefined && isSentToDirectMessage(one)))
-        assert.equal(hinted, !hinted, `hint: ${JSON.stringify(one)}`);
+      const inDirect = told?.inDirect === true;
+      if (inDirect !== (rule !== undefined && isSentToDirectMessage(one)))
+        assert.equal(inDirect, !inDirect, `in private: ${JSON.stringify(one)}`);
+      const isTold = told !== undefined;
+      if (isTold !== (rule !== undefined && hearsOf(one)))
+        assert.equal(isTold, !isTold, `told: ${JSON.stringify(one)}`);
     }
   });
   assert.ok(count * asked.length >= 19_000_000, `only ${count} definitions`);
@@ -176,10 +191,9 @@ test('D9 A8 what the bot wrote and nobody enabled is allowed to nobody, whatever
   walkProduct<Definition>(withoutLists, (definition) => {
     const decide = [decider(definition, false), decider(definition)] as const;
     walkProduct<Use>(uses, (use) => {
-      const decision = decide[0](use);
-      if (decision.allowed || decision.hint !== undefined)
-        assert.fail(JSON.stringify({ ...definition, ...use }));
-      if (decide[1](use).allowed) wouldBe += 1;
+      const { decision, told } = decide[0](use);
+      if (decision.allowed || told?.inDirect === true) assert.fail(JSON.stringify({ ...definition, ...use }));
+      if (decide[1](use).decision.allowed) wouldBe += 1;
     });
   });
   assert.ok(wouldBe > 1_000, 'many of these cases are allowed once it is approved');

@@ -229,6 +229,7 @@ export const foreignText: readonly Reads[] = [
       { get: () => undefined, skills: [] },
       { enabled: true, defaults: {}, skills: new Map() },
       anybody,
+      { toOwner: false },
     ),
   ),
   of('describeCall', message, (text) => describeCall('bash', { command: text }, 'a', sayIn(undefined))),
