@@ -68,6 +68,18 @@ test('C3 a call carries a token of the host for exactly this call, and its param
     ...ofEach,
     ...{ method: 'auth_poll', input_hash: hashJson(poll) },
   });
+  const inGroup = {
+    ...requester,
+    conversation: { channel: 'slack', chat: 'C1' },
+    chatType: 'group',
+  } as const;
+  const heard = await calls.call(provider, 'auth_poll', poll, { ...subject, requester: inGroup }, t.signal);
+  assert.ok(heard.ok && !('status' in heard.value));
+  const { thread: _thread, ...elsewhere } = ofEach;
+  assert.deepEqual(await claimsIn(heard.value.metadata as Echoed), {
+    ...elsewhere,
+    ...{ chat: 'slack:C1', chat_type: 'group', method: 'auth_poll', input_hash: hashJson(poll) },
+  });
 });
 
 test('C3 C6 without the key nothing is called, and the log says what the operator has to do', async (t) => {

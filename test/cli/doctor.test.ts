@@ -4,6 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { checkFiles } from '../../src/operator/doctor/check-files.ts';
 import { checkClock, checkDisk, checkNode, type Machine } from '../../src/operator/doctor/check-machine.ts';
 import type { Finding } from '../../src/operator/doctor/finding.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
@@ -74,6 +76,20 @@ test('L2 a machine in order has nothing but notes, and each check says what it s
   assert.match(stdout, /^✓ channels +telegram; owners: telegram:42$/m);
   assert.match(stdout, /\n· NO_MODEL\n {2}no language model is connected\n {2}Why: .*\n {2}Fix: .*\n/);
   assert.match(stdout, /\n0 errors, 0 warnings, 2 notes\.\n$/);
+});
+
+test('L2 S2 a data directory that its group or others may look into or walk through is told', async (t) => {
+  const { folder } = await openCliHome(t);
+  const dataDir = path.join(folder, 'data');
+  await mkdir(dataDir);
+  const parsed = parseConfig('', { env: {}, cwd: folder });
+  assert.ok(parsed.ok);
+  for (const mode of [0o750, 0o710, 0o740, 0o704, 0o701, 0o700]) {
+    await chmod(dataDir, mode);
+    const { findings } = await checkFiles({ ...parsed.config, bot: { ...parsed.config.bot, dataDir } }, []);
+    const told = findings.filter(({ id }) => id === 'DATA_READABLE');
+    assert.equal(told.length, mode === 0o700 ? 0 : 1, mode.toString(8));
+  }
 });
 
 test('L2 what is wrong in the config has its place, and why and fix apart', async (t) => {

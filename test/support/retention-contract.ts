@@ -26,7 +26,7 @@ export function retentionContract(storeTest: StoreTest): void {
     async (store) => {
       await write(store, 'telegram:1', now - 200 * day, now - 91 * day);
       await write(store, 'telegram:1#run:a', now - 91 * day);
-      await write(store, 'telegram:2', now - 200 * day, now - 89 * day);
+      await write(store, 'telegram:2', now - 200 * day, now - 90 * day);
       await write(store, 'telegram:2#run:b', now - 89 * day);
       await store.prune(now, retention);
       assert.equal(await lengthOf(store, 'telegram:1'), 0);
@@ -66,7 +66,7 @@ export function retentionContract(storeTest: StoreTest): void {
   storeTest('Q12 dead items and usage end with the retention, waiting ones never', async (store) => {
     const accept = (id: string, at: number) => store.inbox.accept(makeMessage({ id }), { now: at });
     await accept('old', now - 91 * day);
-    await accept('newer', now - 89 * day);
+    await accept('newer', now - 90 * day);
     await accept('waits', now - 200 * day);
     await store.inbox.fail('old', 'poison', undefined);
     await store.inbox.fail('newer', 'poison', undefined);
@@ -74,7 +74,7 @@ export function retentionContract(storeTest: StoreTest): void {
     const use = { sender: 'telegram:42', conversation: 'telegram:42', skill: '', model: 'm', tokens };
     const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
     await store.commit({
-      usage: [92, 91, 89, 0].map((days) => ({ ...use, day: dayOf(now - days * day) })),
+      usage: [92, 91, 90, 89, 0].map((days) => ({ ...use, day: dayOf(now - days * day) })),
     });
     await store.prune(now, retention);
     assert.deepEqual(
@@ -87,7 +87,8 @@ export function retentionContract(storeTest: StoreTest): void {
     );
     assert.deepEqual(
       (await store.usage({})).map((row) => row.day),
-      [dayOf(now - 89 * day), dayOf(now)],
+      [dayOf(now - 90 * day), dayOf(now - 89 * day), dayOf(now)],
+      'the day at the border stays whole',
     );
   });
 
