@@ -26,12 +26,12 @@ const sumUp =
 
 /** Every stop reason (M3). Pure, so a restart decides the same. */
 export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(undefined)): Step {
-  const { answers, last } = turn;
-  if (answers.length > maxIterations) {
+  const { answers, steps, last } = turn;
+  if (steps > maxIterations) {
     return { kind: 'end', how: { status: 'partial', code: 'MAX_ITERATIONS' }, text: allText(answers) };
   }
   const ask = (notice?: string): Extract<Step, Asking> => {
-    if (answers.length === maxIterations) return withNotice('sum_up', turn, sumUp);
+    if (steps === maxIterations) return withNotice('sum_up', turn, sumUp);
     return withNotice('ask', turn, notice);
   };
   if (last === undefined) return ask();
@@ -46,7 +46,7 @@ export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(und
       return ask();
     case 'max_tokens': {
       const again = answers.at(-2)?.stopReason === 'max_tokens';
-      if (!again && answers.length < maxIterations) return ask(goOn);
+      if (!again && steps < maxIterations) return ask(goOn);
       const cut = say`(The answer was cut off here: it is longer than the model may write.)`;
       const text = `${finalText(answers)}\n\n${cut}`;
       return { kind: 'end', how: { status: 'partial' }, text: text.trim() };
@@ -108,6 +108,8 @@ export type Answer = Extract<Entry, { kind: 'assistant' }>;
 type TurnState = Readonly<{
   /** Without those cut by the window. */
   answers: readonly Answer[];
+  /** Model calls, with those of subagents (U16). */
+  steps: number;
   /** Undefined if a person spoke since. */
   last: Answer | undefined;
   /** Answers cut by the window (M3). */
@@ -122,8 +124,10 @@ export function readTurn(entries: readonly Entry[], start: number): TurnState {
   const all = turn.filter((entry) => entry.kind === 'assistant');
   const answers = all.filter((answer) => !hasExceeded(answer));
   const after = turn.slice(turn.findLastIndex((entry) => entry.kind === 'assistant') + 1);
+  const below = turn.map((entry) => (entry.kind === 'tool_result' ? (entry.steps ?? 0) : 0));
   return {
     answers,
+    steps: below.reduce((sum, steps) => sum + steps, answers.length),
     last: after.some((entry) => entry.kind === 'user') ? undefined : all.at(-1),
     exceeded: all.length - 1 - all.findLastIndex((answer) => !hasExceeded(answer)),
     after,

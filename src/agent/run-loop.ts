@@ -79,8 +79,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     entries.push(entry);
   };
   const end = (how: LoopEnd, text: string): LoopResult => {
-    const { answers, tokens, artifacts } = readTurn(entries, start);
-    return { ...how, text, iterations: Math.min(answers.length, maxIterations), tokens, artifacts };
+    const { steps, tokens, artifacts } = readTurn(entries, start);
+    return { ...how, text, iterations: Math.min(steps, maxIterations), tokens, artifacts };
   };
   const stop = (unfinished: string): LoopResult => {
     const said = [allText(readTurn(entries, start).answers), unfinished.trim()];
@@ -136,7 +136,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     const shorter = await makeRoom(request, overlong !== undefined);
     if (signal.aborted) return stop('');
     if (!shorter && overlong !== undefined) return failed(overlong, false);
-    watcher?.onIteration?.(readTurn(entries, start).answers.length + 1);
+    watcher?.onIteration?.(readTurn(entries, start).steps + 1);
     let unfinished = '';
     let answer: ModelAnswer;
     const silence = watchSilence(watcher?.onSilence, clock);

@@ -21,6 +21,7 @@ import { createAvailability, createRequirements } from '../runs/requirements.ts'
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
 import { whoseDraft } from '../runs/whose-draft.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
+import { subagentTool } from '../runs/subagent.ts';
 import type { SkillSupply } from '../runs/work-deps.ts';
 import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
@@ -58,13 +59,14 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   // A run may start further runs: the one knot of the bot.
   const chained: RunDeps['chained'] = (...of) =>
     chainedUseSkill(...of, { host, skills, accessOf, runSkill, budgets });
+  const subagent: RunDeps['subagent'] = (...of) => subagentTool(...of, { store, runSkill, budgets });
   const runs = createRunSkill({
     store,
     zone,
     questions,
     createContext: tracing.runCalls(
       measureRunCalls(
-        (input) => createRunContext(input, { host, gates, skills, tools, questions, chained }),
+        (input) => createRunContext(input, { host, gates, skills, tools, questions, chained, subagent }),
         meter,
       ),
     ),

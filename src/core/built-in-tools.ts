@@ -193,6 +193,14 @@ const table: Readonly<Record<string, BuiltInTool>> = {
     runs: 'default',
     needs: 'search',
   },
+  subagent: {
+    icon: '👥',
+    title: fixed`Subagents`,
+    says: fixed`Hands a part of its work to a subagent.`,
+    doing: fixed`handing over a part of the work`,
+    risk: 'safe',
+    runs: 'default',
+  },
   ask_person: {
     icon: '❓',
     title: fixed`Questions`,

@@ -56,6 +56,8 @@ export type Entry =
       follows?: ActiveSkill;
       artifacts?: readonly DeliveredFile[];
       marks?: Taint;
+      /** Model calls of a subagent: they count as this run's (U16). */
+      steps?: number;
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>

@@ -20,6 +20,8 @@ export type ToolOutcome = Readonly<{
   artifacts?: readonly DeliveredFile[];
   /** `content` is private: stored with it (S7). */
   marks?: Taint;
+  /** Model calls that it took (U16). */
+  steps?: number;
 }>;
 
 /**

@@ -32,6 +32,7 @@ const rows: Readonly<Record<string, Row>> = {
   send_file: here,
   web_fetch: nothing,
   web_search: nothing,
+  subagent: here,
   ask_person: here,
   capability_list: nothing,
   capability_invoke: bound,

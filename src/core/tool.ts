@@ -102,6 +102,8 @@ export type ToolContext = Readonly<{
   awaitAnswer(question: string): void;
   /** The outcome is private (S7). */
   mark(as: Taint): void;
+  /** Model calls that count as the caller's (U16). */
+  spend(steps: number): void;
   /** Sends a file or photo (T12). Durable once resolved. */
   artifact(artifact: Artifact): Promise<DeliveredArtifacts>;
   artifacts(artifacts: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]>;

@@ -27,7 +27,27 @@ export type Questions = Readonly<{
 /** Unanswered runs end then (U14). */
 const answerWithinMs = 30 * 60_000;
 const toolName = 'ask_person';
-const input = z.object({ question: z.string().trim().min(1).max(2_000) });
+const written = z.object({ question: z.string().trim().min(1).max(2_000) });
+/** Claude Code's AskUserQuestion: several questions with options to choose from. */
+const withOptions = z.object({
+  questions: z.array(
+    z.object({
+      question: z.string(),
+      options: z.array(z.object({ label: z.string(), description: z.string().optional() })).optional(),
+    }),
+  ),
+});
+const input = z.preprocess(asOneQuestion, written);
+
+function asOneQuestion(given: unknown): unknown {
+  const asked = withOptions.safeParse(given);
+  if (!asked.success) return given;
+  const question = asked.data.questions.flatMap(({ question, options = [] }) => [
+    question,
+    ...options.map(({ label, description }) => `- ${label}${description ? `: ${description}` : ''}`),
+  ]);
+  return { question: question.join('\n') };
+}
 
 export function createQuestions(options: {
   store: Readonly<{ asks: Store['asks']; transcripts: Pick<Store['transcripts'], 'read'> }>;

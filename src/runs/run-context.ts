@@ -8,7 +8,7 @@ import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
-import { risks, type Requester, type Tool } from '../core/tool.ts';
+import type { Requester, Tool } from '../core/tool.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { FilledBody } from '../skills/registry.ts';
@@ -26,10 +26,15 @@ import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '.
 import { createCallTool } from '../tools/call-tool.ts';
 import { withoutDisallowed } from '../tools/disallowed-tools.ts';
 import { ownScript, type ScriptGround } from '../tools/own-script.ts';
-import { decidePolicy } from '../tools/policy.ts';
 import type { Questions } from './questions.ts';
 import type { RunContext, RunInput, RunPlace } from './run-skill.ts';
-import { commandTools, namesOfCommandTools, plainRunTools, scriptGround } from './run-tools.ts';
+import {
+  commandTools,
+  namesOfCommandTools,
+  plainRunTools,
+  runsScriptsAsFreely,
+  scriptGround,
+} from './run-tools.ts';
 import type { Gates, Host, SkillSupply, ToolSupply } from './work-deps.ts';
 
 export type RunDeps = Readonly<{
@@ -39,6 +44,7 @@ export type RunDeps = Readonly<{
   tools: ToolSupply;
   questions: Pick<Questions, 'tool'>;
   chained(skill: Skill, run: RunPlace, requester: Requester): Promise<Tool>;
+  subagent(skill: Skill, run: RunPlace, maxIterations: number): Tool;
 }>;
 
 /** Only this skill's body, model and tools (U2, T5). */
@@ -156,7 +162,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     );
   const place = await host.migrations.original(context.requester.conversation);
   const restricted = restrictedSkills([...run.chain, skill.name], rules, context.requester.chatType);
-  const folders = runFolders(skills.folders.root, place, { id: run.id, restricted });
+  const folders = runFolders(skills.folders.root, place, { id: run.scratch, restricted });
   const model = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
   const unknown = models.check(model);
   if (unknown !== undefined) host.log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
@@ -176,23 +182,30 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     envInBash: settings?.envInBash ?? true,
     profile: profile?.prompt,
     model,
-    maxIterations: settings?.maxIterations ?? skill.maxIterations,
+    maxIterations: run.part?.maxIterations ?? settings?.maxIterations ?? skill.maxIterations,
     quota: config.sandbox.diskMb * 1024 * 1024,
   };
 }
 
 async function otherTools(
   { skill, context, run }: RunInput,
-  { allowed }: RunPlan,
-  { tools, questions, chained }: RunDeps,
+  { allowed, maxIterations }: RunPlan,
+  { tools, questions, chained, subagent }: RunDeps,
 ): Promise<readonly Tool[]> {
-  const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
   // Must be named (T5).
   const chains = allowed?.includes('use_skill') === true;
+  // A subagent asks nobody and starts no further runs (U16).
+  const ofWhole =
+    run.part === undefined
+      ? [
+          questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript }),
+          subagent(skill, run, maxIterations),
+          ...(chains ? [await chained(skill, run, context.requester)] : []),
+        ]
+      : [];
   const ofMemory = await tools.memory.runTools(context.requester, run.transcript);
   return [
-    asking,
-    ...(chains ? [await chained(skill, run, context.requester)] : []),
+    ...ofWhole,
     ...ofMemory.filter(({ name }) => allowed?.includes(name)),
     ...tools.capabilities.tools(skill, run.id),
     ...(await tools.outside.offered(context.requester, 'run')),
@@ -259,20 +272,6 @@ function callToolOf(
       log: host.log,
     },
   );
-}
-
-function runsScriptsAsFreely(
-  skill: Skill,
-  requester: Requester,
-  { runtime }: Pick<Host, 'runtime'>,
-): boolean {
-  const { policy } = runtime().config;
-  return risks.every((risk) => {
-    const [script, bash] = ['skills_run_script', 'bash'].map(
-      (tool) => decidePolicy(policy, { skill: skill.name, requester, tool, risk, marked: false }).action,
-    );
-    return script === bash || script === 'allow' || bash === 'deny';
-  });
 }
 
 function clearScratch(folders: RunFolders, run: string, { skills, host }: RunDeps): Promise<void> {

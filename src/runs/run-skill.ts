@@ -48,7 +48,13 @@ export type RunPlace = Readonly<{
   deadline: Deadline;
   /** Skills around this run, the outermost first (U7). */
   chain: readonly string[];
+  /** Names its scratch folder. */
+  scratch: string;
+  part: PartOfRun | undefined;
 }>;
+
+/** What a subagent shares with the run that it works for (U16). */
+export type PartOfRun = Readonly<{ scratch: string; deadline: Deadline; maxIterations: number }>;
 
 export type RunInput = Readonly<{
   skill: Skill;
@@ -69,6 +75,7 @@ export type RunSkill = (
   /** Finds the journal again after a crash. */
   parent: string,
   chain?: readonly string[],
+  part?: PartOfRun,
 ) => Promise<SkillResult>;
 
 type RunSkillDeps = Readonly<{
@@ -85,7 +92,7 @@ type RunSkillDeps = Readonly<{
 /** A loop over its own journal (U2). A repeated call resumes it (Q5), as does an answer through `resume` (U14). */
 export function createRunSkill(deps: RunSkillDeps): RunSkill {
   const { store, questions, createContext, clock } = deps;
-  return async (skill, request, context, parent, chain = []) => {
+  return async (skill, request, context, parent, chain = [], part) => {
     const call = runIdOf(parent, context.toolUseId);
     const id = request.resume ?? call;
     const transcript = runJournal(parent, id);
@@ -95,12 +102,14 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
     }
     const began = clock.now();
     const steps = showSteps(skill, context);
-    const run = { id, transcript, deadline: createDeadline(clock), chain };
+    const { scratch, deadline } = part ?? { scratch: id, deadline: createDeadline(clock) };
+    const run = { id, transcript, deadline, chain, scratch, part };
     const input = { skill, request, context: { ...context, progress: steps.progress }, run };
     const granted = await createContext(input);
     if (!granted.ok) return failedRun(granted.result.code, granted.result.text);
     const ended = await loopOver(input, { granted, parent, began, steps }, deps);
-    if (!isShuttingDown(context.signal) && ended.status !== 'needs_input') await granted.clear();
+    const over = !isShuttingDown(context.signal) && ended.status !== 'needs_input';
+    if (over && part === undefined) await granted.clear();
     const { status, code, iterations, tokens, artifacts } = ended;
     const result: SkillResult = {
       status,
@@ -160,6 +169,7 @@ async function loopOver(
     store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
   const prompt = runPrompt({
     skill,
+    part: run.part !== undefined,
     profile: granted.profile,
     instructions: { ...granted.body, files: granted.files, cut: granted.filesCut },
     today: localTime(began, requester.timezone ?? zone()),
@@ -187,7 +197,7 @@ async function loopOver(
     await append(first);
     entries.push(first);
   }
-  deadline.start(granted.timeoutSeconds * 1_000);
+  if (run.part === undefined) deadline.start(granted.timeoutSeconds * 1_000);
   const input = { system: prompt.system, entries, maxIterations: granted.maxIterations };
   const ended = await runLoop(input, {
     model: granted.model,
@@ -202,7 +212,7 @@ async function loopOver(
     signal: AbortSignal.any([context.signal, deadline.signal]),
     clock,
   });
-  deadline.end();
+  if (run.part === undefined) deadline.end();
   return ended;
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Folders } from '../folders/folders.ts';
 import type { WhoseWords } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
-import type { Requester, Tool } from '../core/tool.ts';
+import { risks, type Requester, type Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
@@ -16,8 +16,10 @@ import { createRunScript, skillsRunScriptTool, toolPackages } from '../tools/bui
 import type { CapOf } from '../tools/built-in/run-command.ts';
 import { allowsSimpleOnly } from '../tools/allowed-tools.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
+import { decidePolicy } from '../tools/policy.ts';
 import { inFolders } from '../tools/in-folders.ts';
 import { namesOfRun, runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
+import type { Host } from './work-deps.ts';
 
 type RunGround = Readonly<{
   skill: Skill;
@@ -136,4 +138,19 @@ export function scriptGround(
     },
     hides: (name) => lstatSync(path.join(scratch, name), { throwIfNoEntry: false }) !== undefined,
   };
+}
+
+/** Whether policy treats a skill's scripts no stricter than commands (T5, T8). */
+export function runsScriptsAsFreely(
+  skill: Skill,
+  requester: Requester,
+  { runtime }: Pick<Host, 'runtime'>,
+): boolean {
+  const { policy } = runtime().config;
+  return risks.every((risk) => {
+    const [script, bash] = ['skills_run_script', 'bash'].map(
+      (tool) => decidePolicy(policy, { skill: skill.name, requester, tool, risk, marked: false }).action,
+    );
+    return script === bash || script === 'allow' || bash === 'deny';
+  });
 }

@@ -80,6 +80,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
       .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<DeliveredFile>))
       .optional(),
     marks: storedMarks,
+    steps: count.optional(),
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),

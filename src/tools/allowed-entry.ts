@@ -35,6 +35,8 @@ const otherNames: Readonly<Record<string, string>> = {
   Glob: 'list_files',
   Grep: 'grep_files',
   LS: 'list_files',
+  Agent: 'subagent',
+  Task: 'subagent',
   AskUserQuestion: 'ask_person',
 };
 

@@ -86,6 +86,7 @@ type Attempt = {
   settles?: string;
   asks?: string;
   marks?: Taint | undefined;
+  steps?: number;
 };
 
 /** Characters the model gets (M3). */
@@ -234,6 +235,7 @@ export async function runTool(
       settle: (item) => (attempt.settles = item),
       awaitAnswer: (question) => (attempt.asks = question),
       mark,
+      spend: (steps) => (attempt.steps = (attempt.steps ?? 0) + steps),
       ...deliveryOf(attempt, door),
     };
     const work = (): Promise<Envelope> => tool.run(call.input, context);
@@ -268,7 +270,7 @@ function deliveryOf(
 /** Redacts before it cuts: half a secret would not be found. */
 export function toOutcome(
   { envelope, text }: Rendered,
-  { artifacts, settles, asks, marks }: Attempt,
+  { artifacts, settles, asks, marks, steps }: Attempt,
   { tool, redact }: Readonly<{ tool: Tool | undefined; redact: (text: string) => string }>,
 ): ToolOutcome {
   const clean = tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text));
@@ -282,6 +284,7 @@ export function toOutcome(
     follows: envelope.follows,
     artifacts: artifacts.length === 0 ? undefined : artifacts,
     marks,
+    steps,
   };
 }
 

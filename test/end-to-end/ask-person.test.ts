@@ -172,3 +172,36 @@ test('U14 on Slack a question of a thread is answered in it', async (t) => {
   slack.people.post(anna, room, 'Tuesday', { thread: asked.ts });
   await slack.posted(({ text, threadTs }) => threadTs === asked.ts && /booked for Tuesday/.test(text));
 });
+
+test('U14 T5 AskUserQuestion in a list is ask_person, also with questions and options as Claude Code gives them', async (t) => {
+  const { telegram, messages } = await startWholeBot(t, {
+    toml,
+    skills: { book: skills.book.replace('max-iterations: 3', 'allowed-tools: AskUserQuestion') },
+    script(body, ...more) {
+      if (!isRun(body) || /tool_result/.test(lastOf(body)))
+        return typeof booker === 'function' ? booker(body, ...more) : '';
+      return call('toolu_ask', 'ask_person', {
+        questions: [
+          {
+            question: 'Which day?',
+            header: 'Day',
+            multiSelect: false,
+            options: [{ label: 'Tuesday', description: 'it is free' }, { label: 'Wednesday' }],
+          },
+          { question: 'For how many?', header: 'People', multiSelect: false, options: [] },
+        ],
+      });
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('book the room');
+  await ann.dm.nextMessage('Which day shall it be?');
+  assert.match(
+    lastOf(messages.requests.at(-1)!.body),
+    /<output>\\nWhich day\?\\n- Tuesday: it is free\\n- Wednesday\\nFor how many\?\\n<\/output>/,
+  );
+  const run = messages.requests.find(({ body }) => isRun(body))!.body;
+  assert.deepEqual(run.tools?.map(({ name }) => name).toSorted(), ['ask_person', 'skills_read_file']);
+  ann.says('Tuesday, four of us');
+  await ann.dm.nextMessage('It is booked for Tuesday.');
+});

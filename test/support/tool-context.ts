@@ -21,6 +21,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     settle: () => undefined,
     awaitAnswer: () => undefined,
     mark: () => undefined,
+    spend: () => undefined,
     ...change,
   };
 }

@@ -94,7 +94,7 @@ test('R1 A8 A11 D7 skills_load obeys access as use_skill does, and finds a skill
 
 test('T5 T6 what a list holds that no tool is called is told, and no label comes of it', async (t) => {
   const stage = await openTurnStage(t, {
-    skills: { odd: allowing('["<host>x", Task, Read, "Read(x)", web_fetch]') },
+    skills: { odd: allowing('["<host>x", TodoWrite, Read, "Read(x)", web_fetch]') },
     script: [calls('skills_load odd'), 'Done.'],
   });
   await stage.ask('go');
@@ -104,7 +104,7 @@ test('T5 T6 what a list holds that no tool is called is told, and no label comes
     warnings.map((line) => /warning (\w+): (?:allowed_tools: (\S+))?/.exec(line)?.slice(1, 3)),
     [
       ['ALLOWED_TOOLS_UNKNOWN', '&lt;host>x'],
-      ['ALLOWED_TOOLS_UNKNOWN', 'Task'],
+      ['ALLOWED_TOOLS_UNKNOWN', 'TodoWrite'],
       ['ALLOWED_TOOLS_NOT_OFFERED', 'Read'],
       ['ALLOWED_TOOLS_UNKNOWN', 'Read(x)'],
       ['ALLOWED_TOOLS_ENFORCED', undefined],
