@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { accessTestsOf, readAccessTests } from '../config/access-tests.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -7,15 +6,12 @@ import type { SeenChatType } from '../core/conversation.ts';
 import { isServed } from '../channels/terminal/control.ts';
 import { OperatorError } from '../core/errors.ts';
 import { ruleName, type Ruling } from '../access/ruling.ts';
-import type { AccessDecisions, Writer } from '../operator/access/access-decisions.ts';
-import { storeFileOf } from '../operator/archive/archive-parts.ts';
-import { openGates } from '../operator/access/open-gates.ts';
 import { toWriter } from '../operator/access/question.ts';
 import { runAccessTests } from '../operator/access/run-access-tests.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { print, printJson } from './console.ts';
-import { openOperatorConfig, openStoreConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import { noSuchSkill, quietLog, skillsHere } from './skills-here.ts';
 
 type Asked = Shared &
@@ -34,9 +30,7 @@ export async function explainAccess(asked: Asked): Promise<void> {
   const config = await openOperatorConfig(flag);
   const writer = toWriter({ who, where, chatType, external, unaddressed });
   const isRunning = await isServed(config.bot.dataDir);
-  const { message: talk, skills } = isRunning
-    ? await askBot(flag, 'access decisions', writer)
-    : await decideHere(config, flag, writer);
+  const { message: talk, skills } = await askBot(flag, 'access decisions', writer);
   const rulings = skills
     .filter(({ name }) => skill === undefined || name === skill)
     .map(({ name, byPerson: ruling }) => ({ name, ruling }));
@@ -95,17 +89,4 @@ function detail({ code, reason, rule, change }: Ruling): readonly string[] {
     ...(rule === undefined ? [] : [`  Rule: ${ruleName(rule)}`]),
     ...(change === undefined ? [] : [`  To change that: ${change}`]),
   ];
-}
-
-/** While no bot runs. Looking makes no store. */
-async function decideHere(
-  config: Config,
-  flag: string | undefined,
-  writer: Writer,
-): Promise<AccessDecisions> {
-  const store = await openStoreConfig(flag);
-  const file = storeFileOf(store);
-  if (file === undefined || existsSync(file)) return askBot(flag, 'access decisions', writer);
-  const gates = await openGates(config, { registry: await skillsHere(config), log: quietLog });
-  return gates.decide(writer).finally(gates.close);
 }

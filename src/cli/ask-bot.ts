@@ -19,7 +19,7 @@ export async function askBot<Name extends OperationName>(
     import('../operator/operate.ts'),
     import('./open-log.ts'),
   ]);
-  const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
+  const { operate, close } = openOperate(config, openLog(config, 'warn').log);
   try {
     return await operate(name, ...asked);
   } finally {

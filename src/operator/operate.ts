@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { createChatMigrations } from '../access/chat-migrations.ts';
 import { createAccessContext } from '../access/decide-skill.ts';
@@ -32,7 +33,8 @@ import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from './kept-files.ts';
 import { operations, typedOperate, type Operate, type OperationName } from './operations.ts';
 import type { OperateDeps, RunningParts } from './operation.ts';
-import { terminalAccess } from './terminals/take-terminal.ts';
+import { storeFileOf } from './archive/archive-parts.ts';
+import { terminalAccess, terminalOwnerId } from './terminals/take-terminal.ts';
 
 /** For answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
@@ -122,19 +124,41 @@ function isOperation(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }
 
-/** While no bot runs (Q9). Throws OperatorError, with its pid, if one does. */
-export async function openOperate(
-  config: Config,
-  log: Log,
-): Promise<Readonly<{ operate: Operate; close(): Promise<void> }>> {
-  const { url } = config.store;
+const emptyStore = 'sqlite::memory:';
+
+type OpenOperate = Readonly<{ operate: Operate; close(): Promise<void> }>;
+
+/**
+ * While no bot runs (Q9). Reading makes no store: one that is not there is read as an empty one. Operations throw
+ * OperatorError, with its pid, if a bot runs.
+ */
+export function openOperate(config: Config, log: Log): OpenOperate {
+  const file = storeFileOf(config);
+  const opened = new Map<string, Promise<OpenOperate>>();
+  const operate: AnswerOperation = async (name, input, onProgress) => {
+    const isAbsent = file !== undefined && !existsSync(file);
+    const makesNone = isAbsent && isOperation(name) && operations[name].readOnly;
+    const url = makesNone ? emptyStore : config.store.url;
+    const on = opened.get(url) ?? openOperateOn(url, config, log);
+    opened.set(url, on);
+    return ((await on).operate as AnswerOperation)(name, input, onProgress);
+  };
+  return {
+    operate: typedOperate(operate),
+    async close() {
+      for (const one of opened.values()) await (await one).close();
+    },
+  };
+}
+
+async function openOperateOn(url: string, config: Config, log: Log): Promise<OpenOperate> {
   const { dataDir } = config.bot;
   const clock = systemClock;
   const store = await openStore(url, { log });
-  const place = auditPlace(url, dataDir);
+  const place = auditPlace(config.store.url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock, log });
   const host = { store, audit, clock, log };
-  const access = () => terminalAccess(accessSettings(config));
+  const access = () => accessSettings(config);
   const base = createCapabilityBase({
     config: () => config,
     records: store.capabilities,
@@ -145,7 +169,10 @@ export async function openOperate(
   const operate = createOperate(
     {
       host,
-      people: createPeople(host, { access }),
+      people: createPeople(host, {
+        access: () => terminalAccess(access()),
+        isHere: (owner) => owner !== terminalOwnerId,
+      }),
       access,
       rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
       approvals: createSkillApprovals({

@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { OutgoingFile, OutgoingPart } from '../../src/core/channel.ts';
+import { createDelivery } from '../../src/replies/deliver.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
 import { pngOf } from '../support/sent-files.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 
@@ -67,4 +71,50 @@ test('M12 what goes together: pictures, or other files; a sound stands alone', a
   assert.notEqual(kind('image/png'), kind('text/csv'));
   assert.equal(kind('image/png', 11 * 1024 * 1024), kind('text/csv'), 'a large picture goes as a file');
   assert.equal(kind('audio/ogg'), undefined);
+});
+
+const unknownMethod = { code: 404, description: 'Not Found: method not found' };
+
+test('M12 H8 what Telegram does not do at all is refused for good; without a known token it is tried again', async () => {
+  await using bot = await startTelegramBot();
+  const album = [await png('a.png'), await png('b.png')];
+  bot.server.faults.add({ method: 'sendMediaGroup', status: unknownMethod });
+  await assert.rejects(sendTo(bot, album), { outcome: 'refused' });
+  bot.server.faults.add({ method: 'sendMediaGroup', status: unknownMethod });
+  bot.server.faults.add({ method: 'getMe', status: { code: 404, description: 'Not Found' } });
+  await assert.rejects(sendTo(bot, album), { outcome: 'retry' });
+});
+
+test('Q6 M12 an album that Telegram refuses for good holds no later answer back, and the person reads why', async (t) => {
+  await using bot = await startTelegramBot();
+  const ann = bot.server.person();
+  ann.says('hi');
+  const store = await openStore('sqlite::memory:');
+  const files = [await png('a.png'), await png('b.png')];
+  const delivery = createDelivery({
+    outbox: store.outbox,
+    channels: new Map([['telegram', bot.channel]]),
+    currentPlace: async (place) => place,
+    onMoved: async () => undefined,
+    outgoing: { find: async (id) => files.find((one) => one.id === id)?.path, remove: async () => undefined },
+    clock: createManualClock(),
+    log: quietLog(),
+  });
+  t.after(async () => {
+    await delivery.stop(0);
+    await store.close();
+  });
+  for (let times = 0; times < 10; times++)
+    bot.server.faults.add({ method: 'sendMediaGroup', status: unknownMethod });
+  const conversation = { channel: 'telegram', chat: String(ann.id) };
+  const [file, ...more] = files.map(({ path: _, ...one }) => one);
+  await store.commit({
+    outbox: [
+      { key: 'album', conversation, part: { markdown: '', file, more } },
+      { key: 'later', conversation, part: { markdown: 'A later answer.' } },
+    ],
+  });
+  delivery.start();
+  await ann.dm.nextMessage(/could not send the file/);
+  await ann.dm.nextMessage('A later answer.');
 });

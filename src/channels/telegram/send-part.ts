@@ -35,6 +35,16 @@ export function createSendPart(deps: SendDeps): SendPart {
     if (retryAfterMs !== undefined) pace.pause(chat, retryAfterMs);
     return toSendError(error);
   };
+  /** Telegram answers 404 to a token that it doesn't know, and to what it doesn't do at all. */
+  const thrown = async (chat: string, error: unknown): Promise<SendError> => {
+    const known = failed(chat, error);
+    if (!(error instanceof TelegramFault) || error.code !== 404) return known;
+    const isKnown = await api.getMe().then(
+      () => true,
+      () => false,
+    );
+    return isKnown ? new SendError('refused', known.message, { cause: error }) : known;
+  };
   return {
     async send(conversation, part, _key, begin) {
       let beginning = false;
@@ -48,7 +58,7 @@ export function createSendPart(deps: SendDeps): SendPart {
         });
         return { id: String(sent.message_id) };
       } catch (error) {
-        throw beginning ? error : failed(conversation.chat, error);
+        throw beginning ? error : await thrown(conversation.chat, error);
       }
     },
     async edit({ chat }, { id }, part) {
@@ -59,14 +69,14 @@ export function createSendPart(deps: SendDeps): SendPart {
           return api.editMessageText({ ...message, ...text, reply_markup: keyboard(part.buttons) });
         });
       } catch (error) {
-        if (!saidBy(error, /message is not modified/)) throw failed(chat, error);
+        if (!saidBy(error, /message is not modified/)) throw await thrown(chat, error);
       }
     },
     async remove({ chat }, { id }) {
       try {
         await api.deleteMessage({ chat_id: Number(chat), message_id: Number(id) });
       } catch (error) {
-        if (!saidBy(error, /message to delete not found/)) throw failed(chat, error);
+        if (!saidBy(error, /message to delete not found/)) throw await thrown(chat, error);
       }
     },
     failed,

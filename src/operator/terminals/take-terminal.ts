@@ -12,6 +12,7 @@ import { storedReceipt } from '../../store/stored-message.ts';
 export const terminalOwner = 'owner';
 
 const terminalChannel = 'terminal';
+export const terminalOwnerId = `${terminalChannel}:${terminalOwner}`;
 
 const terminalRequest = z.object({
   user: z.string().min(1).max(200),
@@ -84,7 +85,7 @@ export function terminalAccess(access: AccessSettings, channel = terminalChannel
   );
   return {
     ...access,
-    owners: [...access.owners, `${terminalChannel}:${terminalOwner}`],
+    owners: [...access.owners, terminalOwnerId],
     channels: new Map([...access.channels, ...rooms]),
   };
 }
