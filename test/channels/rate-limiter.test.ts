@@ -146,6 +146,19 @@ test('H8 status never takes the last places and never passes a waiting answer', 
   await answer;
 });
 
+test('H8 a status passes no waiting answer, also where the timer comes late', async () => {
+  const time = { now: 0 };
+  const pace = createRateLimiter([chatRule], {
+    now: () => time.now,
+    sleep: () => new Promise(() => undefined),
+  });
+  for (let n = 0; n < 5; n++) await pace.wait('42');
+  void pace.wait('42');
+  time.now = 60_000;
+  assert.equal(pace.take('42'), false);
+  assert.equal(pace.take('43'), true);
+});
+
 test('H8 after a 429 nothing goes to that chat until the platform allows it', async () => {
   const clock = createManualClock();
   const pace = createRateLimiter(telegram, clock);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, symlinkSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createTarWriter } from '../../src/lib/files/tar.ts';
@@ -12,14 +12,18 @@ type Members = Readonly<Record<string, string | Uint8Array>>;
 /** An archive as anybody could make one: its checksum is right. */
 async function makeArchive(
   home: CliHome,
-  { config, store = 'none', ...rest }: Readonly<{ config: string; store?: string; members?: Members }>,
+  {
+    config,
+    store = 'none',
+    ...rest
+  }: Readonly<{ config: string; store?: string; members?: Members; mode?: number }>,
 ): Promise<string> {
   const file = path.join(home.folder, 'made.tar');
   const handle = await open(file, 'w');
   const tar = createTarWriter(handle);
   const add = (name: string, text: string | Uint8Array): Promise<void> => {
     const bytes = Buffer.from(text);
-    return tar.add({ name, size: bytes.length, mode: 0o600, mtimeMs: 1_000 }, [bytes]);
+    return tar.add({ name, size: bytes.length, mode: rest.mode ?? 0o600, mtimeMs: 1_000 }, [bytes]);
   };
   const head = { format: 1, skillet: '1.0.0', at: '2026-11-28T00:00:00Z', config: 'config.toml', store };
   await add('backup.json', JSON.stringify(head));
@@ -158,6 +162,28 @@ test('L16 restore checks the copy of the store, passes over no unknown member, a
   assert.deepEqual(await names(to.folder), ['bot', 'bot/config.toml', 'bot/data', 'bot/data/skillet.db']);
 });
 
+test('L16 S18 what is restored only its owner may write, with its time, where the variables of this machine say', async (t) => {
+  const from = await openCliHome(t);
+  const to = await openCliHome(t);
+  const file = await makeArchive(from, {
+    config: '[bot]\ndata_dir = "$WHERE"\n',
+    members: {
+      'config/.env': 'WHERE=there\n',
+      'data/audit.key': 'key',
+      'workspace/skills/own/run.sh': '#!/bin/sh\n',
+    },
+    mode: 0o4777,
+  });
+  const { code, stderr } = await to.run(['restore', file, '--to', 'bot'], { env: { WHERE: 'here' } });
+  assert.equal(code, 0, stderr);
+  for (const name of ['here/audit.key', 'workspace/skills/own/run.sh', '.env']) {
+    const { mode, mtimeMs } = await stat(path.join(to.folder, 'bot', name));
+    assert.deepEqual([mode & 0o7777, mtimeMs], [0o755, 1_000], name);
+  }
+  const closed = await stat(path.join(to.folder, 'bot/here'));
+  assert.equal(closed.mode & 0o077, 0);
+});
+
 test('L16 restore puts no store beside a journal of another one', async (t) => {
   const from = await openCliHome(t);
   const bytes = await storeBytes(t);
@@ -198,6 +224,7 @@ test('L16 restore --store-only leaves no draft and no journal, after a refusal n
   assert.equal(refused.code, 1);
   const done = await home.run(['restore', 'copy.db', '--yes']);
   assert.equal(done.code, 0, done.stderr);
+  assert.equal((await stat(path.join(home.folder, 'data/skillet.db'))).mode & 0o777, 0o600);
   const left = await names(home.folder);
   assert.deepEqual(
     left.filter((name) => /\.db./.test(name) && !name.endsWith('.lock')),

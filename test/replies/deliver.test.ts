@@ -227,6 +227,42 @@ test('Q6 a look that fails is made again after the pause the platform asks for, 
   assert.equal(await store.outbox.pending(here('1')), 0);
 });
 
+test('Q6 a look that the platform refuses finds nothing: the part is sent', async () => {
+  const { clock, store, sent, delivery, say } = await setUp(
+    async () => undefined,
+    () => {
+      throw new SendError('refused', 'missing_scope');
+    },
+  );
+  await delivery.stop(1_000);
+  await say('1', 'first');
+  await store.outbox.sending('1-first');
+  delivery.start();
+  await clock.advance(3_600_000);
+  assert.deepEqual(sent, ['1:first']);
+});
+
+test('Q6 Q14 a file whose bytes are not here yet is waited for about a minute, and then told as gone', async () => {
+  const file = { id: 'a', name: 'a.csv', mime: 'text/csv', size: 1 };
+  for (const [comesAt, said] of [
+    [5, 'report'],
+    [Infinity, 'report\n\nI could not send the file `a.csv` (1 byte). It is no longer stored.'],
+  ] as const) {
+    let looks = 0;
+    const outgoing = {
+      find: async (id: string) => (++looks > comesAt ? `/outgoing/${id}` : undefined),
+      remove: async () => undefined,
+    };
+    const { clock, store, sent } = await setUp(async () => undefined, undefined, undefined, outgoing);
+    const part = { markdown: 'report', file };
+    await store.commit({ outbox: [{ key: 'k', conversation: here('1'), part }] });
+    await clock.advance(30_000);
+    assert.deepEqual(sent, []);
+    await clock.advance(40_000);
+    assert.deepEqual(sent, [`1:${said}`]);
+  }
+});
+
 test('Q6 a refused part is given up with its reason and the next one goes out', async () => {
   const { clock, store, sent, log, say } = await setUp(async (_conversation, text) => {
     if (text === 'a') throw new SendError('refused', 'Forbidden: bot was blocked by the user');

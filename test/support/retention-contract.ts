@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
@@ -52,6 +53,7 @@ export function retentionContract(storeTest: StoreTest): void {
     assert.equal(await store.transcripts.current(key), third);
     assert.equal(await lengthOf(store, third), 1);
     await store.prune(now + 100 * day, retention);
+    assert.equal(await store.transcripts.current(key), key, 'no id of an archived one is left');
     assert.equal(await lengthOf(store, await store.transcripts.current(key)), 0);
   });
 
@@ -61,6 +63,29 @@ export function retentionContract(storeTest: StoreTest): void {
     }
     await store.prune(now, retention);
     assert.equal(await lengthOf(store, 'telegram:1'), 0);
+  });
+
+  storeTest('Q12 what is said while older conversations are removed keeps its own whole', async (store) => {
+    // More than a batch, so others have their turn before the second one is looked at.
+    await write(store, 'telegram:1', ...Array.from({ length: 600 }, () => now - 200 * day));
+    await write(store, 'telegram:2', now - 100 * day);
+    await write(store, 'telegram:3', now - 100 * day);
+    const pruning = store.prune(now, retention);
+    while ((await lengthOf(store, 'telegram:1')) === 600) await setImmediate();
+    await write(store, 'telegram:3', now);
+    await pruning;
+    const left = ['telegram:1', 'telegram:2', 'telegram:3'].map((key) => lengthOf(store, key));
+    assert.deepEqual(await Promise.all(left), [0, 0, 2]);
+  });
+
+  storeTest('Q12 U10 uses that are counted against limits are kept for a day', async (store) => {
+    const count = (id: string) => store.countUse(id, [{ key: 'k', most: 1, ms: 30 * day }]);
+    assert.equal(await count('a'), undefined);
+    assert.equal((await count('b'))?.key, 'k');
+    await store.prune(Date.now() + day - 60_000, retention);
+    assert.equal((await count('b'))?.key, 'k');
+    await store.prune(Date.now() + day + 60_000, retention);
+    assert.equal(await count('b'), undefined);
   });
 
   storeTest('Q12 dead items and usage end with the retention, waiting ones never', async (store) => {
