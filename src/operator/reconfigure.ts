@@ -3,7 +3,7 @@ import type { Audit } from '../audit/create-audit.ts';
 import { changedKeys } from '../config/complete-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatKeyPath } from '../config/section.ts';
-import type { Words } from '../core/texts/say.ts';
+import { fixed, type Words } from '../core/texts/say.ts';
 import { isGrave } from '../config/lost-keys.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import { placeInFile, type ConfigProblem } from '../config/config-problem.ts';
@@ -32,6 +32,9 @@ export function createReconfigure(options: {
       .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
   };
 
+  const started = config();
+  let wasRefused = false;
+
   return (read, lost = []) => {
     const outcome = withoutUnusable(read, log);
     if (!outcome.ok) {
@@ -39,20 +42,30 @@ export function createReconfigure(options: {
         { problems: outcome.problems },
         'the saved config is not valid; the one before stays in force',
       );
+      wasRefused = true;
       tell(configNotice(outcome.problems, clock.now()));
       return;
     }
-    const before = config();
-    const changed = changedKeys(before, outcome.config);
-    const later = needRestart(changed, before, outcome.config);
+    const changed = changedKeys(config(), outcome.config);
+    // What is again as it was at the start needs none.
+    const differing = changedKeys(started, outcome.config);
+    const later = needRestart(
+      changed.filter((key) => differing.includes(key)),
+      started,
+      outcome.config,
+    );
     log.info(
       { changed, needsRestart: later },
       later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',
     );
     void audit.record({ event: 'config_changed', keys: changed });
     apply(outcome.config);
+    const at = clock.now();
+    if (wasRefused) tell({ key: `config-valid:${at}`, words: validAgain });
+    wasRefused = false;
+    if (later.length > 0) tell(restartNotice(later, at));
     const grave = lost.filter(isGrave);
-    if (grave.length > 0) tell(lossNotice(grave, clock.now()));
+    if (grave.length > 0) tell(lossNotice(grave, at));
   };
 }
 
@@ -69,6 +82,16 @@ function withoutUnusable(read: ParsedConfig, log: Log): ParsedConfig {
 }
 
 type Notice = Readonly<{ key: string; words: Words }>;
+
+const validAgain = fixed`The saved \`config.toml\` is valid again, and I use it.`;
+
+function restartNotice(keys: readonly string[], at: number): Notice {
+  const changed = keys.map(inlineCode).join(', ');
+  return {
+    key: `config-restart:${at}`,
+    words: (say) => say`Please restart me to use what you changed in \`config.toml\`: ${changed}.`,
+  };
+}
 
 function lossNotice(keys: readonly string[], at: number): Notice {
   const lost = keys.map(inlineCode).join(', ');
