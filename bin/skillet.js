@@ -15,7 +15,7 @@ if (major < needed) {
   console.error(
     `Skillet needs Node ${needed} or newer; this is ${process.versions.node}.\n` +
       (isClone
-        ? 'In a clone, `npm install` brings one along: use `npm start`, or `npm run skillet -- COMMAND`.'
+        ? 'In a clone, `npm install` brings one along: use `npm start`, or `npm run -s skillet -- COMMAND`.'
         : `Let npm bring one along: \`npx -p node@${needed} skillet COMMAND\`, in the folder where you installed Skillet.`),
   );
   process.exit(2);

@@ -3,6 +3,7 @@ import type { Decision } from './decide-message.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { chatIdOf, type ChatType, type SeenChatType } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 import type { Skill } from '../core/skill.ts';
 
 export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
@@ -52,7 +53,7 @@ export function whyOff(
   // Not `!access.approved`: what lost the field must not pass.
   return access.approved === true
     ? undefined
-    : `the bot wrote ${name}: run skillet skill enable ${name} to approve it`;
+    : `the bot wrote ${name}: run ${skilletHere()} skill enable ${name} to approve it`;
 }
 
 /** Private results (A2, S7). */

@@ -4,6 +4,7 @@ import type { KeyPath } from '../config/section.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Rule, Ruling } from './ruling.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type Why = Readonly<{ rule: Rule; change: string }>;
 
@@ -68,7 +69,10 @@ export function explainSkill(
         change: `write enabled = true below [skills.${name}]`,
       };
     if (!access.approved)
-      return { rule: { name: 'the bot wrote it', path: skill.path }, change: `skillet skill enable ${name}` };
+      return {
+        rule: { name: 'the bot wrote it', path: skill.path },
+        change: `${skilletHere()} skill enable ${name}`,
+      };
     return {
       rule: { name: 'the skill itself', path: skill.path },
       change: 'the skill is for the model alone (user-invocable)',

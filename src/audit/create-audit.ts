@@ -8,6 +8,7 @@ import { beginning, readLine, seal, verifyAudit, type Head, type AuditReport } f
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Values } from '../store/patient-keyed.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const fields: ReadonlySet<string> = new Set(['sender', 'conversation', 'requester', 'by', 'approvedBy']);
 
@@ -53,7 +54,10 @@ export function createAudit(options: {
     const line = file === undefined ? undefined : await lastLine(file);
     const last = line === undefined ? beginning : readLine(line);
     if (last === undefined)
-      log.error({ file }, 'the last line of the audit is none of ours: run `skillet audit verify`');
+      log.error(
+        { file },
+        `the last line of the audit is none of ours: run \`${skilletHere()} audit verify\``,
+      );
     const day = file === undefined ? '' : path.basename(file, '.jsonl');
     // After a crash a line may be ahead of the head.
     if (last !== undefined && last.seq >= kept.seq)

@@ -21,6 +21,7 @@ import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
 
@@ -102,7 +103,7 @@ function tellOfDeath(
   { tellOwners }: Pick<Replies, 'tellOwners'>,
 ): Promise<void> {
   const sender = inlineCode(message.sender.id);
-  const retry = inlineCode(`skillet inbox retry ${key}`);
+  const retry = inlineCode(`${skilletHere()} inbox retry ${key}`);
   return tellOwners(
     `died:${key}`,
     (say) =>

@@ -11,6 +11,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, KeptAccount } from '../store/capability-records.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type CapabilityBase = Readonly<{
   records: CapabilityRecords;
@@ -110,7 +111,7 @@ export function createCapabilityOperations(
     async revoke(account) {
       if (!(await accounts.remove(account)))
         throw new OperatorError(
-          `${account.sender} has linked no ${account.ref} to ${account.capability}: see \`skillet capability accounts\``,
+          `${account.sender} has linked no ${account.ref} to ${account.capability}: see \`${skilletHere()} capability accounts\``,
         );
       const { sender, capability } = account;
       await audit.record({ event: 'capability_revoked', sender, capability });

@@ -14,6 +14,7 @@ import type { Shared } from './command.ts';
 import { print, printJson, untilInterrupted } from './console.ts';
 import { loadEnvFile } from './env-file.ts';
 import { guardSecrets } from './open-config.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const dayMs = 86_400_000;
 
@@ -46,7 +47,7 @@ export async function backup(given: Shared & Readonly<{ file: string; secrets?: 
       ),
     );
     for (const line of notes({ copied, held, leftOut })) print(line);
-    print(`To restore it in an empty place: skillet restore ${file} --to FOLDER`);
+    print(`To restore it in an empty place: ${skilletHere()} restore ${file} --to FOLDER`);
   } finally {
     rmSync(copies, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 import { Argument, Command as Parser, CommanderError, Option } from 'commander';
 import { OperatorError } from '../core/errors.ts';
+import { asTypedHere, skilletHere } from '../core/skillet-here.ts';
 import { skilletVersion } from '../core/version.ts';
 import type { Command, Parameter } from './command.ts';
 import { commands, groups } from './commands.ts';
@@ -41,10 +42,10 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 function parser(): Parser {
-  const skillet = new Parser('skillet')
+  const skillet = new Parser(skilletHere())
     .description('A self-hosted chat bot for Telegram and Slack that runs skills as isolated subagents.')
     .version(skilletVersion(), '--version')
-    .addHelpText('after', help)
+    .addHelpText('after', asTypedHere(help))
     .exitOverride();
   const parents = new Map<string, Parser>();
   for (const command of commands) {
@@ -72,7 +73,8 @@ function addCommand(parent: Parser, word: string, command: Command): void {
   const made = Object.entries(options).map(([name, one]) => ({ name, option: toOption(name, one) }));
   for (const { option } of made) parser.addOption(option);
   if (json) parser.option('--json', 'as data');
-  if (examples.length > 0) parser.addHelpText('after', `\n${['Examples:', ...examples].join('\n  ')}`);
+  if (examples.length > 0)
+    parser.addHelpText('after', `\n${['Examples:', ...examples.map(asTypedHere)].join('\n  ')}`);
   const names = Object.keys(args);
   parser.action(async (...said: readonly unknown[]) => {
     const values = Object.fromEntries(names.map((name, at) => [name, said[at]]));

@@ -8,6 +8,7 @@ import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { agree, print, printJson } from './console.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type Mcp = Config['mcp'];
 
@@ -29,14 +30,16 @@ export async function mcpAgree({
   const servers = await askBot(config, 'mcp list');
   const server = servers.find((one) => one.name === name);
   if (server === undefined)
-    throw new OperatorError(`there is no MCP server ${printable(name)}: see \`skillet mcp list\``);
+    throw new OperatorError(`there is no MCP server ${printable(name)}: see \`${skilletHere()} mcp list\``);
   const isMeant = (one: ToolAgreement): boolean =>
     tool === undefined || one.name === tool || mcpToolName(name, one.name) === tool;
   const off = server.tools.filter((one) => one.seen !== undefined && !isOn(one) && isMeant(one));
   if (off.length === 0) {
     const known = tool === undefined || server.tools.some(isMeant);
     if (!known)
-      throw new OperatorError(`${printable(name)} has no tool ${printable(tool)}: see \`skillet mcp list\``);
+      throw new OperatorError(
+        `${printable(name)} has no tool ${printable(tool)}: see \`${skilletHere()} mcp list\``,
+      );
     return print('Nothing is off there: nothing to agree to.');
   }
   const { mcp } = await openOperatorConfig(config);

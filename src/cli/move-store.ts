@@ -17,6 +17,7 @@ import type { Shared } from './command.ts';
 import { guardOutput, print, progressLine, untilInterrupted } from './console.ts';
 import { openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type How = Parameters<typeof moveRows>[2];
 type Result = Readonly<{ moved: readonly Moved[]; notes: readonly string[] }>;
@@ -116,7 +117,7 @@ function isAddress(text: string): boolean {
 function sameKind(target: string): string {
   return isAddress(target)
     ? 'Both are PostgreSQL: use pg_dump and pg_restore.'
-    : 'Both are SQLite: use `skillet backup` and `skillet restore`, or stop the bot and move the file.';
+    : `Both are SQLite: use \`${skilletHere()} backup\` and \`${skilletHere()} restore\`, or stop the bot and move the file.`;
 }
 
 function tableOf(moved: readonly Moved[]): readonly string[] {

@@ -11,6 +11,7 @@ import { restoreFile } from '../store/sqlite/restore-file.ts';
 import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { openStoreConfig } from './open-config.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type Given = Shared &
   Readonly<{ file: string; to?: string; elsewhere?: boolean; 'store-only'?: boolean; yes?: boolean }>;
@@ -56,7 +57,9 @@ export async function restore(given: Given): Promise<void> {
       `There was no .env in it: set the variables that ${path_} names, in the environment or in .env beside it.`,
     );
   const flag = path_ === undefined ? '' : ` --config ${path_}`;
-  print(`Stop the bot that it is a copy of, then: skillet doctor${flag} && skillet start${flag}`);
+  print(
+    `Stop the bot that it is a copy of, then: ${skilletHere()} doctor${flag} && ${skilletHere()} start${flag}`,
+  );
 }
 
 async function restoreStore(from: string, given: Given, isCopy: boolean): Promise<void> {
@@ -76,7 +79,7 @@ async function restoreStore(from: string, given: Given, isCopy: boolean): Promis
     return;
   const { kept } = isCopy ? restoreFile(from, to) : await restoreUnpacked(from, to);
   print(
-    `${to} is restored.${kept === undefined ? '' : ` What was there is ${kept}.`} Start the bot: skillet start`,
+    `${to} is restored.${kept === undefined ? '' : ` What was there is ${kept}.`} Start the bot: ${skilletHere()} start`,
   );
 }
 

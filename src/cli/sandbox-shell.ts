@@ -11,6 +11,7 @@ import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { noSuchSkill, skillsHere } from './skills-here.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /**
  * A person sees what a skill's scripts see (R6), with a scratch folder that is removed afterwards. Exits as the
@@ -19,7 +20,7 @@ import { noSuchSkill, skillsHere } from './skills-here.ts';
 export async function openSandboxShell(given: Readonly<{ skill?: string; config?: string }>): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new OperatorError(
-      'a shell needs a terminal on its input and output; what runs without one is a script of a skill, tried by `skillet skill test NAME`',
+      `a shell needs a terminal on its input and output; what runs without one is a script of a skill, tried by \`${skilletHere()} skill test NAME\``,
     );
   const config = await openConfig(given.config);
   const skill = given.skill === undefined ? undefined : await findSkill(config, given.skill);

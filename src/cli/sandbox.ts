@@ -11,6 +11,7 @@ import type { Shared } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { print, printJson, untilInterrupted } from './console.ts';
 import { skillsHere } from './skills-here.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /** Output goes line by line to standard error (R6, L9). */
 export async function buildSandbox({
@@ -121,9 +122,11 @@ function current(recipe: string, skills: readonly Skill[]): Pick<DescribedRoot, 
 }
 
 function rootLine(root: DescribedRoot | null): string {
-  if (root === null) return 'none; `skillet sandbox build` makes one';
+  if (root === null) return `none; \`${skilletHere()} sandbox build\` makes one`;
   const state =
-    root.current === false ? '; skills ask for other packages now: run `skillet sandbox build`' : '';
+    root.current === false
+      ? `; skills ask for other packages now: run \`${skilletHere()} sandbox build\``
+      : '';
   return `${root.path}, ${root.suite}, ${megabytes(root.bytes)}, built ${root.builtAt.slice(0, 16).replace('T', ' ')} by ${root.tool}, packages: ${root.packages.join(', ') || 'none beside the base'}${state}`;
 }
 

@@ -13,6 +13,7 @@ import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { skillsHere } from './skills-here.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /**
  * Fetches, shows what each skill asks for, installs those bytes after a yes (D6). Exit 1 if nothing was installed,
@@ -56,7 +57,7 @@ export async function addSkills(
     for (const line of refusedLines(found.refused)) print(line);
     for (const { name } of taken)
       print(
-        `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "skillet skill remove ${name}" first`,
+        `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "${skilletHere()} skill remove ${name}" first`,
       );
     const all = [...found.offers, ...found.refused];
     for (const name of names ?? []) complainOfAbsent(name, all, found.others);

@@ -11,6 +11,7 @@ import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { print, printJson, progressLine, untilInterrupted } from './console.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /** Exit 1 if something no longer matches. */
 export async function listSources({ config: flag, json }: Shared): Promise<void> {
@@ -37,15 +38,15 @@ export async function listSources({ config: flag, json }: Shared): Promise<void>
   if (json === true) return printJson(rows);
   for (const { source, ref, inConfig, agreed, skills } of rows) {
     print(`${source}${ref === undefined ? '' : ` (${ref})`}${inConfig ? ', in config' : ''}`);
-    if (!agreed) print(`  nothing of it is in use: look at it with "skillet skill add ${source}"`);
+    if (!agreed) print(`  nothing of it is in use: look at it with "${skilletHere()} skill add ${source}"`);
     for (const { name, commit, agreedAt, files, problem } of skills) {
       const from = commit === undefined ? '' : ` from ${commit.slice(0, 12)}`;
       print(`  ${name}  ${files} files${from}, agreed to on ${agreedAt.slice(0, 10)}`);
       if (problem !== undefined)
-        print(`    not in use: ${problem}; fix it with "skillet skill update ${name}"`);
+        print(`    not in use: ${problem}; fix it with "${skilletHere()} skill update ${name}"`);
     }
   }
-  if (rows.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');
+  if (rows.length === 0) print(`There are no sources. Begin with "${skilletHere()} skill add owner/name".`);
 }
 
 /** Changes nothing here (D6). Exit 1 if a source could not be fetched. */
@@ -62,7 +63,8 @@ export async function syncSources({ config: flag, json }: Shared): Promise<void>
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
   if (json === true) return printJson(findings);
   for (const finding of findings) print([finding.source, ...findingLines(finding)].join('\n'));
-  if (findings.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');
+  if (findings.length === 0)
+    print(`There are no sources. Begin with "${skilletHere()} skill add owner/name".`);
 }
 
 /** Removes it from the lock and the disk (D6). Exit 1 if there is none. */
@@ -78,7 +80,9 @@ export async function removeInstalled({
     bySource ? source === what || isSameSource(source, what) : name === what || name === slugOf(what),
   );
   if (gone.length === 0)
-    throw new OperatorError(`Nothing is installed under "${what}". "skillet skill sources" shows what is.`);
+    throw new OperatorError(
+      `Nothing is installed under "${what}". "${skilletHere()} skill sources" shows what is.`,
+    );
   const names = gone.map(({ skill }) => skill.name);
   const from = gone[0]?.source ?? what;
   await askBot(flag, 'skills removed', { source: from, skills: names });
@@ -91,12 +95,12 @@ function findingLines(finding: SourceFinding): readonly string[] {
   const shown = others.map(printable).join(', ');
   if (!agreed)
     return [
-      `  nothing of it is in use: ${shown || 'it has no skill'}; look at it with "skillet skill add ${source}"`,
+      `  nothing of it is in use: ${shown || 'it has no skill'}; look at it with "${skilletHere()} skill add ${source}"`,
     ];
   return [
     ...changed.map(
       ({ name, asksMore }) =>
-        `  ${name} changed${asksMore.length === 0 ? '' : ` and asks for more (${asksMore.map(printable).join('; ')})`}: "skillet skill update ${name}"`,
+        `  ${name} changed${asksMore.length === 0 ? '' : ` and asks for more (${asksMore.map(printable).join('; ')})`}: "${skilletHere()} skill update ${name}"`,
     ),
     ...gone.map((name) => `  ${name} is no longer offered there`),
     ...(changed.length + gone.length === 0 ? ['  as it was agreed to'] : []),

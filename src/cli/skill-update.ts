@@ -14,6 +14,7 @@ import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { agree, isYes, print } from './console.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /**
  * Shows how installed skills differ from what was agreed to, and installs them after a new yes (D6). Repairs
@@ -73,7 +74,7 @@ async function updateSource(
       if (offer === undefined) {
         process.exitCode = 1;
         print(
-          `${skill.name}: its source no longer offers it; "skillet skill remove ${skill.name}" takes it away`,
+          `${skill.name}: its source no longer offers it; "${skilletHere()} skill remove ${skill.name}" takes it away`,
         );
       } else if (isChanged(skill, offer)) changed.push(offer);
       else if (problem === undefined) print(`${skill.name}: as it was agreed to`);

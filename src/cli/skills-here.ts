@@ -11,6 +11,7 @@ import { skillRoots, writtenRoot } from '../skills/open-library.ts';
 import type { Registry } from '../skills/registry.ts';
 import { readApprovals, type IsApproved, type WrittenSkill } from '../skills/written-skills.ts';
 import { askBot } from './ask-bot.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 export type SkillsHere = Registry & Readonly<{ plugins: Plugins['loaded'] }>;
 
@@ -37,7 +38,7 @@ function nothing(): void {
 
 export function noSuchSkill(name: string, names: readonly string[]): OperatorError {
   const near = nearest(name, names);
-  const help = near.length === 0 ? 'See `skillet skill list`.' : `Near: ${near.join(', ')}.`;
+  const help = near.length === 0 ? `See \`${skilletHere()} skill list\`.` : `Near: ${near.join(', ')}.`;
   return new OperatorError(`There is no skill "${name}". ${help}`);
 }
 

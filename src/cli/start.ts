@@ -11,6 +11,7 @@ import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { outliveReaders, print } from './console.ts';
 import { passStartChecks } from '../operator/check-start.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /** Runs until a signal; without a channel, chats in this terminal. */
 export async function start({ config: flag }: Shared): Promise<void> {
@@ -81,7 +82,7 @@ async function offerOwnership(
 ): Promise<void> {
   if ((await users.owners()).length > 0) return;
   if (!process.stdout.isTTY) {
-    log.warn({}, 'nobody owns this bot yet: "skillet pair claim" tells how to become its owner');
+    log.warn({}, `nobody owns this bot yet: "${skilletHere()} pair claim" tells how to become its owner`);
     return;
   }
   const claim = `start claim_${await pairing.newOwnerToken()}`;

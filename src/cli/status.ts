@@ -8,6 +8,7 @@ import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { inMinutes, print, printJson, untilInterrupted, waited } from './console.ts';
 import { openOperatorConfig } from './open-config.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const watchMs = 2_000;
 
@@ -69,10 +70,10 @@ export function statusScreen(now: Status, config: Config): string {
     ['waiting', `${backlog.inboxWaiting} messages, ${backlog.outboxWaiting} parts of answers`],
     [
       'failed',
-      `${backlog.inboxDead} messages (skillet inbox list), ${failedDeliveries} deliveries (skillet outbox list)`,
+      `${backlog.inboxDead} messages (${skilletHere()} inbox list), ${failedDeliveries} deliveries (${skilletHere()} outbox list)`,
     ],
     ['runs', `${tasks.length} in the background, ${approvals} approvals wait`],
-    ['routines', `${routines.active} active, ${routines.paused} paused (skillet routines)`],
+    ['routines', `${routines.active} active, ${routines.paused} paused (${skilletHere()} routines)`],
     ['today', usedToday(now, config)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));

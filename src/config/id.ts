@@ -1,3 +1,4 @@
+import { asTypedHere } from '../core/skillet-here.ts';
 import { z } from 'zod';
 
 const channels = ['telegram', 'slack', 'terminal'];
@@ -63,8 +64,10 @@ export const chatId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-const findUser =
-  'names change hands, so write the id: on Telegram it is in `skillet pair list` once the person has written to the bot; in Slack it is in the profile under "Copy member ID"';
+const findUser = (): string =>
+  asTypedHere(
+    'names change hands, so write the id: on Telegram it is in `skillet pair list` once the person has written to the bot; in Slack it is in the profile under "Copy member ID"',
+  );
 const findChat =
   "names change, so write the id: the bot's command `whoami` shows it in the chat; in Slack it is also at the end of the channel details";
 
@@ -78,12 +81,12 @@ function wrongUser(id: string, forEverybody?: string): string | undefined {
     const home = 'write "slack:*" in [access] users for the Slack home workspace';
     return `${forEverybody ?? home}, dm = "open" to let everybody write directly, or list the ids one by one`;
   }
-  if (id.includes('@') || /^telegram:.*[^0-9-]/.test(id)) return findUser;
+  if (id.includes('@') || /^telegram:.*[^0-9-]/.test(id)) return findUser();
   if (/^(slack:)?[CDG](?=.*\d)[A-Z0-9]{5,}$/.test(id))
-    return `that is the id of a Slack channel, and this list is of people; ${findUser}`;
+    return `that is the id of a Slack channel, and this list is of people; ${findUser()}`;
   if (/^telegram:-?\d+$/.test(id) || /^slack:[A-Z0-9]+$/.test(id)) return undefined;
-  if (id.startsWith('slack:')) return `Slack ids look like "slack:U042ABC", in capitals; ${findUser}`;
-  return wrongForm(id, '"telegram:42" or "slack:U042ABC"', findUser);
+  if (id.startsWith('slack:')) return `Slack ids look like "slack:U042ABC", in capitals; ${findUser()}`;
+  return wrongForm(id, '"telegram:42" or "slack:U042ABC"', findUser());
 }
 
 function wrongPeople(id: string, forEverybody?: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { skilletHere } from '../core/skillet-here.ts';
 
 export type Refusal = Readonly<{ status: number; text: string }>;
 
@@ -16,7 +17,7 @@ export function refuseRequest(
   if (headers.host === undefined || !hosts.includes(headers.host))
     return {
       status: 421,
-      text: 'This host is unknown here. Use the address that `skillet dashboard` printed.',
+      text: `This host is unknown here. Use the address that \`${skilletHere()} dashboard\` printed.`,
     };
   if (method !== 'GET' && method !== 'HEAD' && method !== 'POST')
     return { status: 405, text: 'Pages are read by GET and changed by POST.' };

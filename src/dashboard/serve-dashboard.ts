@@ -25,6 +25,7 @@ import { playgroundPage } from './playground.ts';
 import { refuseRequest } from './refuse-request.ts';
 import { dropRoutine, routinesPage, turnRoutine } from './routines.ts';
 import { createSessions, isSame, type Session } from './sessions.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const pages: readonly Page[] = [
   ...[nowPage, approvalsPage, accessPage, playgroundPage],
@@ -124,7 +125,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
     if (file !== undefined) return send(response, 200, file.body, { 'content-type': file.type });
     if (url.pathname === '/enter') return enter(request, response, url);
     const session = sessions.find(request.headers);
-    if (session === undefined) return send(response, 401, plainPage('No session', noSession));
+    if (session === undefined) return send(response, 401, plainPage('No session', noSession()));
     if (request.method === 'POST') return act(request, response, { session, url });
     if (url.pathname === '/live') return live.serve(response, session, pageOf(url));
     const page = pages.find(({ path }) => path === url.pathname);
@@ -145,7 +146,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
       return send(
         response,
         403,
-        plainPage('This link does not work', `It was used, or is too old. ${noSession}`),
+        plainPage('This link does not work', `It was used, or is too old. ${noSession()}`),
       );
     // No redirect: a strict cookie is not sent along one that began on another site.
     const page = plainPage('Welcome', 'You are in.', '/');
@@ -160,7 +161,11 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
     const action = actions.get(url.pathname);
     if (action === undefined) return send(response, 404, plainPage('Not found', 'There is no such form.'));
     if (acts === undefined)
-      return send(response, 403, plainPage('Read-only', 'Start `skillet dashboard --act` to change things.'));
+      return send(
+        response,
+        403,
+        plainPage('Read-only', `Start \`${skilletHere()} dashboard --act\` to change things.`),
+      );
     const form = await readForm(request);
     if (form === undefined || !isSame(form.get('token') ?? '', session.formToken))
       return send(
@@ -212,7 +217,8 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
   };
 }
 
-const noSession = 'Press Enter where `skillet dashboard` runs to get a new link, and open it.';
+const noSession = (): string =>
+  `Press Enter where \`${skilletHere()} dashboard\` runs to get a new link, and open it.`;
 
 /** A part that fails leaves the page with its navigation. */
 async function mainOf(page: Page, view: View): Promise<Html> {

@@ -16,6 +16,7 @@ import { mcpToolName } from './mcp-tool.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';
 import type { Say, Words } from '../core/texts/say.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const namedLimit = 20;
 
@@ -70,7 +71,7 @@ function mcpNotice(server: string, off: readonly Disagreement[], at: number): { 
         '',
         ...lines(say).map((line) => `- ${line}`),
         '',
-        say`${inlineCode('skillet mcp list')} shows them; ${inlineCode(`skillet mcp agree ${server}`)} switches them on.`,
+        say`${inlineCode(`${skilletHere()} mcp list`)} shows them; ${inlineCode(`${skilletHere()} mcp agree ${server}`)} switches them on.`,
       ].join('\n'),
   };
 }

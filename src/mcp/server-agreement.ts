@@ -6,6 +6,7 @@ import type { LinkState } from './create-lasting-link.ts';
 import { definitionHash, mcpToolName } from './mcp-tool.ts';
 import type { McpDefinition } from './read-definition.ts';
 import type { Signals } from '../store/signals.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 export type ToolAgreement = Readonly<{
   name: string;
@@ -165,7 +166,7 @@ export function createMcpOperations(options: {
       const done = await agreements.agree(server, tools);
       if (done.length < tools.length)
         throw new OperatorError(
-          `${tools.length - done.length} of ${tools.length} tools of ${server} changed since they were shown: see \`skillet mcp list\``,
+          `${tools.length - done.length} of ${tools.length} tools of ${server} changed since they were shown: see \`${skilletHere()} mcp list\``,
         );
       await audit.record({ event: 'mcp_agreed', server, tools: done });
       return { server, tools: done };

@@ -35,6 +35,7 @@ import { operations, typedOperate, type Operate, type OperationName } from './op
 import type { OperateDeps, RunningParts } from './operation.ts';
 import { storeFileOf } from './archive/archive-parts.ts';
 import { terminalAccess, terminalOwnerId } from './terminals/take-terminal.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /** For answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
@@ -104,7 +105,7 @@ function operateOn(deps: OperateDeps): AnswerOperation {
       );
     const operation: AnyOperation = operations[name];
     if (!operation.offline && deps.running === undefined)
-      throw new OperatorError(`\`${name}\` needs a running bot: run \`skillet start\` first.`);
+      throw new OperatorError(`\`${name}\` needs a running bot: run \`${skilletHere()} start\` first.`);
     const read = operation.input.safeParse(input);
     if (!read.success)
       throw new OperatorError(

@@ -19,6 +19,7 @@ import { listWork } from './list-work.ts';
 import { changes, reads, target, unnamed, type OperateDeps } from './operation.ts';
 import { routineOperations } from './routine-operations.ts';
 import { statusOf, tasksOf } from './status-of.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const none = z.undefined();
 const text = z.string().min(1).max(10_000);
@@ -68,7 +69,7 @@ export const operations = {
   'pair revoke': changes(text, async (id, { people: { pairing, groups } }) => {
     if (!(await pairing.revoke(id)) && !(await groups.revoke(id)))
       throw new OperatorError(
-        `${id} is neither paired nor a group that was decided on: see \`skillet pair list\``,
+        `${id} is neither paired nor a group that was decided on: see \`${skilletHere()} pair list\``,
       );
     return { revoked: id };
   }),
@@ -78,7 +79,7 @@ export const operations = {
   ),
   'inbox retry': changes(text, async (key, { store }) => {
     if (!(await store.inbox.retry(key)))
-      throw new OperatorError(`there is no dead letter ${key}: see \`skillet inbox list\``);
+      throw new OperatorError(`there is no dead letter ${key}: see \`${skilletHere()} inbox list\``);
     return { retried: key };
   }),
   'inbox drop': changes(text, async (key, { store }) => {
@@ -88,13 +89,13 @@ export const operations = {
     // First: if this is cut off, the operator can drop it again.
     if (item !== undefined) await removePlaceholder(item, store);
     if (!(await inbox.drop(key)))
-      throw new OperatorError(`no message waits or failed under ${key}: see \`skillet inbox list\``);
+      throw new OperatorError(`no message waits or failed under ${key}: see \`${skilletHere()} inbox list\``);
     return { dropped: key };
   }),
   'outbox list': reads(none, (_, { store }) => store.outbox.givenUp()),
   'outbox retry': changes(text, async (key, { store }) => {
     if (!(await store.outbox.revive(key)))
-      throw new OperatorError(`there is no failed delivery ${key}: see \`skillet outbox list\``);
+      throw new OperatorError(`there is no failed delivery ${key}: see \`${skilletHere()} outbox list\``);
     return { retried: key };
   }),
 
@@ -111,7 +112,7 @@ export const operations = {
   /** Of the team alone. */
   'memory remove': changes(target, async ({ id, by = unnamed }, deps) => {
     if (!(await removeTeamNote(id, by, deps)))
-      throw new OperatorError(`there is no note ${id} of the team: see \`skillet memory team\``);
+      throw new OperatorError(`there is no note ${id} of the team: see \`${skilletHere()} memory team\``);
     return { removed: id };
   }),
   /** Sums of this day (UTC) and of those after it. */
@@ -147,7 +148,8 @@ export const operations = {
   ),
   'policy revoke': changes(text, async (id, { rules }) => {
     const gone = await rules.revoke(id);
-    if (gone === undefined) throw new OperatorError(`there is no rule ${id}: see \`skillet policy list\``);
+    if (gone === undefined)
+      throw new OperatorError(`there is no rule ${id}: see \`${skilletHere()} policy list\``);
     return gone;
   }),
   'mcp list': reads(none, (_, { mcp }) => mcp.list()),
@@ -238,7 +240,7 @@ async function answerApproval(
 function found(request: PairingRequest | undefined, code: string): PairingRequest {
   if (request === undefined)
     throw new OperatorError(
-      `${code} is no valid pairing code (they last an hour): see \`skillet pair list\``,
+      `${code} is no valid pairing code (they last an hour): see \`${skilletHere()} pair list\``,
     );
   return request;
 }

@@ -5,6 +5,7 @@ import { pauseOrResume, removeRoutine } from '../routines/routine-book.ts';
 import type { Routine } from '../store/routines.ts';
 import { direct } from './direct-words.ts';
 import { changes, reads, target, unnamed, type OperateDeps } from './operation.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /** What an operator sees of a routine: what it says is its creator's. Times are milliseconds since 1970. */
 export type RoutineRow = Readonly<{
@@ -61,6 +62,7 @@ async function turn(
 
 async function find(id: string, { store }: OperateDeps): Promise<Routine> {
   const routine = await store.routines.find(id);
-  if (routine === undefined) throw new OperatorError(`there is no routine ${id}: see \`skillet routines\``);
+  if (routine === undefined)
+    throw new OperatorError(`there is no routine ${id}: see \`${skilletHere()} routines\``);
   return routine;
 }

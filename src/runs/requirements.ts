@@ -10,6 +10,7 @@ import type { SandboxMode } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
 import { openSkillSandbox } from '../skills/open-library.ts';
 import { pythonNeeds } from '../skills/skill-files.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 /** Whether the system has what a skill needs (P3). */
 export type Availability = () => (skill: Skill) => boolean;
@@ -75,13 +76,13 @@ function installCommand(
   missing: readonly string[],
   from: AvailablePackages['from'],
 ): string {
-  if (from === 'image') return 'skillet sandbox build (and take [sandbox] image out of the config)';
+  if (from === 'image') return `${skilletHere()} sandbox build (and take [sandbox] image out of the config)`;
   if (mode === 'off') return `apt-get install ${missing.join(' ')}`;
   const first = [
     ...(mode === 'virtual' ? ['bubblewrap'] : []),
     ...(findRootTool({ uid: 0 }).ok ? [] : ['mmdebstrap']),
   ];
-  return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}skillet sandbox build`;
+  return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}${skilletHere()} sandbox build`;
 }
 
 function missingPrograms(
@@ -123,7 +124,7 @@ function pythonFix(mode: SandboxMode, from: AvailablePackages['from'], missing: 
 function packagesFix(from: AvailablePackages['from'], names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   return from === 'root'
-    ? [`skillet sandbox build, once a skill lists packages: [${names.join(', ')}]`]
+    ? [`${skilletHere()} sandbox build, once a skill lists packages: [${names.join(', ')}]`]
     : [`apt-get install ${names.join(' ')}`];
 }
 

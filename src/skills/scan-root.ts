@@ -2,6 +2,7 @@ import { readdirSync, realpathSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
 
@@ -58,7 +59,7 @@ export async function scanRoot(root: string): Promise<RootScan> {
     const message =
       real === undefined
         ? `${what} is a broken link`
-        : `${what} leads out of its root, to ${real}; it is not read: copy what it leads to, or install it with "skillet skill add ${real}"`;
+        : `${what} leads out of its root, to ${real}; it is not read: copy what it leads to, or install it with "${skilletHere()} skill add ${real}"`;
     diagnostics.push({ level: 'error', code: 'SYMLINK_ESCAPE', message, path });
     return undefined;
   };

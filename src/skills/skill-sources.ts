@@ -14,6 +14,7 @@ import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
 import { lockBroken } from './install/locked-skill-store.ts';
 import { readLock, type LockedSource } from './install/lock-file.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 export type SkillSource = Readonly<{
   source: string;
@@ -57,7 +58,7 @@ export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): reado
     .map(({ source }) => ({
       level: 'warning',
       code: 'SOURCE_NOT_AGREED',
-      message: `nobody agreed to any skill of ${source}, so none is used: look at them with "skillet skill add ${source}"`,
+      message: `nobody agreed to any skill of ${source}, so none is used: look at them with "${skilletHere()} skill add ${source}"`,
       field: 'skills.sources',
     }));
 }

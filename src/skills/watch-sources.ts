@@ -7,6 +7,7 @@ import type { SourceFinding } from './check-sources.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Say, Words } from '../core/texts/say.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 
 const lookEveryMs = 60_000;
 
@@ -79,7 +80,7 @@ function changesOf(
   const { agreed, changed, gone, others } = finding;
   if (!agreed) {
     const names = others.slice(0, 20).map(inlineCode).join(', ');
-    const add = inlineCode('skillet skill add');
+    const add = inlineCode(`${skilletHere()} skill add`);
     return [
       (say) =>
         names === ''
@@ -89,7 +90,7 @@ function changesOf(
   }
   return [
     ...changed.map(({ name, asksMore }) => (say: Say) => {
-      const update = inlineCode('skillet skill update');
+      const update = inlineCode(`${skilletHere()} skill update`);
       const more = asksMore.slice(0, 10).map(inlineCode).join(', ');
       return more === ''
         ? say`${inlineCode(name)} changed. ${update} shows the difference.`

@@ -1,3 +1,4 @@
+import { skilletHere } from '../core/skillet-here.ts';
 /** `undone`: surely nothing of the failed call was written. */
 type StoreFault = Readonly<{ reason: string; undone: boolean }>;
 
@@ -6,7 +7,7 @@ export class StoreGone extends Error {
 
   constructor(file: string) {
     super(
-      `${file} was removed or replaced while the bot used it. What it held is lost when the bot stops: save it first with \`skillet backup FILE\`, then stop the bot and put that file in its place.`,
+      `${file} was removed or replaced while the bot used it. What it held is lost when the bot stops: save it first with \`${skilletHere()} backup FILE\`, then stop the bot and put that file in its place.`,
     );
   }
 }

@@ -55,6 +55,7 @@ test('B3 the help loads no more than what declares the commands', async () => {
   assert.deepEqual(others.sort(), [
     'core/conversation.ts',
     'core/errors.ts',
+    'core/skillet-here.ts',
     'core/version.ts',
     'lib/files/changeable-by-others.js',
     'lib/files/installation.js',

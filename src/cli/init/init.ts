@@ -13,6 +13,7 @@ import { findPeople } from './find-people.ts';
 import { refuseTracked } from './refuse-tracked.ts';
 import type { WizardFlags } from './wizard-flags.ts';
 import { writeFiles } from './write-files.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 /** Asks for what a bot needs, tries it, and writes config and `.env` at the end. */
 export async function init(flags: WizardFlags): Promise<void> {
@@ -30,8 +31,8 @@ export async function init(flags: WizardFlags): Promise<void> {
   print(
     [
       `Written, readable by you alone: ${written.join(', ')}`,
-      `Look it over: skillet doctor --online${option}`,
-      `Start the bot: skillet start${option}`,
+      `Look it over: ${skilletHere()} doctor --online${option}`,
+      `Start the bot: ${skilletHere()} start${option}`,
     ].join('\n'),
   );
 }
@@ -53,6 +54,6 @@ async function mayWrite(file: string, { replace }: WizardFlags, dialog: Dialog):
   const question = `${file} is there already. Write a new one, and keep this one as ${path.basename(file)}.old?`;
   if (dialog.asks && (await dialog.confirm(question, false))) return true;
   throw new OperatorError(
-    `${file} is there already: edit it, or say --replace to write a new one. \`skillet doctor\` says what is wrong with it.`,
+    `${file} is there already: edit it, or say --replace to write a new one. \`${skilletHere()} doctor\` says what is wrong with it.`,
   );
 }

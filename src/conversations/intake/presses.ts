@@ -22,9 +22,9 @@ import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { stopOwnRun } from '../stop-work.ts';
 import { onlyToSender, partKey, type Replies, type ReplyOptions } from '../../replies/replies.ts';
 import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
-
 export type SayAs = (message: Message) => Promise<void>;
 
 type PressDeps = Readonly<{
@@ -153,14 +153,14 @@ async function decideGroup(
   if (verdict !== 'allow' && verdict !== 'ignore') return say(meansNothing);
   const group = await groups.decide(id, verdict, sender.id);
   if (group === undefined) {
-    const gone = say`${inlineCode(id)} has nothing left to decide. ${inlineCode('skillet pair list')} shows the decisions.`;
+    const gone = say`${inlineCode(id)} has nothing left to decide. ${inlineCode(`${skilletHere()} pair list`)} shows the decisions.`;
     return show(pressed, gone, deps);
   }
   const words =
     verdict === 'allow'
       ? say`Allowed: ${inlineCode(group.name)}, ${inlineCode(id)}. People I know may talk to me there.`
       : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and won’t ask again.`;
-  const undo = say`${inlineCode(`skillet pair revoke ${id}`)} takes that back.`;
+  const undo = say`${inlineCode(`${skilletHere()} pair revoke ${id}`)} takes that back.`;
   return show(pressed, `${words} ${undo}`, deps);
 }
 
@@ -293,7 +293,7 @@ function skillOutcome(decided: ApprovalOutcome | undefined, say: Say): string {
     case 'restored':
       return say`Discarded the change of ${name}. The version enabled before is back in use.`;
     case 'changed':
-      return say`${name} has changed since, so I did nothing. Review it, then run ${inlineCode('skillet skill enable')}.`;
+      return say`${name} has changed since, so I did nothing. Review it, then run ${inlineCode(`${skilletHere()} skill enable`)}.`;
     case 'unknown':
       return say(versionGone);
   }

@@ -7,6 +7,7 @@ import type { Registry } from '../../skills/registry.ts';
 import type { Ruling } from '../../access/ruling.ts';
 import { openGates } from './open-gates.ts';
 import { toWriter } from './question.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 export type TestedAccess = Readonly<{
   /** `telegram:42 in telegram:-100 uses dice` */
@@ -30,7 +31,7 @@ export async function runAccessTests(
       const { message: talk, skills } = await gates.decide(toWriter({ who, where, chatType, external }));
       const of = skill === undefined ? undefined : skillNamed(skills, skill);
       if (skill !== undefined && of === undefined)
-        throw new OperatorError(`There is no skill ${skill}: see \`skillet skill list\`.`);
+        throw new OperatorError(`There is no skill ${skill}: see \`${skilletHere()} skill list\`.`);
       // Who may not talk uses no skill.
       const ruling = skill === undefined || !talk.allowed || of === undefined ? talk : of.byPerson;
       const wanted = test.expect === 'allow';

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../core/codes.ts';
+import { asTypedHere } from '../../core/skillet-here.ts';
 import type { SlipCode } from '../check-people.ts';
 import type { StartCode } from '../check-start.ts';
 
@@ -264,5 +265,6 @@ const ofSkills: Readonly<Record<Diagnostic['level'], Reason>> = {
 };
 
 export function reasonOf(code: string, level: Diagnostic['level']): Reason {
-  return Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills[level];
+  const { why, fix } = Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills[level];
+  return { why: asTypedHere(why), fix: asTypedHere(fix) };
 }

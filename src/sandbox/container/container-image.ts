@@ -6,6 +6,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import { hasProgram, searchedFolders } from '../inside-sandbox.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 export type ContainerImage = Readonly<{
   /** Its id. Throws OperatorError if there is none. */
@@ -53,7 +54,7 @@ export function followContainerImage(options: {
   async function ofTree(tree: string | undefined): Promise<string> {
     if (tree === undefined)
       throw new OperatorError(
-        '[sandbox] mode = "docker" needs an image: "skillet sandbox build" makes one with what skills need, or name one that is on this machine, such as [sandbox] image = "debian:bookworm-slim"',
+        `[sandbox] mode = "docker" needs an image: "${skilletHere()} sandbox build" makes one with what skills need, or name one that is on this machine, such as [sandbox] image = "debian:bookworm-slim"`,
       );
     const repository = `localhost/skillet-root-${digest(path.dirname(tree))}`;
     const tag = path.basename(tree);

@@ -1,3 +1,4 @@
+import { skilletHere } from '../../core/skillet-here.ts';
 /** Undefined if unknown; a package of the same name may be something else. */
 export function packageOf(program: string): string | undefined {
   return renamed.get(program) ?? (sameName.has(program) ? program : undefined);
@@ -9,7 +10,7 @@ export function installProgram(program: string, where: 'host' | 'root' | 'image'
   if (where === 'host') return `install it on the bot's system (apt-get install ${name})`;
   if (where === 'image')
     return `install it in the image that [sandbox] image names (apt-get install ${name})`;
-  return `declare packages: [${name}] in the skill and install them with "skillet sandbox build"`;
+  return `declare packages: [${name}] in the skill and install them with "${skilletHere()} sandbox build"`;
 }
 
 export function unpackaged(program: string, way?: string): string {

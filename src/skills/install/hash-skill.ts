@@ -13,6 +13,7 @@ import {
 import { join, normalize } from 'node:path';
 import type { Pin } from '../../core/skill.ts';
 import { readBytes } from '../../lib/files/read-text.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 /** What a skill's folder holds, to the byte. */
 export type SkillHash = Readonly<{
@@ -64,7 +65,7 @@ type PinnedBytes = Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: fa
 const stampDoubtMs = 100;
 
 export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
-  return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "skillet skill update ${name}"`;
+  return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "${skilletHere()} skill update ${name}"`;
 }
 
 export function sha256Of(bytes: string | Uint8Array): string {

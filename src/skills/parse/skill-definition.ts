@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../core/codes.ts';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { slugOf, type Origin, type Skill, type SkillAccess } from '../../core/skill.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 /** Names are at most this many code points (F6). */
 export const nameLimit = 64;
@@ -96,7 +97,7 @@ export function unapproved(own: Definition): Skill {
 }
 
 function waitsForApproval(name: string): string {
-  return `off: written by the bot, waits for approval (skillet skill enable ${name})`;
+  return `off: written by the bot, waits for approval (${skilletHere()} skill enable ${name})`;
 }
 
 export function allowedChatTypesOf({ access }: Definition): readonly ChatType[] {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Skill } from '../../core/skill.ts';
 import { packageOf, pythonPackageOf } from '../../sandbox/packages/debian-packages.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 
 /** How a command failed, and whose it was. */
 type Failure = Readonly<{
@@ -146,5 +147,5 @@ function readOnlySkill({ stdout, stderr, skill: { directory } }: Failure): strin
 }
 
 function toInstall(name: string): string {
-  return `The operator installs it: apt-get install ${name} on the bot's system, or, where a root file system is built, packages: [${name}] in the SKILL.md and skillet sandbox build`;
+  return `The operator installs it: apt-get install ${name} on the bot's system, or, where a root file system is built, packages: [${name}] in the SKILL.md and ${skilletHere()} sandbox build`;
 }
