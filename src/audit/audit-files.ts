@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { createWhole } from '../lib/files/create-whole.ts';
@@ -51,6 +51,14 @@ export async function auditFiles(dataDir: string): Promise<readonly string[]> {
     .filter((name) => /^\d{4}-\d\d-\d\d\.jsonl$/.test(name))
     .sort()
     .map((name) => path.join(folder, name));
+}
+
+/** Says that lines are there, whose store is gone. Undefined: there are none. */
+export async function lostStore(dataDir: string): Promise<string | undefined> {
+  for (const file of await auditFiles(dataDir))
+    if ((await stat(file)).size > 0)
+      return `the store is empty, but ${auditFolder(dataDir)} holds the audit of an earlier one. If that store was lost, restore a backup: \`skillet restore FILE --store-only\`. To begin with an empty store on purpose, move that folder away`;
+  return undefined;
 }
 
 /** Cuts off an incomplete line. */

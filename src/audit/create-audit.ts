@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import type { AuditEvent } from './audit-event.ts';
-import { auditFiles, auditFolder, auditKeyFile, lastLine, openAuditKey } from './audit-files.ts';
+import { auditFiles, auditFolder, auditKeyFile, lastLine, lostStore, openAuditKey } from './audit-files.ts';
+import { OperatorError } from '../core/errors.ts';
 import { beginning, readLine, seal, verifyAudit, type Head, type AuditReport } from './seal.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -49,7 +50,10 @@ export function createAudit(options: {
 
   async function openChain(): Promise<Chain> {
     const { key, chain: name } = await openAuditKey(dataDir);
-    const kept = (await stored.get<Head>(name)) ?? beginning;
+    const found = await stored.get<Head>(name);
+    const kept = found ?? beginning;
+    // Before the first line: lines without a head tell that the store was lost.
+    if (found === undefined) await stored.set(name, { ...beginning, place });
     const file = (await auditFiles(dataDir)).at(-1);
     const line = file === undefined ? undefined : await lastLine(file);
     const last = line === undefined ? beginning : readLine(line);
@@ -156,6 +160,13 @@ export function createAudit(options: {
       return verifyAudit({ files, key, kept, lost: await linesOfOtherKeys(name) });
     },
   };
+}
+
+/** Throws OperatorError if the store was emptied: it knows nothing of the lines that are here. `stored`: namespace `audit`. */
+export async function refuseLostStore(dataDir: string, stored: Pick<Values, 'iterator'>): Promise<void> {
+  for await (const _ of stored.iterator()) return;
+  const lost = await lostStore(dataDir);
+  if (lost !== undefined) throw new OperatorError(lost);
 }
 
 /** Where the chain stands; `day` is that of the newest file. */

@@ -14,7 +14,7 @@ import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { auditPlace, openAuditKey } from '../audit/audit-files.ts';
-import { createAudit } from '../audit/create-audit.ts';
+import { createAudit, refuseLostStore } from '../audit/create-audit.ts';
 import {
   controlPath,
   serveControl,
@@ -78,6 +78,12 @@ export async function openBot(options: {
     clock,
     log,
   });
+  const keyed = patientKeyed(health.store.keyed, health.ofStore);
+  // A store that goes away now is waited for, as one that is away already (Q11).
+  const giveUp = health.ofStore.stop;
+  until?.addEventListener('abort', giveUp);
+  // One in memory is always empty.
+  if (config.store.url !== 'sqlite::memory:') await refuseLostStore(config.bot.dataDir, keyed('audit'));
   const folders = await openFolders(config, health.store, log);
   const tracing = await openTraces(env, log);
   opening.defer(async () => tracing?.close());
@@ -85,9 +91,6 @@ export async function openBot(options: {
   opening.defer(() => skillSandbox.sandbox.close());
   const plugins = await openPlugins(config, { clock, log });
   opening.defer(plugins.close);
-  // A store that goes away now is waited for, as one that is away already (Q11).
-  const giveUp = health.ofStore.stop;
-  until?.addEventListener('abort', giveUp);
   const written = createWrittenSkills(health.store);
   const library = await health.ofStore.patient(
     () => openLibrary(config, plugins.skillFolders, written, log),
@@ -150,7 +153,7 @@ export async function openBot(options: {
       audit: createAudit({
         dataDir: config.bot.dataDir,
         place: auditPlace(config.store.url, config.bot.dataDir),
-        keyed: patientKeyed(health.store.keyed, health.ofStore),
+        keyed,
         clock,
         log,
       }),

@@ -7,7 +7,7 @@ export type StoreLook = Readonly<
   | { state: 'ready' | 'older'; keys: readonly string[] }
   /** In use by a process; `why` names it. */
   | { state: 'locked'; why: string }
-  | { state: 'unusable'; why: string }
+  | { state: 'unusable' | 'damaged'; why: string }
 >;
 
 /** Never throws, migrates or creates anything. `mine`: the bot that runs may hold the lock. */

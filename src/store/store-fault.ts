@@ -24,6 +24,19 @@ export function storeFault(error: unknown): StoreFault | undefined {
   return undefined;
 }
 
+/** The file or its pages are not what they were: it works now and then, and is never well again. */
+export function isDamage(error: unknown): boolean {
+  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+    if ('errcode' in one && typeof one.errcode === 'number' && damageCodes.has(one.errcode & 0xff))
+      return true;
+    if (one.name === 'DatabaseFault' && 'code' in one && /^XX00[12]$/.test(String(one.code))) return true;
+  }
+  return false;
+}
+
+/** CORRUPT, NOTADB. */
+const damageCodes: ReadonlySet<number> = new Set([11, 26]);
+
 /** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS, NOTADB. */
 const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 22, 26]);
 

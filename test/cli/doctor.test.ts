@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -211,6 +211,19 @@ test('L2 Q9 Q10 a store that is in use, newer, older, damaged; none of them is c
   assert.equal((await examine(home, toml)).of('STORE_OLDER').level, 'note');
   change('PRAGMA user_version = 999');
   assert.match((await examine(home, toml)).of('STORE_UNUSABLE').what, /written by a newer Skillet/);
+  change('PRAGMA user_version = 1; VACUUM');
+  const sound = await readFile(file);
+  // A page in the middle, as a bad block leaves it.
+  await writeFile(file, Buffer.from(sound).fill(0x5a, 8 * 4_096, 9 * 4_096));
+  assert.match((await examine(home, toml)).of('STORE_DAMAGED').what, /is damaged: /);
+  await writeFile(file, '');
+  await mkdir(path.join(home.folder, 'data/audit'), { recursive: true });
+  const lines = path.join(home.folder, 'data/audit/2026-01-01.jsonl');
+  await writeFile(lines, '{}\n');
+  const lost = (await examine(home, toml)).of('STORE_LOST');
+  assert.match(lost.what, /the store is empty, but .*audit holds the audit of an earlier one/);
+  await rm(path.dirname(lines), { recursive: true });
+  assert.equal((await examine(home, toml)).ok, true);
   await writeFile(file, 'no database at all, but long enough for a header of a hundred bytes. '.repeat(20));
   const text = await readFile(file);
   assert.match((await examine(home, toml)).of('STORE_UNUSABLE').what, /not a database/);

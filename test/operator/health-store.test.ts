@@ -209,3 +209,18 @@ test('Q7 Q11 when the bot stops during an outage nothing is waited for', async (
   await waits;
   await assert.rejects(store.patient(store.call), /disk is full/);
 });
+
+test('Q11 damage is told until the process ends, though the store works now and then', async () => {
+  const store = watched();
+  const damaged = sqliteError(11, 'database disk image is malformed');
+  breakDown(store, damaged);
+  const written = store.patient(store.call);
+  await store.clock.advance(2_000);
+  mend(store);
+  await store.clock.advance(10_000);
+  assert.equal(await written, 'written', 'work goes on as far as it can');
+  const state = store.state();
+  assert.match(state.ok ? '' : state.reason, /damaged: .*malformed.*skillet restore/);
+  assert.equal(store.log.lines.filter(({ message }) => /is damaged/.test(message)).length, 1);
+  store.stop();
+});

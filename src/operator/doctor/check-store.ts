@@ -1,4 +1,5 @@
 import type { Config } from '../../config/complete-config.ts';
+import { lostStore } from '../../audit/audit-files.ts';
 import { lookAtStore, type StoreLook } from '../../store/look-at-store.ts';
 import { check, type Check, type Found } from './finding.ts';
 
@@ -10,7 +11,7 @@ export function lookAtOwnStore({ store: { url } }: Config, isRunning: boolean): 
   return lookAtStore(url, { namespace: 'people', mine: isRunning, withinMs: patienceMs });
 }
 
-export function checkStore({ store: { url } }: Config, look: StoreLook): Check {
+export async function checkStore({ store: { url }, bot }: Config, look: StoreLook): Promise<Check> {
   const kind = url.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL';
   const said: Readonly<Record<StoreLook['state'], string>> = {
     absent: 'not there yet: the first start makes it',
@@ -18,8 +19,13 @@ export function checkStore({ store: { url } }: Config, look: StoreLook): Check {
     older: 'of an older version',
     locked: 'in use',
     unusable: 'unusable',
+    damaged: 'damaged',
   };
-  return check('store', `${kind}, ${said[look.state]}`, foundOf(look));
+  // A data directory that can't be read has findings of its own.
+  const lost = look.state === 'absent' ? await lostStore(bot.dataDir).catch(() => undefined) : undefined;
+  const found =
+    lost === undefined ? foundOf(look) : [{ level: 'error', code: 'STORE_LOST', message: lost } as const];
+  return check('store', `${kind}, ${said[look.state]}`, found);
 }
 
 function foundOf(look: StoreLook): readonly Found[] {
@@ -31,6 +37,8 @@ function foundOf(look: StoreLook): readonly Found[] {
       return [{ level: 'note', code: 'STORE_OLDER', message: 'an older Skillet wrote the store' }];
     case 'locked':
       return [{ level: 'error', code: 'STORE_LOCKED', message: look.why }];
+    case 'damaged':
+      return [{ level: 'error', code: 'STORE_DAMAGED', message: look.why }];
     case 'unusable':
       return [{ level: 'error', code: 'STORE_UNUSABLE', message: look.why }];
   }

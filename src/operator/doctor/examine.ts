@@ -66,7 +66,7 @@ export async function examine(
       : check('config', file),
     await checkFiles(config, more),
     checkDisk(machine, config),
-    checkStore(config, store),
+    await checkStore(config, store),
     checkChannels(config, store, log),
     checkAccess(config, registry.skills),
     ...(config.hooks.length === 0 ? [] : [checkHooks(config, store)]),

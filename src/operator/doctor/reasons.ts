@@ -19,7 +19,9 @@ type OtherCode =
   | 'NO_MODEL'
   | 'NO_OWNER'
   | 'OWNER_UNREACHABLE'
+  | 'STORE_DAMAGED'
   | 'STORE_LOCKED'
+  | 'STORE_LOST'
   | 'STORE_OLDER'
   | 'STORE_UNUSABLE'
   | 'SANDBOX_VIRTUAL'
@@ -141,9 +143,17 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     why: 'Questions and notices for this owner are lost.',
     fix: 'Let them write to the bot once; or correct [bot] owner.',
   },
+  STORE_DAMAGED: {
+    why: 'What stands in damaged pages is lost, and each call that meets them fails.',
+    fix: 'Stop the bot and put a backup in its place: `skillet restore FILE --store-only`. Check the disk.',
+  },
   STORE_LOCKED: {
     why: 'Two bots on one store would answer everything twice, so the second one does not start.',
     fix: 'Stop the process that the message names, or use another [store] url.',
+  },
+  STORE_LOST: {
+    why: 'People, approvals, routines and conversations stood in the store that is gone. The bot does not start without it.',
+    fix: 'Put a backup in its place: `skillet restore FILE --store-only`. To begin anew on purpose, move the folder of the audit away.',
   },
   STORE_OLDER: {
     why: 'The next start changes the schema. An older Skillet can’t read an SQLite file after that; on PostgreSQL it can, unless the changelog names a removal.',

@@ -3,7 +3,7 @@ import { inlineCode } from '../../lib/text/text.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { storeFault } from '../../store/store-fault.ts';
+import { isDamage, storeFault } from '../../store/store-fault.ts';
 
 export type StoreState = Readonly<{ ok: true } | { ok: false; reason: string; since: number }>;
 
@@ -43,6 +43,8 @@ export function createStoreHealth(options: {
   const calls = createWaitingCalls(met);
   const admissions = new Set<(error: Error) => void>();
   const stopping = new AbortController();
+  /** Told until the process ends: what is damaged heals by no waiting (Q11). */
+  let damage: Readonly<{ reason: string; since: number }> | undefined;
   let red: Readonly<{ reason: string; since: number }> | undefined;
   let lastOverAt = Number.NEGATIVE_INFINITY;
   let firstPauseMs = shortestMs;
@@ -51,6 +53,10 @@ export function createStoreHealth(options: {
   function met(error: unknown): void {
     const fault = storeFault(error);
     if (fault === undefined || stopping.signal.aborted) return;
+    if (damage === undefined && isDamage(error)) {
+      damage = { reason: `it is damaged: ${fault.reason}. ${helpDamaged}`, since: clock.now() };
+      log.error({ err: error }, `the store is damaged. ${helpDamaged}`);
+    }
     if (red !== undefined) {
       red = { ...red, reason: fault.reason };
       return;
@@ -105,7 +111,10 @@ export function createStoreHealth(options: {
 
   return {
     met,
-    state: () => (red === undefined ? { ok: true } : { ok: false, ...red }),
+    state() {
+      const fault = damage ?? red;
+      return fault === undefined ? { ok: true } : { ok: false, ...fault };
+    },
     async patient(call, { repeatable } = { repeatable: false }) {
       if (red !== undefined && !stopping.signal.aborted) return calls.add(call, { repeatable });
       try {
@@ -139,6 +148,8 @@ export function createStoreHealth(options: {
     },
   };
 }
+
+const helpDamaged = 'Stop the bot and put a backup in its place: `skillet restore FILE --store-only`';
 
 function notNow(reason: string): Error {
   return new Error(`the store cannot be used now: ${reason}`);

@@ -17,12 +17,21 @@ export function lookAtFile(file: string, namespace: string, mine: boolean): Stor
   try {
     using db = new DatabaseSync(file, { readOnly: true, timeout: 200 });
     const version = versionOf(db, schema, file);
-    const rows = version === 0 ? [] : db.prepare('SELECT key FROM keyed WHERE namespace = ?').all(namespace);
+    if (version === 0) return { state: 'absent' };
+    const damage = damageOf(db);
+    if (damage !== undefined) return { state: 'damaged', why: `${file} is damaged: ${damage}` };
+    const rows = db.prepare('SELECT key FROM keyed WHERE namespace = ?').all(namespace);
     const keys = rows.map(({ key }) => String(key));
     return { state: version < schema.length ? 'older' : 'ready', keys };
   } catch (error) {
     return unusable(file, error);
   }
+}
+
+/** Reads the whole file. */
+function damageOf(db: DatabaseSync): string | undefined {
+  const said = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  return said === 'ok' ? undefined : said;
 }
 
 function unusable(file: string, error: unknown): StoreLook {
