@@ -47,12 +47,14 @@ export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(und
     case 'max_tokens': {
       const again = answers.at(-2)?.stopReason === 'max_tokens';
       if (!again && steps < maxIterations) return ask(goOn);
-      const cut = say`(The answer was cut off here: it is longer than the model may write.)`;
+      const cut = say`(The answer was cut off here: it is longer than the model may write. Ask me to continue.)`;
       const text = `${finalText(answers)}\n\n${cut}`;
       return { kind: 'end', how: { status: 'partial' }, text: text.trim() };
     }
     case 'refusal':
-      return failed(fixed`The language model declined to answer this.`);
+      return failed(
+        fixed`The language model declined to answer this. Please rephrase it, or ask something else.`,
+      );
     case 'model_context_window_exceeded':
       if (turn.exceeded > 1) return failed(overlong);
       return turn.after.some(({ kind }) => kind === 'summary') ? ask() : { ...ask(), overlong };

@@ -151,7 +151,8 @@ export function outcomeText(ask: PendingRequest): string {
   const say = sayIn(languageOf(ask));
   const tool = inlineCode(textOf(payload['tool']));
   const what = payload['skill'] === undefined ? tool : say`${tool} of ${textOf(payload['skill'])}`;
-  if (state === 'expired') return say`Not approved in time, so denied: ${what}.`;
+  if (state === 'expired')
+    return say`Not approved in time, so denied: ${what}. Ask me again if you still want it.`;
   if (state === 'cancelled') return say`Stopped: ${what}.`;
   const name = inlineCode(answer?.name ?? answer?.by ?? '');
   if (answer?.value === 'always') return say`Approved from now on, for any input, by ${name}: ${what}.`;

@@ -201,7 +201,7 @@ export function createApprovals(
     );
     const say = sayIn(languageOf(ask));
     return isInterrupted
-      ? `${outcomeText(ask)} ${say`It was interrupted, so it may not have run.`}`
+      ? `${outcomeText(ask)} ${say`It was interrupted, so it may not have run. Check that before you ask for it again.`}`
       : outcomeText(ask);
   }
 

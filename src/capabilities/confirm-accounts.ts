@@ -80,7 +80,7 @@ export function createConfirmAccounts(options: {
       const say = sayIn(from.language);
       const text =
         confirmed.outcome === 'late'
-          ? say`That sign-in is no longer open.`
+          ? `${say`That sign-in is no longer open.`} ${say`Ask me again to start over.`}`
           : say`Only the person who started this sign-in can answer that.`;
       return { kind: 'refused', text };
     },

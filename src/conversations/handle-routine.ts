@@ -130,7 +130,7 @@ async function tell(
   const zone = host.runtime().config.bot.timezone ?? systemZone();
   const words =
     text === ''
-      ? say`I couldn’t do this.`
+      ? say`I couldn’t do this. Please word the task differently, or ask me what went wrong.`
       : await sendLargeTables(message, text, { ...chat, ...deps.tables });
   const whole = [headOf(task, message, zone), words, ...(note === undefined ? [] : [note])].join('\n\n');
   const done = key === item.key ? item.key : undefined;

@@ -42,7 +42,8 @@ export async function pressRoutine(
     const said = say`Removed: ${routine.definition.name}.`;
     return { said, text: said, buttons: undefined };
   }
-  if (action !== 'pause' && action !== 'resume') return { refused: say`This button has expired.` };
+  if (action !== 'pause' && action !== 'resume')
+    return { refused: say`This button has expired. Please ask me again.` };
   const booked = await pauseOrResume(routine, action === 'pause' ? 'paused' : 'active', requester, deps);
   return booked.ok ? show(booked.routine) : { refused: say`This routine is gone.` };
 }

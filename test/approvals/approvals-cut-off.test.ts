@@ -162,7 +162,8 @@ test('T8 who presses again on a question that was cut off reads what became of t
   });
   await clock.advance(10_000);
   const again = await press(process());
-  const text = 'Approved by `Ada`: `write_file`. It was interrupted, so it may not have run.';
+  const text =
+    'Approved by `Ada`: `write_file`. It was interrupted, so it may not have run. Check that before you ask for it again.';
   assert.deepEqual(again, { kind: 'late', text });
   assert.deepEqual((await send()).part, { markdown: `${text}${asked}`, buttons: [] });
   assert.deepEqual(await recorded(), approved);

@@ -76,7 +76,7 @@ test('I1 a thread that cannot be opened is told to the person', async (t) => {
   slack.faults.next('chat.postMessage', { kind: 'error', error: 'restricted_action' });
   const answer = await slack.people.slash(anna, room, 'dice');
   assert.ok(answer.ok);
-  assert.match(JSON.stringify(answer.response), /administrator does not let the bot post/);
+  assert.match(JSON.stringify(answer.response), /I can’t post in this channel. Please write to me directly/);
 });
 
 test('Q1 a slash call that could not be stored is not acknowledged', async (t) => {

@@ -29,12 +29,13 @@ test('H14 no words for people are written past the translations', () => {
 });
 
 test('H14 a language is taken from any tag of it; others, and what is not translated, are English', () => {
-  const button = (tag: string | undefined): string => sayIn(tag)`This button has expired.`;
-  assert.equal(button(undefined), 'This button has expired.');
+  const button = (tag: string | undefined): string =>
+    sayIn(tag)`This button has expired. Please ask me again.`;
+  assert.equal(button(undefined), 'This button has expired. Please ask me again.');
   for (const tag of ['en', 'en-GB', 'xx', '', '__proto__', 'constructor', '../de'])
-    assert.equal(button(tag), 'This button has expired.');
+    assert.equal(button(tag), 'This button has expired. Please ask me again.');
   for (const language of languages) {
-    assert.notEqual(button(language), 'This button has expired.');
+    assert.notEqual(button(language), 'This button has expired. Please ask me again.');
     assert.equal(button(`${language}-xx`), button(language));
     assert.equal(button(language.toUpperCase()), button(language));
   }
@@ -76,5 +77,27 @@ test('T12 H14 why a file was not sent is told in the language of whom it was for
   assert.equal(
     markdown.replace(/\u00a0/g, ' '),
     "Ich konnte die Datei `a'b.csv` (1,2 MB) nicht senden. In diesem Chat darf ich keine Dateien senden.",
+  );
+});
+
+/** How sentences begin that tell a person that something does not work. */
+const refusing =
+  /^(?:\(|I can[’']t|I couldn|I don[’']t know (?!the (?:command|model|skill)|your)|You don’t have|This (?:answer|button|code|conversation|form|token)|The language model|Too many|Sorry|Not approved|It was interrupted|That sign-in expired|Others have)/;
+const nextStep =
+  /\b(?:ask|check|close|copy|delete|in a direct message|invite|my operator|open|operator|please|rephrase|restart|send|start|try|type|waits?|writes?)\b/i;
+/** Said with what to do in the sentence after it. */
+const continued = new Set([
+  'I can’t write to that chat any more.',
+  'I couldn’t read {0}: {1}.',
+  'That sign-in expired: it lasts 30 minutes.',
+  'This answer is too long for the chat. All of it is in {0}.',
+]);
+
+test('H14 a sentence that refuses a person says what they can do', () => {
+  const refusals = said.filter((sentence) => refusing.test(sentence) && /[.)]$/.test(sentence));
+  assert.ok(refusals.length > 20);
+  assert.deepEqual(
+    refusals.filter((sentence) => !nextStep.test(sentence) && !continued.has(sentence)),
+    [],
   );
 });

@@ -115,7 +115,7 @@ for (const way of ['pair revoke', 'forget'] as const)
     assert.match(message, /not admitted/);
     assert.equal(
       await set.telegram.until('a word on the press', () => press.text()),
-      'You don’t have access to this bot.',
+      'You don’t have access to this bot. Ask its operator for it.',
     );
     assert.equal(set.messages.requests.length, asked, 'the model was asked for them');
     const folder = chatFolder(path.join(set.home, 'workspace'), { channel: 'telegram', chat: '1001' });

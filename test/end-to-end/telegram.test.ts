@@ -48,7 +48,7 @@ test('A10 a stranger gets a pairing code and nothing they wrote reaches the mode
   assert.match(asked.text, new RegExp(`telegram:${eve.id}`));
   const inVain = eve.presses(asked.id, 'Approve', owner.dm);
   const told = await set.telegram.until('a word on the press', () => inVain.text());
-  assert.equal(told, 'You don’t have access to this bot.');
+  assert.equal(told, 'You don’t have access to this bot. Ask its operator for it.');
   assert.ok(!eve.dm.sent().some(({ text }) => text.includes('approved')));
   owner.presses(asked.id, 'Approve');
   assert.match((await eve.dm.nextMessage()).text, /approved/);

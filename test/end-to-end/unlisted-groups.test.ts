@@ -32,7 +32,7 @@ test('H13 added to a group that is not listed, the bot asks its owners: Allow ho
   );
   assert.deepEqual(question.buttons, ['Allow', 'Ignore']);
   for (const [person, words] of [
-    [stranger, 'You don’t have access to this bot.'],
+    [stranger, 'You don’t have access to this bot. Ask its operator for it.'],
     [pat, 'Only an owner can decide about groups.'],
   ] as const) {
     const inVain = person.presses(question.id, 'Allow', owner.dm);

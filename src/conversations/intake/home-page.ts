@@ -113,7 +113,7 @@ function toStranger({ sender }: Visit, code: MessageDenial): string {
     return say`I don't know you yet. Write to me in a direct message: I’ll reply with a pairing code that my operator can approve.`;
   if (code === 'NOT_ALLOWED')
     return say`I only talk to people my operator has listed. Your id is ${inlineCode(sender.id)}.`;
-  return say`You don’t have access to this bot.`;
+  return say`You don’t have access to this bot. Ask its operator for it.`;
 }
 
 /** When a person opens their direct message (H4). */

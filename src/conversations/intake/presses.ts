@@ -58,7 +58,7 @@ export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Pro
   if (!may.allowed) {
     const { sender, action } = pressed;
     deps.host.log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
-    event.tell?.(sayIn(sender.language)`You don’t have access to this bot.`);
+    event.tell?.(sayIn(sender.language)`You don’t have access to this bot. Ask its operator for it.`);
     return;
   }
   const words = await act(event, [kind, ...rest], deps);
@@ -131,7 +131,7 @@ async function decidePairing(
   }
   const approves = verdict === 'approve';
   const request = await (approves ? pairing.approve(code, sender.id) : pairing.deny(code, sender.id));
-  if (request === undefined) return show(pressed, say`This code is no longer valid.`, deps);
+  if (request === undefined) return show(pressed, say(codeGone), deps);
   if (approves) await welcome(request);
   const outcome = say(approves ? approved : denied, inlineCode(request.name), inlineCode(request.sender));
   return show(pressed, outcome, deps);
@@ -276,10 +276,10 @@ function warn(message: string, { sender, action }: Press, { host: { log } }: Pre
   log.warn({ sender: sender.id, action }, message);
 }
 
-const meansNothing = fixed`This button has expired.`;
+const meansNothing = fixed`This button has expired. Please ask me again.`;
+const codeGone = fixed`This code is no longer valid. They get a new one if they write to me again.`;
 const approved = fixed`Approved ${0} (${1}).`;
 const denied = fixed`Denied ${0} (${1}).`;
-
 const versionGone = fixed`This version of the skill no longer exists.`;
 
 function skillOutcome(decided: ApprovalOutcome | undefined, say: Say): string {
