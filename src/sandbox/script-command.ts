@@ -15,7 +15,12 @@ export type ScriptCommand = Readonly<{
   program: string;
   options: readonly string[];
   /** Fetches packages first (R7). */
-  fetch?: Readonly<{ argv: readonly [program: string, ...rest: string[]]; takesScript: boolean }>;
+  fetch?: Readonly<{
+    argv: readonly [program: string, ...rest: string[]];
+    takesScript: boolean;
+    /** Packages of PyPI that the script lists, without versions. */
+    lists: readonly string[];
+  }>;
 }>;
 
 /** Used without a first line (R5). */
@@ -32,23 +37,29 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
-/** No list, or an empty one, in lines of comments: uv has nothing to fetch. */
-const listsSomething = /^#[ \t]*dependencies[ \t]*=[ \t]*\[[\s#]*[^\s#\]]/m;
+/** The list and what follows it, in lines of comments. */
+const dependencies = /^#[ \t]*dependencies[ \t]*=[ \t]*\[([^]*)/m;
 
-/** Of a Python script's own block: comments up to its end (PEP 723). */
-function listsPackages(text: string): boolean {
+/** Of a Python script's own block: comments up to its end (PEP 723). Where it lists nothing, uv has nothing to fetch. */
+function listedPackages(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   const start = lines.findIndex((line) => /^# \/\/\/ script[ \t]*$/.test(line)) + 1;
   const length = lines
     .slice(start)
     .findIndex((line) => !/^#(?: |$)/.test(line) || /^# \/\/\/[ \t]*$/.test(line));
-  const block = lines.slice(start, start + length);
-  return (
-    start > 0 &&
-    length > 0 &&
-    lines[start + length]?.startsWith('# ///') === true &&
-    listsSomething.test(block.join('\n'))
-  );
+  const isBlock = start > 0 && length > 0 && lines[start + length]?.startsWith('# ///') === true;
+  const block = isBlock ? lines.slice(start, start + length).join('\n') : '';
+  const [, list = ''] = dependencies.exec(block) ?? [];
+  const found: string[] = [];
+  const toml = list.replace(/\n# ?/g, '\n');
+  for (const [whole, quoted, said] of toml.matchAll(/"([^"\n]*)"|'([^'\n]*)'|#[^\n]*|\]|[^\s,]/g)) {
+    if (whole.startsWith('#')) continue;
+    if (whole === ']') break;
+    // An address, or what is no string, is for uv alone.
+    const written = quoted ?? said ?? whole;
+    found.push(/^\s*([\w.-]+)[^@]*$/.exec(written)?.[1] ?? written);
+  }
+  return found;
 }
 
 /**
@@ -61,12 +72,13 @@ export function scriptCommand(file: string, text: string): ScriptCommand | undef
   if (program === 'uvx') return byTool(options);
   if (program === 'uv' && options[0] === 'tool' && options[1] === 'run') return byTool(options.slice(2));
   const byUv = program === 'uv' && options[0] === 'run';
-  if ((program === 'python3' || byUv) && listsPackages(text)) {
+  const lists = program === 'python3' || byUv ? listedPackages(text) : [];
+  if (lists.length > 0) {
     const own = byUv ? options.slice(1).filter(isNoScriptFlag) : [];
     return {
       program: 'uv',
       options: ['run', '--offline', '--quiet', ...own, '--script'],
-      fetch: { argv: ['uv', 'sync', '--quiet', '--script'], takesScript: true },
+      fetch: { argv: ['uv', 'sync', '--quiet', '--script'], takesScript: true, lists },
     };
   }
   if (byUv) {
@@ -74,7 +86,7 @@ export function scriptCommand(file: string, text: string): ScriptCommand | undef
     return {
       program,
       options: ['run', '--offline', '--quiet', ...own, '--script'],
-      fetch: { argv: ['uv', 'run', '--quiet', ...own, 'python', '-c', ''], takesScript: false },
+      fetch: { argv: ['uv', 'run', '--quiet', ...own, 'python', '-c', ''], takesScript: false, lists: [] },
     };
   }
   return { program, options };
@@ -95,7 +107,7 @@ function byTool(options: readonly string[]): ScriptCommand {
   return {
     program: 'uvx',
     options: ['--offline', '--quiet', ...options],
-    fetch: { argv: ['uvx', '--quiet', ...options, '--help'], takesScript: false },
+    fetch: { argv: ['uvx', '--quiet', ...options, '--help'], takesScript: false, lists: [] },
   };
 }
 

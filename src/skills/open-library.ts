@@ -77,13 +77,15 @@ export async function openSkillSandbox(
     containers: { ...config.sandbox, folder: path.join(path.resolve(config.bot.dataDir), 'containers') },
     log,
   });
+  const available = followAvailablePackages({ ...sandbox, root: rootFileSystem });
   return {
     sandbox,
     rootFileSystem,
-    available: followAvailablePackages({ ...sandbox, root: rootFileSystem }),
+    available,
     packages: createScriptPackages({
       folder: path.join(config.bot.dataDir, 'uv'),
       hosts: () => config.sandbox.packageHosts,
+      imports: (name) => available().imports(name),
     }),
   };
 }

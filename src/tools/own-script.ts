@@ -1,3 +1,4 @@
+import { uvRunOptions } from '../sandbox/packages/script-packages.ts';
 import { scriptCommand } from '../sandbox/script-command.ts';
 
 export type ScriptGround = Readonly<{
@@ -37,21 +38,12 @@ function startedBy(words: readonly string[]): readonly string[] {
   return interpreters.has(program) ? [program] : [];
 }
 
-/** Options of `uv run` that change nothing for a script of the skill; those of the second kind have a value. */
-const withoutEffect: ReadonlySet<string> = new Set(
-  [
-    '--script -s --no-config --no-project --quiet -q --verbose -v --offline --isolated --no-sync --frozen --locked --exact',
-    '--no-cache -n --no-progress --no-env-file --no-dev --no-python-downloads --managed-python --no-managed-python --',
-  ].flatMap((line) => line.split(' ')),
-);
-const withValue: ReadonlySet<string> = new Set(['--python', '-p', '--color', '--cache-dir', '--link-mode']);
-
 function afterOptions(words: readonly string[]): number {
   let at = 2;
   for (;;) {
     const [option = '', value] = (words[at] ?? '').split('=', 2);
-    if (withoutEffect.has(option)) at += 1;
-    else if (withValue.has(option)) at += value === undefined ? 2 : 1;
+    if (uvRunOptions.alone.has(option)) at += 1;
+    else if (uvRunOptions.withValue.has(option)) at += value === undefined ? 2 : 1;
     else return at;
   }
 }

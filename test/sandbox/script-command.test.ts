@@ -28,7 +28,7 @@ test('R5 without such a line the ending says it, and where neither does there is
 
 test('R7 what names its packages is run by uv, offline, after a command that fetches them', () => {
   const header = '# /// script\n# dependencies = ["rich"]\n# ///\n';
-  const sync = { argv: ['uv', 'sync', '--quiet', '--script'], takesScript: true };
+  const sync = { argv: ['uv', 'sync', '--quiet', '--script'], takesScript: true, lists: ['rich'] };
   const run = ['run', '--offline', '--quiet', '--script'];
   for (const [file, first] of [
     ['a.py', ''],
@@ -41,13 +41,17 @@ test('R7 what names its packages is run by uv, offline, after a command that fet
   assert.deepEqual(scriptCommand('a', '#!/usr/bin/env -S uv run --with rich --script\nprint(1)\n'), {
     program: 'uv',
     options: ['run', '--offline', '--quiet', '--with', 'rich', '--script'],
-    fetch: { argv: ['uv', 'run', '--quiet', '--with', 'rich', 'python', '-c', ''], takesScript: false },
+    fetch: {
+      argv: ['uv', 'run', '--quiet', '--with', 'rich', 'python', '-c', ''],
+      takesScript: false,
+      lists: [],
+    },
   });
   for (const first of ['uvx --from x y', 'uv tool run --from x y']) {
     assert.deepEqual(scriptCommand('a', `#!/usr/bin/env -S ${first}\n`), {
       program: 'uvx',
       options: ['--offline', '--quiet', '--from', 'x', 'y'],
-      fetch: { argv: ['uvx', '--quiet', '--from', 'x', 'y', '--help'], takesScript: false },
+      fetch: { argv: ['uvx', '--quiet', '--from', 'x', 'y', '--help'], takesScript: false, lists: [] },
     });
   }
   assert.deepEqual(scriptCommand('a.py', 'print("# /// script")\n'), { program: 'python3', options: [] });
@@ -69,10 +73,10 @@ test('R7 a header that lists no packages takes no uv: python3 runs the script', 
         { program: 'python3', options: [] },
         JSON.stringify(block),
       );
-  for (const list of ['["rich"]', "[\n#   'rich',\n# ]", '[\n# # why\n# "rich[extra]>=1"]'])
-    assert.equal(
-      scriptCommand('a.py', `# /// script\n# dependencies = ${list}\n# ///\n`)?.program,
-      'uv',
+  for (const list of ['["rich"]', "[\n#   'rich',\n# ]", '[# a\n# # why "x"\n# "rich[extra]>=1"]'])
+    assert.deepEqual(
+      scriptCommand('a.py', `# /// script\n# dependencies = ${list}\n# ///\n`)?.fetch?.lists,
+      ['rich'],
       list,
     );
 });

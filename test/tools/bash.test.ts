@@ -27,7 +27,12 @@ for (const folder of ['scratch', 'chat', 'skill', 'skill/scripts']) mkdirSync(pa
 writeFileSync(path.join(root, 'skill/scripts/key.sh'), 'echo "key: ${API_KEY:-none}"\n');
 chmodSync(path.join(root, 'skill/scripts/key.sh'), 0o644);
 const virtual = createVirtualSandbox();
-const packages = createScriptPackages({ folder: path.join(root, 'uv'), hosts: () => [], searchPath: root });
+const packages = createScriptPackages({
+  folder: path.join(root, 'uv'),
+  hosts: () => [],
+  imports: () => false,
+  searchPath: root,
+});
 after(async () => {
   await virtual.close();
   await removeFolder(root);

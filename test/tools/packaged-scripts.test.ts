@@ -24,7 +24,7 @@ const standIn = `#!/bin/sh
 said="$(basename "$0") $*"
 tell() { env | grep -E '^(UV_|TOKEN)' | sort | tr '\\n' ' '; ls "$HOME" | tr '\\n' ' '; }
 case "$said" in
-  "uv sync"*|*--help)
+  "uv sync"*|*--help|*"python -c pass")
     grep -q -e unknown-package -- "$(eval echo "\\$$#")" 2>/dev/null && { echo "no version of unknown-package" >&2; exit 2; }
     { echo "fetched by: $said"; tell; echo; } > "$UV_CACHE_DIR/record" ;;
   *)
@@ -130,6 +130,79 @@ test(
   },
 );
 
+test(
+  'R7 uv run --with in a command has the packages fetched that the SKILL.md names so, for whatever it then runs',
+  { skip },
+  async (t) => {
+    const { bash, put, requests } = await open(t, 'auto');
+    put(
+      'SKILL.md',
+      'Try `uv run --with rich python -c "print(1)"`, or\n\n    uv run -q --with=pypdf --with "rich>=13" page.py\n',
+    );
+    const text = told(await bash(`uv run --no-project --with rich python -c 'print(2)'`));
+    assert.match(text, /fetched by: uv run --quiet --no-project --with rich python -c pass/);
+    assert.match(text, /run by: uv run --no-project --with rich python -c print\(2\)/);
+    assert.ok(text.split('run by:')[1]?.includes('UV_OFFLINE=1'));
+    const other = told(
+      await bash('echo "print(3)" > own.py && uv run --with pypdf --with "rich>=13" own.py'),
+    );
+    assert.match(
+      other,
+      /fetched by: uv run --quiet --no-project --with pypdf --with rich>=13 python -c pass/,
+    );
+    assert.equal(requests.length, 4);
+    for (const [command, how] of [
+      [
+        'uv run --with evil python -c 1',
+        /Write python3 in the place of uv run, which imports evil if the system has it\. From PyPI/,
+      ],
+      [
+        'uv run --with pyyaml x.py',
+        /imports pyyaml .*\(the operator: apt-get install python3-yaml\)\. From PyPI/,
+      ],
+      ['uv run --with rich --with-requirements r.txt x.py', /imports rich/],
+      [
+        'uv run --with rich --index-url https://x.example x.py',
+        /From PyPI comes only what the SKILL\.md itself calls/,
+      ],
+      ['uv run x.py', /Write python3 in the place of uv run\. From PyPI/],
+    ] as const)
+      assert.match((await bash(command)).errors[0]?.message ?? '', how, command);
+    assert.ok(!requests.slice(4).some(({ network }) => network?.includes('pypi.example')));
+  },
+);
+
+test(
+  'R7 without uv a script whose list the system has is run by python3; else the answer names what is missing',
+  { skip },
+  async (t) => {
+    const { run, put } = await open(t, 'auto', { searchPath: '/nowhere' });
+    const listing = (list: string): string =>
+      `# /// script\n# requires-python = ">=3.9"\n# dependencies = [${list}]\n# ///\nimport sys\nprint("ran", *sys.argv[1:])\n`;
+    put(
+      'scripts/page.py',
+      listing('\n#   "PyYAML>=6",\n#   \'requests-of-system[socks]==2 ; python_version > "3"\',\n# ').replace(
+        'PyYAML',
+        'pyyaml',
+      ),
+    );
+    assert.match(told(await run('scripts/page.py', ['a b'])), /^ran a b/);
+    for (const [list, how] of [
+      [
+        '"pyyaml", "requests"',
+        /Without uv it runs once the system has what it lists: apt-get install python3-requests$/,
+      ],
+      ['"pyyaml", "no-such-thing"', /install\.sh \| sh"$/],
+      ['"pyyaml @ https://x.example/y.whl"', /it takes uv/],
+    ] as const) {
+      put('scripts/page.py', listing(list));
+      const { errors } = await run('scripts/page.py');
+      assert.equal(errors[0]?.code, 'SKILL_UNAVAILABLE');
+      assert.match(errors[0].message, how, list);
+    }
+  },
+);
+
 test('R7 without uv a command that needs it says how to install it', { skip }, async (t) => {
   const { bash, put, requests } = await open(t, 'auto', { searchPath: '/nowhere' });
   put('SKILL.md', 'Run `uvx ruff`.');
@@ -214,6 +287,7 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
   const packages = createScriptPackages({
     folder: kept,
     hosts: () => ['pypi.example'],
+    imports: (name) => name === 'pyyaml' || name === 'requests-of-system',
     searchPath: searchPath ?? programs,
   });
   const run = { skill, env: { TOKEN: 'secret-of-skill' }, timeoutMs: 20_000 };
@@ -247,6 +321,7 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
         content: 'of one skill',
         skillDirectory: skillFolder,
         scratch,
+        lists: [],
         fetch: ['uv', 'sync', '--quiet', '--script', script],
         signal: t.signal,
         onFetch: () => undefined,

@@ -17,7 +17,12 @@ import { equalData } from '../support/equal-data.ts';
 const sandbox = createVirtualSandbox();
 const root = await mkdtemp(path.join(tmpdir(), 'skillet-script-'));
 const scratch = path.join(root, 'scratch');
-const packages = createScriptPackages({ folder: path.join(root, 'uv'), hosts: () => [], searchPath: root });
+const packages = createScriptPackages({
+  folder: path.join(root, 'uv'),
+  hosts: () => [],
+  imports: () => false,
+  searchPath: root,
+});
 const skill = makeSkill('worker', { directory: path.join(root, 'worker') });
 await mkdir(path.join(root, 'worker', 'scripts'), { recursive: true });
 await mkdir(scratch);

@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../inside-sandbox.ts';
+import { pythonPackageOf } from './debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 import { hasCode, ifAbsent } from '../../lib/has-code.ts';
 
@@ -23,6 +24,8 @@ export type PackagedCommand = Readonly<{
   skillDirectory: string;
   scratch: string;
   fetch: readonly [program: string, ...rest: string[]];
+  /** Packages of PyPI that a Python script lists. */
+  lists: readonly string[];
   signal: AbortSignal;
   onFetch(): void;
 }>;
@@ -52,15 +55,22 @@ export function createScriptPackages(options: {
   folder: string;
   /** `[sandbox] package_hosts`: host patterns. */
   hosts(): readonly string[];
+  /** Whether the sandbox's own Python has a package. */
+  imports(name: string): boolean;
   searchPath?: string;
 }): ScriptPackages {
-  const { folder, hosts, searchPath = uvPlaces() } = options;
+  const { folder, hosts, imports, searchPath = uvPlaces() } = options;
   const underWay = new Map<string, Promise<SandboxOutcome>>();
 
   return async (command) => {
     const programs = ['uv', 'uvx'].flatMap((name) => findProgram(name, searchPath) ?? []);
-    if (programs.length < 2) return { ok: false, status: 'absent', message: howToInstall };
-    const { sandbox, content, fetch, scratch, signal, onFetch } = command;
+    const { sandbox, content, fetch, lists, scratch, signal, onFetch } = command;
+    if (programs.length < 2) {
+      const lacking = lists.filter((name) => !imports(name));
+      return lists.length > 0 && lacking.length === 0
+        ? { ok: true, request: {}, env: {}, wrap: byPython }
+        : { ok: false, status: 'absent', message: `${howToInstall}${orPackages(lacking)}` };
+    }
     const key = createHash('sha256')
       .update(JSON.stringify([content, fetch]))
       .digest('hex');
@@ -124,6 +134,18 @@ export function createScriptPackages(options: {
 const howToInstall =
   'it takes uv, which is not on this system: the operator installs it as https://docs.astral.sh/uv says, such as by "pipx install uv" or "curl -LsSf https://astral.sh/uv/install.sh | sh"';
 
+function orPackages(lacking: readonly string[]): string {
+  const known = lacking.map(pythonPackageOf);
+  return known.length === 0 || known.includes(undefined)
+    ? ''
+    : `. Without uv it runs once the system has what it lists: apt-get install ${known.join(' ')}`;
+}
+
+/** The script of a command of uv. */
+function byPython(argv: SandboxRequest['argv']): SandboxRequest['argv'] {
+  return ['python3', ...argv.slice(argv.indexOf('--script') + 1)];
+}
+
 /** Neither host nor skill steers uv; it uses the sandbox's Python. */
 function environment(scratch: string): Readonly<Record<string, string>> {
   return {
@@ -179,17 +201,51 @@ async function sweep(folder: string): Promise<void> {
 /** A tool of PyPI as a command calls it, options and name: `--from`, `x`, `y`. */
 type FetchedTool = readonly string[];
 
-/** In a command or instructions: `uvx` or `uv tool run`, each once (R7). */
+/** In a command or instructions: `uvx`, `uv tool run` or `uv run --with`, each once (R7). */
 export function fetchedTools(text: string): readonly FetchedTool[] {
   const words = text.split(/[\s;&|()`'"]+/);
   const found = new Map<string, FetchedTool>();
   words.forEach((word, at) => {
     const byUv = word === 'uv' && words[at + 1] === 'tool' && words[at + 2] === 'run';
-    const tool = word === 'uvx' || byUv ? toolAt(words, at + (byUv ? 3 : 1)) : undefined;
+    const runs = word === 'uv' && words[at + 1] === 'run';
+    const tool =
+      word === 'uvx' || byUv
+        ? toolAt(words, at + (byUv ? 3 : 1))
+        : runs
+          ? packagesAt(words, at + 2)
+          : undefined;
     if (tool !== undefined) found.set(tool.join(' '), tool);
   });
   return [...found.values()];
 }
+
+/** Of `uv run`: what it names by `--with`, as `run --with x`. */
+function packagesAt(words: readonly string[], from: number): FetchedTool | undefined {
+  const named: string[] = [];
+  for (let at = from; at < Math.min(words.length, from + mostWords); at++) {
+    const [option = '', ...rest] = (words[at] ?? '').split('=');
+    const value = (): string | undefined => (rest.length === 0 ? words[++at] : rest.join('='));
+    if (option === '--with') {
+      const given = value();
+      if (given === undefined || !requirement.test(given)) return undefined;
+      named.push('--with', given);
+    } else if (uvRunOptions.withValue.has(option)) value();
+    else if (!option.startsWith('-')) break;
+    else if (!uvRunOptions.alone.has(option)) return undefined;
+  }
+  return named.length === 0 ? undefined : ['run', ...named];
+}
+
+/** Options of `uv run` that change nothing about what is fetched; those of the second kind have a value. */
+export const uvRunOptions: Readonly<Record<'alone' | 'withValue', ReadonlySet<string>>> = {
+  alone: new Set(
+    [
+      '--script -s --no-config --no-project --quiet -q --verbose -v --offline --isolated --no-sync --frozen --locked --exact',
+      '--no-cache -n --no-progress --no-env-file --no-dev --no-python-downloads --managed-python --no-managed-python --',
+    ].flatMap((line) => line.split(' ')),
+  ),
+  withValue: new Set(['--python', '-p', '--color', '--cache-dir', '--link-mode']),
+};
 
 function toolAt(words: readonly string[], from: number): FetchedTool | undefined {
   const tool: string[] = [];
@@ -207,8 +263,15 @@ function toolAt(words: readonly string[], from: number): FetchedTool | undefined
 
 /** The command that fetches tools: `--help` does nothing else. */
 export function fetchTools(tools: readonly FetchedTool[]): readonly [program: string, ...rest: string[]] {
-  const [only] = tools;
-  if (only !== undefined && tools.length === 1) return ['uvx', '--quiet', ...only, '--help'];
-  const each = tools.map((tool) => `uvx --quiet ${tool.map((word) => `'${word}'`).join(' ')} --help`);
-  return ['sh', '-c', each.join(' && ')];
+  const each = tools.map(fetchTool);
+  const [only] = each;
+  if (only !== undefined && each.length === 1) return only;
+  return ['sh', '-c', each.map((words) => words.map((word) => `'${word}'`).join(' ')).join(' && ')];
+}
+
+function fetchTool(tool: FetchedTool): readonly [program: string, ...rest: string[]] {
+  const [first, ...named] = tool;
+  return first === 'run'
+    ? ['uv', 'run', '--quiet', '--no-project', ...named, 'python', '-c', 'pass']
+    : ['uvx', '--quiet', ...tool, '--help'];
 }

@@ -95,7 +95,7 @@ function missingModule({ stdout, stderr, skill: { directory } }: Failure): strin
 
 const fetches: ReadonlySet<string> = new Set(['uvx', 'uv', 'pipx']);
 
-function missingProgram({ stdout, stderr }: Failure): string | undefined {
+function missingProgram({ stdout, stderr, command = '' }: Failure): string | undefined {
   // In the words of Debian's sh, of bash, timeout and env.
   const program =
     /\b(?:ba)?sh: (?:(?:line )?\d{1,9}: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(
@@ -106,9 +106,19 @@ function missingProgram({ stdout, stderr }: Failure): string | undefined {
     )?.[1];
   if (program === undefined) return undefined;
   if (fetches.has(program))
-    return `The program ${program} is not there for this command. A script of the skill runs by python3, and by uv run alone where its "# /// script" header lists packages; uvx has the tools that the SKILL.md calls in the same words. Both take uv, which the operator installs: ${howToGetUv}`;
+    return `The program ${program} is not there for this command. ${insteadOfUv(command)}From PyPI comes only what the SKILL.md itself calls in the same words by uvx or uv run --with, and what the "# /// script" header of a script lists. Both take uv, which the operator installs: ${howToGetUv}`;
   const brings = packageOf(program);
   return brings === undefined ? undefined : `The program ${program} is not there. ${toInstall(brings)}`;
+}
+
+/** What `uv run` would do, by the system's own Python. */
+function insteadOfUv(command: string): string {
+  if (!/\buv run\b/.test(command)) return '';
+  const names = [...command.matchAll(/--with[= ]['"]?([\w.-]{1,60})/g)].flatMap(([, name]) => name ?? []);
+  const known = names.flatMap((name) => pythonPackageOf(name) ?? []);
+  const needs = names.length === 0 ? '' : `, which imports ${names.join(', ')} if the system has it`;
+  const how = known.length === 0 ? '' : ` (the operator: apt-get install ${known.join(' ')})`;
+  return `Write python3 in the place of uv run${needs}${how}. `;
 }
 
 const howToGetUv = "pipx install uv on the bot's system, or as https://docs.astral.sh/uv says";

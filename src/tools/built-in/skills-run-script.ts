@@ -107,6 +107,7 @@ async function packagesOf(
     skill: { name: skill.name, directory: at.directory },
     sandbox,
     scratch,
+    lists: fetch.lists,
     fetch: fetch.takesScript ? [...fetch.argv, at.place] : fetch.argv,
     signal: at.signal,
     onFetch: () => at.progress(`fetching the packages of ${at.path}`),
@@ -134,7 +135,7 @@ export type ToolPackages = (
 ) => Promise<PackagedOutcome | undefined>;
 
 /**
- * Fetches PyPI tools of `uvx` commands only if SKILL.md calls them in the same words (R7). The author chooses packages,
+ * Fetches what `uvx` and `uv run --with` take from PyPI only if SKILL.md calls them in the same words (R7). The author chooses packages,
  * not the model: so it can't run look-alikes or leak data in their names (S7).
  */
 export function toolPackages({
@@ -150,7 +151,7 @@ export function toolPackages({
     const named = new Set(text.ok ? fetchedTools(text.text).map((tool) => tool.join(' ')) : []);
     const tools = called.filter((tool) => named.has(tool.join(' ')));
     if (tools.length === 0) return undefined;
-    const found = { ...call, skill: { name, directory }, sandbox, fetch: fetchTools(tools) };
+    const found = { ...call, skill: { name, directory }, sandbox, lists: [], fetch: fetchTools(tools) };
     const packaged = await packagesFor(packages, found);
     return packaged.ok ? { ...packaged, env: { ...packaged.env, UV_OFFLINE: '1' } } : packaged;
   };
