@@ -1,4 +1,3 @@
-import { taintOf, roomOf } from '../access/taint-of.ts';
 import { invocationId } from '../agent/models/anthropic-request.ts';
 import { invocationEnd } from '../agent/show-to.ts';
 import { joinTaint, type Entry } from '../core/entry.ts';
@@ -14,6 +13,7 @@ import type { Notes } from '../memory/memory-notes.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, userContent, whyUnread, zoneTold } from '../runs/user-content.ts';
 import type { Store } from '../store/store.ts';
+import { taintOfOwnWords } from './taint-of-own-words.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
@@ -65,12 +65,7 @@ export async function userEntry(
   // These instructions get their own turn.
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
   const kept = message.task?.kind === 'routine' ? message.task.from?.marks : undefined;
-  // Private before `/new`, perhaps; also what people pass on of the bot's own words.
-  const isQuoted =
-    message.replyTo?.own === true ||
-    heard.some(({ sender }) => sender.own === true) ||
-    message.shared?.some(({ own }) => own) === true;
-  const quoted = isQuoted ? await taintOf(store.transcripts, roomOf(transcript)) : undefined;
+  const quoted = await taintOfOwnWords(message, { heard, before, transcript }, store);
   const urls = message.task === undefined ? addressesTyped(message) : [];
   const questions = waiting.map((each) => ({ skill: each.skill, text: questionContent(each) }));
   return {

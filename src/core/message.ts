@@ -43,6 +43,8 @@ export type Quote = Readonly<{
   name: string;
   text: string;
   own: boolean;
+  /** Some of it is the bot's own words, said in another chat or nobody knows where (S7). */
+  relayed?: true;
   note?: string;
   /** Absent for the bot (Q12). */
   sender?: string;

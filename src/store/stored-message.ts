@@ -87,6 +87,7 @@ const storedQuote = z.object({
   name: z.string(),
   text: z.string(),
   own: z.boolean(),
+  relayed: z.literal(true).optional(),
   note: z.string().optional(),
   sender: z.string().optional(),
   attachments: storedAttachments.optional(),

@@ -12,6 +12,13 @@ export const memoryMutations: readonly Mutation[] = [
     replace: 'false',
   },
   {
+    file: 'conversations/taint-of-own-words.ts',
+    test: 'end-to-end/relayed-words.test.ts',
+    name: 'words of the bot from nobody knows where are free',
+    find: 'direct.taint : true',
+    replace: 'direct.taint : undefined',
+  },
+  {
     file: 'runs/whose-draft.ts',
     test: 'end-to-end/lasting-words.test.ts',
     name: 'words that came along become a skill unasked',

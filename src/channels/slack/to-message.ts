@@ -153,11 +153,8 @@ function toQuote(
 ): Readonly<{ quote: Quote; people: readonly string[] }> {
   const { text: words, people } = plainSlackText(markupOf(said), me.user, names);
   const attachments = toAttachments(said.files);
-  const text = [
-    ...attachments.map(({ name }) => `[${name}]`),
-    words,
-    ...sharedOf(said, me, names).map((each) => each.text),
-  ]
+  const shared = sharedOf(said, me, names);
+  const text = [...attachments.map(({ name }) => `[${name}]`), words, ...shared.map((each) => each.text)]
     .filter(Boolean)
     .join('\n');
   const own = isOwn(said, me);
@@ -167,6 +164,7 @@ function toQuote(
       name: nameOf(author, said, names),
       text,
       own,
+      ...(shared.some(({ relayed }) => relayed) ? { relayed: true } : {}),
       sender: own ? undefined : `slack:${author}`,
       attachments: attachments.length === 0 ? undefined : attachments,
     },
@@ -227,7 +225,7 @@ function textOf(each: Shared, me: SlackIdentity, names: Names): string {
 function authorOf(each: Shared, said: Said, me: SlackIdentity, names: Names): Omit<Quote, 'text'> {
   const { author_id: id, author_name: name, service_name: service } = each;
   const shown = shownName(name, names.get(id ?? ''), service) ?? (id || undefined);
-  if (id && id === me.user) return { name: shown ?? id, own: true };
+  if (id && id === me.user) return { name: shown ?? id, own: true, relayed: true };
   if (shown !== undefined) return { name: shown, own: false, sender: id ? `slack:${id}` : undefined };
   const app = said.bot_id && noteOf(each) === byApp ? said.user || said.bot_id : undefined;
   if (app === undefined) return { name: 'somebody', own: false };

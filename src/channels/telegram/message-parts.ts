@@ -24,6 +24,11 @@ export function authorOf(origin: MessageOrigin, me: Me): Author {
   }
 }
 
+/** Words of the bot that were passed on. */
+export function relayedBy(origin: MessageOrigin | undefined, me: Me): Pick<Quote, 'relayed'> {
+  return origin !== undefined && authorOf(origin, me).own ? { relayed: true } : {};
+}
+
 function ofChat(chat: Chat): Author {
   return { name: titleOf(chat), own: false, sender: `telegram:${chat.id}` };
 }

@@ -9,7 +9,7 @@ import {
   type Quote,
   type Sender,
 } from '../../core/message.ts';
-import { readText, authorOf, thingOf, type Me, type ReadText } from './message-parts.ts';
+import { readText, authorOf, relayedBy, thingOf, type Me, type ReadText } from './message-parts.ts';
 
 export type Ignored = Readonly<{ ignored: string }>;
 
@@ -104,6 +104,7 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
     return {
       name: author?.name ?? '',
       own,
+      ...relayedBy(to.forward_origin, me),
       sender: own ? undefined : author?.id,
       ...saidIn(
         to,
@@ -112,7 +113,12 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
     };
   }
   if (elsewhere === undefined) return undefined;
-  return { ...authorOf(elsewhere.origin, me), ...saidIn(elsewhere, quotedText(quote, me) ?? '') };
+  const { origin } = elsewhere;
+  return {
+    ...authorOf(origin, me),
+    ...relayedBy(origin, me),
+    ...saidIn(elsewhere, quotedText(quote, me) ?? ''),
+  };
 }
 
 function quotedText(quote: TelegramMessage['quote'], me: Me): string | undefined {
@@ -139,7 +145,8 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
   const thing = thingOf(from);
   if (origin !== undefined) {
     const { attachments: _, ...said } = saidIn(from, text);
-    return [{ ...authorOf(origin, me), ...said, note: ['forwarded', thing?.note].filter(Boolean).join(' ') }];
+    const author = { ...authorOf(origin, me), ...relayedBy(origin, me) };
+    return [{ ...author, ...said, note: ['forwarded', thing?.note].filter(Boolean).join(' ') }];
   }
   return thing === undefined ? [] : [{ name: sender.name, own: false, sender: sender.id, ...thing }];
 }
