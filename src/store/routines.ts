@@ -4,6 +4,7 @@ import type { Message, Sender } from '../core/message.ts';
 import { storedProvenance, type Provenance } from '../core/provenance.ts';
 import type { Log } from '../lib/log.ts';
 import { hasChanged, type Sql, type Steps } from './sql.ts';
+import { NewerRow, readShared } from './newer-row.ts';
 import { readStored, type FieldsOf } from './stored-json.ts';
 import { storedConversation, storedSender } from './stored-message.ts';
 
@@ -195,7 +196,20 @@ export function createRoutines(
   const removeOf = sql.statement<Readonly<{ id: string }>>(
     'DELETE FROM routines WHERE creator = ?1 RETURNING id',
   );
-  const routinesIn = (rows: readonly Row[]): readonly Routine[] => rows.flatMap((row) => toRoutine(row, log));
+  const routinesIn = async (rows: readonly Row[]): Promise<readonly Routine[]> =>
+    (await Promise.all(rows.map((row) => toRoutine(row, sql, log)))).flat();
+  /** What a newer version set up is for a process of that version to fire (Q15). */
+  const known = async (rows: readonly Row[]): Promise<readonly Routine[]> =>
+    (
+      await Promise.all(
+        rows.map((row) =>
+          routinesIn([row]).catch((error: unknown) => {
+            if (error instanceof NewerRow) return [];
+            throw error;
+          }),
+        ),
+      )
+    ).flat();
 
   function* add(
     { id, state, dueAt, definition }: Omit<Routine, 'failures' | 'last'>,
@@ -232,12 +246,12 @@ export function createRoutines(
     routines: {
       add: (routine, most) =>
         write('server', add(routine, most), [`routines ${routine.definition.creator.id}`]),
-      find: async (id) => routinesIn(await read(one(id)))[0],
+      find: async (id) => (await routinesIn(await read(one(id))))[0],
       of: async (creator) => routinesIn(await read(ofCreator(creator))),
       // "0" comes after "/".
       within: async (chat) => routinesIn(await read(inChat(chat, `${chat}/`, `${chat}0`))),
-      all: async () => routinesIn(await read(every())),
-      due: async (at, most) => routinesIn(await read(due(at, most))),
+      all: async () => known(await read(every())),
+      due: async (at, most) => known(await read(due(at, most))),
       nextDue: async () => (await read(next()))[0]?.at ?? undefined,
       async change(id, { definition, state, dueAt }) {
         const place = conversationKey(definition.conversation);
@@ -246,15 +260,19 @@ export function createRoutines(
       },
       skip: (id, moves, last) => write('server', skip(id, moves, last)),
       settle: (id, last) => write('server', settleOnce(id, last)),
-      remove: async (id) => routinesIn((await write('server', remove(id))).rows)[0],
+      remove: async (id) => (await known((await write('server', remove(id))).rows))[0],
       removeOf: async (creator) => (await write('server', removeOf(creator))).rows.map(({ id }) => id),
     },
   };
 }
 
-/** A damaged one is logged and counts as missing (Q11). */
-function toRoutine({ id, state, due_at, failures, definition, last }: Row, log: Log): readonly Routine[] {
-  const read = readStored(storedDefinition, definition);
+/** A damaged one is logged and counts as missing (Q11). Throws NewerRow for one of a newer version. */
+async function toRoutine(
+  { id, state, due_at, failures, definition, last }: Row,
+  sql: Sql,
+  log: Log,
+): Promise<readonly Routine[]> {
+  const read = await readShared(sql, storedDefinition, definition);
   if (!read.ok) {
     log.error({ routine: id, reason: read.reason }, 'a stored routine is damaged and counts as missing');
     return [];

@@ -12,6 +12,7 @@ import { NewerRow } from '../../src/store/newer-row.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
+import { makeRoutine } from '../support/routines-contract.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const server = await startPostgres();
@@ -33,6 +34,7 @@ const recorded: readonly string[] = [
   'df33ce52975c3d22',
   'a6a09ee87865ec4e',
   '46a88219e3e59394',
+  '83bb1a7dd66f97c8',
 ];
 /** Steps before this were made before versions shared a database. */
 const firstShared = 9;
@@ -181,6 +183,41 @@ test(
     assert.equal(await store.inbox.takeAlong('a', 6), undefined);
     await assert.rejects(store.outbox.next(lane, 5), /has the field tint/);
     await assert.rejects(store.transcripts.read(lane), NewerRow);
+    assert.deepEqual(await rows(), before);
+  },
+);
+
+test(
+  'Q15 S13 a routine that only a newer version knows is left as it is, and others go on',
+  { skip },
+  async (t) => {
+    const url = await database();
+    const { routines } = await open(t, url);
+    for (const id of ['old', 'kind', 'field']) await routines.add(makeRoutine(id), 9);
+    const ids = async () => (await routines.due(5_000, 9)).map(({ id }) => id).toSorted();
+    await run(
+      url,
+      `UPDATE skillet.routines SET definition = replace(definition, '"kind":"cron"', '"kind":"moon"') WHERE id = 'kind'`,
+    );
+    await run(
+      url,
+      `UPDATE skillet.routines SET definition = replace(definition, '"name"', '"tint":"red","name"') WHERE id = 'field'`,
+    );
+    assert.deepEqual(
+      await ids(),
+      ['field', 'old'],
+      'on a schema of its own version one is damaged, and a field is left out',
+    );
+    await addStep(url, added);
+    const rows = () => run(url, 'SELECT definition, state, due_at FROM skillet.routines ORDER BY id');
+    const before = await rows();
+    assert.deepEqual(await ids(), ['old']);
+    assert.deepEqual(
+      (await routines.all()).map(({ id }) => id),
+      ['old'],
+    );
+    for (const id of ['kind', 'field']) await assert.rejects(routines.find(id), NewerRow);
+    await assert.rejects(routines.of('telegram:42'), NewerRow);
     assert.deepEqual(await rows(), before);
   },
 );

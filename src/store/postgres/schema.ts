@@ -16,6 +16,11 @@ const migrating = 0x536b696c6c65n;
 
 const migratingMs = 120_000;
 
+/** No table changes: older processes leave rows alone whose kinds and fields they don't know. */
+const newKinds = `
+  -- Routines by calendar steps, whose words a routine is made of, and words of the bot that were passed on.
+`;
+
 /** One step a version. Never edit a released step; add one. A step only adds, or is among `removals` (Q15). */
 export const schema: readonly string[] = [
   baseTables,
@@ -28,6 +33,7 @@ export const schema: readonly string[] = [
   wordsWithHolder,
   sharedVersions,
   fileTables,
+  newKinds,
 ];
 
 /** By version: how many steps a process must know to live with that removal. */
