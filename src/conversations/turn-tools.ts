@@ -7,7 +7,7 @@ import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
-import { whoseWords } from '../memory/whose-words.ts';
+import { whoseTitle, whoseWords } from '../memory/whose-words.ts';
 import { routineTools } from '../routines/routine-tools.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
@@ -49,7 +49,8 @@ export async function toolsOf(
     sender: turn.requester.sender,
     unattended: isUnattended(turn.message.task),
   };
-  const whose: WhoseWords = (text) => whoseWords(text, of, deps.host.store);
+  const whose: WhoseWords = (text, what) =>
+    what === 'title' ? whoseTitle(text, of, deps.host.store) : whoseWords(text, of, deps.host.store);
   const built = [
     ...folderTools(turn, active, deps),
     ...ofMemory,

@@ -29,7 +29,7 @@ export const storedProvenance: z.ZodType<Provenance> = z.object({
 });
 
 /** Whose words a text is, in the conversation or the run where it is said (S13). */
-export type WhoseWords = (text: string) => Promise<Provenance>;
+export type WhoseWords = (text: string, what?: 'title') => Promise<Provenance>;
 
 /** Undefined if the person typed it. */
 export function sayOrigin(of: Origin, say: Say): string | undefined {

@@ -35,30 +35,36 @@ export function sourceOf(text: string, entries: readonly Entry[], requester: str
   return judge(readNote(text), entries, requester);
 }
 
-/**
- * Where foreign words of the text are from: what it has the longest stretch of, else a telling word, else whatever was said
- * last. Undefined if nobody else said anything.
- */
+/** Where foreign words of the text are from, or else whatever was said last. Undefined if nobody else said anything. */
 export function originIn(text: string, entries: readonly Entry[], requester: string): Origin {
+  const foreign = entries.flatMap((entry) => piecesOfEntry(entry, requester)).filter(({ isOwn }) => !isOwn);
+  return borrowedFrom(text, entries, requester) ?? foreign.at(-1)?.from;
+}
+
+/**
+ * Who said what of the text the requester did not type: who has the longest stretch of it, else a telling word. Undefined if
+ * nobody: all else is the model's own.
+ */
+export function borrowedFrom(text: string, entries: readonly Entry[], requester: string): Origin {
   const note = readNote(text);
   const pieces = entries.flatMap((entry) => piecesOfEntry(entry, requester));
+  if (pieces.reduce((sum, piece) => sum + piece.text.length, note.length) > mostRead)
+    return { words: 'unknown' };
   const typed = plain(
     pieces
       .filter(({ isOwn }) => isOwn)
       .map((piece) => piece.text)
       .join('\n'),
   );
-  const foreign = pieces.filter(({ isOwn }) => !isOwn);
-  if (foreign.reduce((sum, piece) => sum + piece.text.length, note.length + typed.length) > mostRead)
-    return undefined;
+  const foreign = pieces
+    .filter(({ isOwn }) => !isOwn)
+    .map(({ text: said, from }) => ({ from, said: plain(said) }));
   const runs = without(note.runs, runsOf(typed));
   const words = without(note.pieces, piecesOf(typed));
-  const shown = foreign.map(({ text: each, from }) => ({ from, text: plain(each) }));
-  const best =
-    shown.findLast((piece) => hasAny(runs, runsOf(piece.text))) ??
-    shown.findLast((piece) => hasAny(words, piecesOf(piece.text))) ??
-    shown.at(-1);
-  return best?.from;
+  const from =
+    foreign.findLast(({ said }) => hasAny(runs, runsOf(said))) ??
+    foreign.findLast(({ said }) => hasAny(words, piecesOf(said)));
+  return from?.from;
 }
 
 function without(all: readonly string[], known: Iterable<string>): ReadonlySet<string> {

@@ -1,6 +1,6 @@
 import { taintAround } from '../access/taint-of.ts';
 import type { Provenance } from '../core/provenance.ts';
-import { originIn, sourceOf } from './own-words.ts';
+import { borrowedFrom, originIn, sourceOf } from './own-words.ts';
 import type { Store } from '../store/store.ts';
 
 /** Whose words a text is made of, in the conversation where it is to be kept, and the marks there (S13). */
@@ -15,4 +15,17 @@ export async function whoseWords(
   const isTheirs = !unattended && damaged === 0 && sourceOf(text, said, sender) !== 'foreign';
   if (isTheirs) return { words: 'typed', marks };
   return { ...(originIn(text, said, sender) ?? { words: 'unknown' }), marks };
+}
+
+/** Of a short title, which a model makes: it is somebody else's only if it has a word that they alone said. */
+export async function whoseTitle(
+  text: string,
+  { transcript, sender }: Readonly<{ transcript: string; sender: string }>,
+  { transcripts }: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>,
+): Promise<Provenance> {
+  const { entries, damaged } = await transcripts.read(transcript);
+  const said = entries.map(({ entry }) => entry);
+  const marks = await taintAround(transcripts, transcript);
+  const from = damaged > 0 ? ({ words: 'unknown' } as const) : borrowedFrom(text, said, sender);
+  return { ...(from ?? { words: 'typed' }), marks };
 }

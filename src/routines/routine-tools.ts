@@ -182,7 +182,8 @@ async function wordsOf(
 
 /** A title that a model made says little; one that carries a message is judged like the task. */
 async function carriedBy(name: string, of: Provenance, whose: WhoseWords): Promise<Provenance> {
-  return name.length <= shortName ? of : whose(name);
+  const title = await (name.length <= shortName ? whose(name, 'title') : whose(name));
+  return title.words === 'typed' ? of : title;
 }
 
 const shortName = 24;

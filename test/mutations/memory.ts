@@ -19,6 +19,13 @@ export const memoryMutations: readonly Mutation[] = [
     replace: 'direct.taint : undefined',
   },
   {
+    file: 'routines/routine-tools.ts',
+    test: 'end-to-end/copied-words.test.ts',
+    name: 'a short title carries words of others',
+    find: "return title.words === 'typed' ? of : title;",
+    replace: 'return title.words === undefined ? title : of;',
+  },
+  {
     file: 'runs/whose-draft.ts',
     test: 'end-to-end/lasting-words.test.ts',
     name: 'words that came along become a skill unasked',
