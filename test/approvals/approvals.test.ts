@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { describeCall, type ApprovalRequest } from '../../src/approvals/approval-question.ts';
 import { createApprovals } from '../../src/approvals/approvals.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { sayIn } from '../../src/core/texts/say.ts';
@@ -16,16 +17,21 @@ const call: ApprovalRequest = {
   toolUseId: 'toolu_1',
 };
 
-async function setUp(add: () => Promise<void> = async () => undefined) {
+async function setUp(
+  add: () => Promise<void> = async () => undefined,
+  around: (store: Store) => Store = (store) => store,
+) {
   const clock = createManualClock();
-  const store = await openStore('sqlite::memory:', { clock });
+  const store = around(await openStore('sqlite::memory:', { clock }));
+  const shown: string[] = [];
   const audit = { record: async () => undefined, holds: async () => false };
   const approvals = createApprovals(
     {
       replies: {
-        rows: (place, key, markdown, more) => [
-          { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
-        ],
+        rows(place, key, markdown, more) {
+          shown.push(key);
+          return [{ key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } }];
+        },
       },
       approvers: () => ['telegram:9'],
       isOwner: async (sender) => sender === 'telegram:1',
@@ -35,32 +41,58 @@ async function setUp(add: () => Promise<void> = async () => undefined) {
     },
     { store, audit, clock, log: quietLog() },
   );
-  return { clock, store, approvals };
+  return { clock, store, approvals, shown };
 }
 
 test('T8 unanswered for 5 minutes is denied, and a later yes is late', async () => {
   const { clock, store, approvals } = await setUp();
+  const began = clock.now();
   const waiting = approvals.request(call, new AbortController().signal);
-  let ended = false;
-  void waiting.then(() => (ended = true));
-  while (!ended) {
-    await new Promise(setImmediate);
-    void clock.advance(60_000);
-  }
-  assert.deepEqual(await waiting, { kind: 'expired' });
+  assert.deepEqual(await clock.runUntil(waiting), { kind: 'expired' });
+  assert.equal(clock.now() - began, 300_000);
   const late = await approvals.request(call, new AbortController().signal);
   assert.deepEqual(late, { kind: 'expired' });
+  await store.close();
+});
+
+test('T8 who waits for an answer waits as long as they have patience, and no longer than their work', async () => {
+  const { clock, store, approvals } = await setUp();
+  const began = clock.now();
+  const { signal } = new AbortController();
+  const asked = approvals.request(call, signal, { patienceMs: 7_000 });
+  assert.deepEqual(await clock.runUntil(asked), { kind: 'unanswered' });
+  assert.equal(clock.now() - began, 7_000);
+  const work = new AbortController();
+  const waiting = approvals.request(call, work.signal);
+  work.abort(new Error('stopped'));
+  await assert.rejects(clock.runUntil(waiting), /stopped/);
+  assert.equal(clock.now() - began, 7_000);
+  await store.stop({ items: [], asks: [{ conversation }] });
+  assert.deepEqual(await approvals.request(call, signal), { kind: 'stopped' });
   await store.close();
 });
 
 test('T8 another input, or other files of the skill, is another question', async () => {
   const { store, approvals } = await setUp();
   const signal = new AbortController().signal;
-  for (const one of [call, { ...call, input: { command: 'rm -r .' } }, { ...call, files: 'changed' }])
-    assert.deepEqual(await approvals.request(one, signal, { patienceMs: 0 }), { kind: 'unanswered' });
-  assert.equal((await store.asks.open(conversation)).length, 3);
-  await approvals.request(call, signal, { patienceMs: 0 });
-  assert.equal((await store.asks.open(conversation)).length, 3);
+  const differing: readonly Partial<ApprovalRequest>[] = [
+    {},
+    { input: { command: 'rm -r .' } },
+    { tool: 'write_file' },
+    { files: 'changed' },
+    { reads: 'changed' },
+    { edition: 'changed' },
+    { requester: { ...call.requester, sender: 'telegram:43' } },
+    { transcript: 'telegram:42@later' },
+    { toolUseId: 'toolu_9' },
+  ];
+  for (const change of differing)
+    assert.deepEqual(await approvals.request({ ...call, ...change }, signal, { patienceMs: 0 }), {
+      kind: 'unanswered',
+    });
+  assert.equal((await store.asks.open(conversation)).length, differing.length);
+  await approvals.request({ ...call, because: 'else' }, signal, { patienceMs: 0 });
+  assert.equal((await store.asks.open(conversation)).length, differing.length);
   await store.close();
 });
 
@@ -92,6 +124,11 @@ test('T8 A12 a question waits for its person and approvers, in its conversation,
   assert.equal(await waits('telegram:666'), false);
   assert.equal(await waits('telegram:42', { channel: 'telegram', chat: '-7' }), false);
   assert.equal(await approvals.awaits('ZZZZZZZZ', { sender: 'telegram:42', conversation }), false);
+  const other = { ...call, toolUseId: 'toolu_2' };
+  await approvals.request(other, new AbortController().signal, { patienceMs: 0 });
+  const second = (await store.asks.open(conversation)).find((ask) => ask.id !== id) ?? assert.fail();
+  await approvals.answer(second.id, { sender: 'telegram:42', conversation }, 'deny');
+  assert.equal(await approvals.awaits(second.id, { sender: 'telegram:42', conversation }), false, 'answered');
   await clock.advance(300_000);
   assert.equal(await waits('telegram:42'), false, 'its time is over');
   await store.close();
@@ -124,10 +161,50 @@ test('T8 no is no, an approver counts, and "Always" is told once it is stored', 
   await store.close();
 });
 
+test('T8 U14 a question of a run is no approval: a yes with its code approves nothing', async () => {
+  const { store, approvals } = await setUp();
+  const at = { askedAt: 1, expiresAt: Number.MAX_SAFE_INTEGER };
+  const of = { requester: 'telegram:42', transcript: 't', toolUseId: 'u', payload: {} };
+  await store.asks.add({ id: 'QUESTION', kind: 'question', conversation, ...of, ...at });
+  const from = { sender: 'telegram:42', conversation };
+  assert.equal(await approvals.awaits('QUESTION', from), false);
+  assert.deepEqual(await approvals.answer('QUESTION', from, 'approve'), { kind: 'unknown' });
+  assert.equal((await store.asks.find('QUESTION'))?.state, 'open');
+  await store.close();
+});
+
+test('T8 Q5 a question is shown once, and not at all if it was stopped before', async () => {
+  const signal = new AbortController().signal;
+  const first = await setUp();
+  await first.approvals.request(call, signal, { patienceMs: 0 });
+  const [{ id } = assert.fail()] = await first.store.asks.open(conversation);
+  await first.approvals.answer(id, { sender: 'telegram:42', conversation }, 'approve');
+  const asked = first.shown.length;
+  assert.equal((await first.approvals.request(call, signal)).kind, 'approved');
+  assert.equal(first.shown.length, asked);
+  await first.store.close();
+
+  const { store, approvals } = await setUp(undefined, (real) => ({
+    ...real,
+    asks: {
+      ...real.asks,
+      async add(ask) {
+        await real.asks.add(ask);
+        await real.asks.answer(ask.id, { by: 'telegram:9', value: 'deny', at: 1 });
+      },
+    },
+  }));
+  assert.deepEqual(await approvals.request(call, signal), { kind: 'denied' });
+  assert.equal(await store.outbox.pending(conversation), 0);
+  await store.close();
+});
+
 test('T8 where nobody can be asked nothing is asked', async () => {
   const { store, approvals } = await setUp();
   const requester = { ...call.requester, conversation: { channel: 'telegram', chat: 'nobody' } };
-  const answer = await approvals.request({ ...call, requester }, new AbortController().signal);
+  const answer = await approvals.request({ ...call, requester }, new AbortController().signal, {
+    patienceMs: 0,
+  });
   assert.deepEqual(answer, { kind: 'nobody' });
   assert.deepEqual(await store.asks.open(requester.conversation), []);
   await store.close();
