@@ -76,7 +76,7 @@ test('H2 a package is code, a person is broken, so that both can be read and nob
 });
 
 test('H2 what only other Markdown has is text, a titled quote has its title', () => {
-  assert.equal(toTelegramHtml('H~2~O in ~5 minutes[^1]'), 'H~2~O in ~5 minutes[^1]');
+  assert.equal(toTelegramHtml('H~2~O in ~5 minutes'), 'H~2~O in ~5 minutes');
   assert.equal(
     toTelegramHtml('> [!NOTE]\n> Read **this**.'),
     '<blockquote><b>Note</b>\nRead <b>this</b>.</blockquote>',

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { closeMarks } from '../../src/lib/markdown/close-marks.ts';
+import { visibleText } from '../../src/lib/markdown/document.ts';
+import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
+import { toSlackMessage } from '../../src/channels/slack/from-markdown.ts';
 import { toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 
 const cases: readonly (readonly [string, string])[] = [
@@ -25,6 +28,28 @@ const cases: readonly (readonly [string, string])[] = [
   ['**open\n\nnext', '**open\n\nnext'],
   ['\\*so', '\\*so'],
   ['| a | b |\n|---|---|\n| **c', '| a | b |\n|---|---|\n| **c**'],
+  ['a ``code`', 'a ``code``'],
+  ['See [the page]', 'See the page'],
+  ['See ![the page]', 'See'],
+  ['an [x] of', 'an [x] of'],
+  ['See <https://exa', 'See'],
+  ['a <b', 'a'],
+  ['a < b', 'a < b'],
+  ['A &am', 'A'],
+  ['R&D', 'R&D'],
+  ['a \\', 'a'],
+  ['a \\\\', 'a \\\\'],
+  ['So:\n\n##', 'So:'],
+  ['So:\n-', 'So:'],
+  ['So:\n\n- [x', 'So:'],
+  ['So:\n\n>', 'So:'],
+  ['So:\n\n```p', 'So:'],
+  ['```\nx\n``', '```\nx'],
+  ['~~~\nx\n~~~', '~~~\nx\n~~~'],
+  ['| a', '| a |\n|---|'],
+  ['So:\n\n| a | b |\n|--', 'So:\n\n| a | b |\n|---|---|'],
+  ['| a \\| b | `c|d` |', '| a \\| b | `c|d` |\n|---|---|'],
+  ['| a | b |\n|---|---|\n| c', '| a | b |\n|---|---|\n| c'],
   ['', ''],
 ];
 for (const [written, shown] of cases)
@@ -32,15 +57,31 @@ for (const [written, shown] of cases)
     assert.equal(closeMarks(written), shown);
   });
 
-test('H6 no prefix of an answer shows a half mark', () => {
-  const answer =
-    '# Week **48**\n\nIt is **very _good_ news**, see [the page](https://example.org/x) and `npm **run**`.\n\n- one *thing*\n- ~~two~~\n';
+const answer = [
+  '# Week **48**',
+  'It is **very _good_ news**, see [the page](https://example.org/x "title") and `npm run`, ``or`` ***so***.',
+  '- one *thing*\n- ~~two~~\n  - inner `c`\n- [x] done\n- [ ] open',
+  '1. first\n2. **second**',
+  '| name | value |\n|------|:-----:|\n| one | **1** |\n| two | `2` |',
+  '> quoted **text**\n> more',
+  '```python\nprint(1)\n```',
+  '~~~\nlet a\n~~~',
+  'Title\n-----\n\nA<br>B and <https://example.org/z>, ![pic](https://example.org/i.png), C &amp; D.',
+].join('\n\n');
+
+test('H6 no prefix of an answer shows a half mark on either platform', () => {
+  // Characters of the text itself, and what a table is laid out with.
+  const own = /C &|https?:\S*|^.*[|+].*$|^-+$|-{3,}/gm;
   for (let end = 1; end <= answer.length; end++) {
-    const shown = toTelegramText(closeMarks(answer.slice(0, end)));
-    assert.doesNotMatch(
-      shown.replace('npm **', '').replace('**run**', ''),
-      /\*\*\w|_\w|~~|\]\(|\[(?!the page\]$)|https/,
-      JSON.stringify(answer.slice(0, end)),
-    );
+    const shown = closeMarks(answer.slice(0, end));
+    const slack = visibleText(parseMarkdown(toSlackMessage(shown).blocks[0]?.text ?? ''));
+    for (const text of [toTelegramText(shown), slack])
+      assert.doesNotMatch(
+        text.replace(own, ''),
+        /[*_`~[\]|#<>\\&]|^\s*[+=]+$|--/m,
+        JSON.stringify(answer.slice(Math.max(0, end - 40), end)),
+      );
+    assert.doesNotMatch(slack, /\|/);
   }
+  assert.equal(closeMarks(answer), answer);
 });

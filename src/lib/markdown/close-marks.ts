@@ -1,21 +1,51 @@
 /**
  * Closes marks that are open at the end of Markdown that is still written: `**bold` becomes `**bold**`, half a link its
- * label. A mark without a word after it is left out. Looks at the last block only, as marks end with it.
+ * label, the head of a table a table. Half a mark without a word after it is left out. Looks at the last block only, as
+ * marks end with it.
  */
 export function closeMarks(markdown: string): string {
   const text = markdown.trimEnd();
-  if (isInFence(text)) return text;
-  const from = lastBlock(text);
-  return `${text.slice(0, from)}${closed(text.slice(from))}`;
+  const { isOpen, end } = lastFence(text);
+  if (isOpen) return text.replace(halfFence, '').trimEnd();
+  const whole = withTable(text.replace(halfLine, '').trimEnd());
+  const from = Math.max(lastBlock(whole), end);
+  return `${whole.slice(0, from)}${closed(whole.slice(from))}`;
 }
 
-function isInFence(text: string): boolean {
+/** Half of the line that ends the code, or the line that begins it. */
+const halfFence = /(?:^|\n)[ \t>]*(?:`{1,2}|~{1,2}|(?:`{3,}|~{3,})[^\n]*)$/;
+
+/** A mark that a line begins with, and no words yet: a heading, an item, a quote, a rule, a row, a box of a task. */
+const halfLine = /(?<=^|\n)[ \t>]*(?:#{1,6}|[-*+=_|>]|--|==+|(?:[-*+]|\d+[.)])[ \t]+\[[ xX]?\]?)$/;
+
+/** The first two lines of a table, also where they are half written: without the second they are no table. */
+function withTable(text: string): string {
+  const found = /(?:^|\n\n)[ \t]*(\|[^\n]+)(\n[ \t]*[|:-][ \t|:-]*)?$/.exec(text);
+  const [, head = '', line = ''] = found ?? [];
+  if (found === null) return text;
+  const cells =
+    head
+      .replace(/\\.|`[^`]*`/g, '')
+      .replace(/\|[ \t]*$/, '')
+      .split('|').length - 1;
+  const needed = `${head}${/[^\\]\|[ \t]*$/.test(head) ? '' : ' |'}\n|${'---|'.repeat(cells)}`;
+  const isWhole = line.split('|').length >= cells + 2 && line.trimEnd().endsWith('|');
+  return isWhole ? text : `${text.slice(0, text.length - head.length - line.length)}${needed}`;
+}
+
+/** Where the last line of fences ends, and whether one is open there. */
+function lastFence(text: string): Readonly<{ isOpen: boolean; end: number }> {
   let open = '';
-  for (const [, marks = '', rest = ''] of text.matchAll(/^[ \t>]*(`{3,}|~{3,})(.*)$/gm)) {
+  let end = 0;
+  for (const { 0: line, 1: marks = '', 2: rest = '', index } of text.matchAll(
+    /^[ \t>]*(`{3,}|~{3,})(.*)$/gm,
+  )) {
+    const before = open;
     if (open === '') open = rest.includes('`') && marks.startsWith('`') ? '' : marks;
     else if (marks.startsWith(open) && rest.trim() === '') open = '';
+    if (open !== before) end = index + line.length;
   }
-  return open !== '';
+  return { isOpen: open !== '', end };
 }
 
 /** Where the last paragraph, item, heading or row begins. */
@@ -42,8 +72,8 @@ function closed(block: string): string {
     if (ticks !== undefined) {
       const close = closingTicks(block, ticks, index);
       if (close < 0) {
-        const inside = block.slice(index + ticks.length).trim();
-        text = inside === '' ? block.slice(0, index) : `${block}${ticks}`;
+        const inside = block.slice(index + ticks.length).replace(/[\s`]+$/, '');
+        text = inside === '' ? block.slice(0, index) : `${block.slice(0, index)}${ticks}${inside}${ticks}`;
         return closeAll(text, open);
       }
       skipTo = close;
@@ -57,12 +87,25 @@ function closed(block: string): string {
       if (label !== undefined)
         text = `${text.slice(0, label.at)}${label.mark === '[' ? text.slice(label.at + 1) : ''}`;
       return closeAll(text, open);
-    } else if (link !== undefined || end !== undefined) {
+    } else if (link !== undefined) {
       drop(open);
+    } else if (end !== undefined) {
+      const label = drop(open);
+      // An address may follow.
+      if (label?.mark === '[' && index + 1 === block.length) text = withoutBrackets(text, label.at);
+      else if (label !== undefined && index + 1 === block.length) text = block.slice(0, label.at);
     }
     skipTo = Math.max(skipTo, index + all.length);
   }
-  return closeAll(text, open);
+  return closeAll(text.replace(halfMark, ''), open);
+}
+
+/** A tag or an address in angle brackets, a character reference, a backslash. */
+const halfMark =
+  /(?:<(?:[a-z/!][^<>\n]{0,200})?|&(?:#x?[\da-f]{0,6}|a|am|amp|l|lt|g|gt|q|qu|quo|quot|n|nb|nbs|nbsp)?|(?<!\\)(?:\\\\)*\\)$/i;
+
+function withoutBrackets(text: string, at: number): string {
+  return `${text.slice(0, at)}${text.slice(at + 1, -1)}`;
 }
 
 /** The end of the code that begins at `index`; -1: it is open. */

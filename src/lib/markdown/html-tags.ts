@@ -48,11 +48,43 @@ export function isDunder(source: string, next: string): boolean {
   return /^__[a-z][a-z0-9]*(?:_[a-z0-9]+)*__$/.test(source) && !/\w/.test(next);
 }
 
-/** What stands for a piece for which `isTag` or `isDunder` holds. `atEdge`: it begins or ends its line. */
+const formulas = [
+  { open: '\\(', close: '\\)' },
+  { open: '\\[', close: '\\]' },
+  { open: '$$', close: '$$' },
+  { open: '$', close: '$' },
+] as const;
+
+/** Ends before the next one begins, for linear time (S9). */
+export function beginsFormula(source: string): boolean {
+  if (source.length < 3)
+    return formulas.some(({ open }) => open.startsWith(source) || source.startsWith(open));
+  if (/^\$(?!\$)/.test(source)) return !source.slice(1, -1).includes('$');
+  return source.startsWith('$$') || !/^.{2,}\\[([]$/s.test(source);
+}
+
+/** In single dollars and square brackets only with a sign of TeX: prices and escaped brackets are none. */
+export function isFormula(source: string, next: string): boolean {
+  const { open, close } = formulas.find((one) => source.startsWith(one.open)) ?? {};
+  if (open === undefined || !source.endsWith(close ?? '') || source.length <= 2 * open.length) return false;
+  const inner = source.slice(open.length, -open.length);
+  if (inner.trim() === '') return false;
+  const isTex = /[\\^_{=]|^\s*[a-z]\s*$/i.test(inner);
+  if (open !== '$') return isTex || open !== '\\[';
+  return isTex && !/^\s|\s$/.test(inner) && !/\w/.test(next);
+}
+
+function formulaIn(source: string): string {
+  const sides = /^(?:\\.|\$\$?)/.exec(source)?.[0].length ?? 0;
+  return source.slice(sides, -sides).trim().replace(/\s+/g, ' ');
+}
+
+/** What stands for a piece for which `isTag`, `isFormula` or `isDunder` holds. `atEdge`: it begins or ends its line. */
 export function readTag(source: string, atEdge: boolean): readonly (Inline | Tag)[] {
   const { closes, name: written, attributes = '', address, label } = found.exec(source)?.groups ?? {};
   if (address !== undefined) return link(address, text(label));
   if (source.startsWith('_')) return text(source);
+  if (/^[\\$]/.test(source)) return [{ type: 'inlineCode', value: formulaIn(source) }];
   if (written === undefined) return [];
   const name = written.toLowerCase();
   if (name === 'br') return [{ type: 'break' }];

@@ -4,7 +4,7 @@ import type { Code, Construct, Extension, Token } from 'micromark-util-types';
 import { once } from '../async/mutex.ts';
 import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
-import { isDunder, isTag } from './html-tags.ts';
+import { beginsFormula, isDunder, isFormula, isTag } from './html-tags.ts';
 import { simplifyTree } from './simplify-tree.ts';
 import { sanitizeMarkdown } from './sanitize-markdown.ts';
 import { hasVisible, withoutEnd } from '../text/text.ts';
@@ -51,7 +51,7 @@ const options = once((): Options => {
   return {
     extensions: [
       mindMarkEdges(gfm({ singleTilde: false })),
-      { text: { 60: tags }, disable: { null: notWanted } },
+      { text: { 36: formula, 60: tags, 92: formula }, disable: { null: notWanted } },
     ],
     // The transforms would link addresses that an author escaped.
     mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
@@ -127,11 +127,18 @@ const dunder: Construct = {
   previous: (code) => !/\w/.test(character(code)),
 };
 
+/** TeX between dollars, or in its brackets, over several lines too: its backslashes are no escapes. */
+const formula: Construct = {
+  ...literal('formula', beginsFormula, isFormula, true),
+  previous: (code) => !/[\w$\\]/.test(character(code)),
+};
+
 /** Reads on in one line while `mayBe` holds, until it `is`; the tree has it as HTML (`readTag`). */
 function literal(
   name: string,
   mayBe: (source: string) => boolean,
   is: (source: string, next: string) => boolean,
+  overLines = false,
 ): Construct {
   return {
     name,
@@ -149,10 +156,23 @@ function literal(
           effects.exit('htmlText');
           return ok(code);
         }
+        if (overLines && code !== null && code < -2 && code > -6) return line(code);
         source += character(code);
         if (code === null || code < 0 || source.length > longestLiteral || !mayBe(source)) return nok(code);
         effects.consume(code);
         return next;
+      }
+
+      function line(code: Code): ReturnType<typeof ok> {
+        source += ' ';
+        effects.exit('htmlTextData');
+        effects.enter('lineEnding');
+        effects.consume(code);
+        effects.exit('lineEnding');
+        return (after) => {
+          effects.enter('htmlTextData');
+          return next(after);
+        };
       }
     },
   };

@@ -7,13 +7,29 @@ type Definitions = ReadonlyMap<string, string>;
 
 export function simplifyTree(tree: mdast.Root): readonly Block[] {
   const definitions = new Map<string, string>();
-  collectDefinitions(tree, definitions);
+  const used = new Set<string>();
+  collectDefinitions(tree, definitions, used);
+  for (const [label, url] of definitions)
+    if (!used.has(label) && !URL.canParse(url)) definitions.delete(label);
   return toBlocks(tree.children, definitions);
 }
 
-function collectDefinitions(node: mdast.Nodes, found: Map<string, string>): void {
+/** Words that look like the definition of a link: `[Note]: important`. */
+function definitionText({ label, identifier, url, title }: mdast.Definition): string {
+  const words = title ? `${url} "${title}"` : url;
+  return footnoteLabel.test(identifier)
+    ? `${raised(identifier.slice(1))} ${words}`
+    : `[${label ?? identifier}]: ${words}`;
+}
+
+function paragraph(words: string): readonly Block[] {
+  return words === '' ? [] : [{ type: 'paragraph', children: text(words) }];
+}
+
+function collectDefinitions(node: mdast.Nodes, found: Map<string, string>, used: Set<string>): void {
   if (node.type === 'definition' && !found.has(node.identifier)) found.set(node.identifier, node.url);
-  if ('children' in node) for (const child of node.children) collectDefinitions(child, found);
+  if (node.type === 'linkReference' || node.type === 'imageReference') used.add(node.identifier);
+  if ('children' in node) for (const child of node.children) collectDefinitions(child, found, used);
 }
 
 function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions): readonly Block[] {
@@ -26,6 +42,8 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
       case 'heading':
         return [{ type: 'heading', depth: node.depth, children: toInlines(node.children, definitions) }];
       case 'code':
+        // A platform shows no empty block; its info string may be words.
+        if (node.value.trim() === '') return paragraph([node.lang, node.meta].filter(Boolean).join(' '));
         return [
           { type: 'code', lang: /^[\w+#.-]{1,40}/.exec(node.lang ?? '')?.[0] ?? null, value: node.value },
         ];
@@ -51,6 +69,8 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
         ];
       case 'thematicBreak':
         return [{ type: 'thematicBreak' }];
+      case 'definition':
+        return definitions.has(node.identifier) ? [] : paragraph(definitionText(node));
       default:
         return [];
     }
@@ -124,9 +144,9 @@ function beginsLine(after: mdast.PhrasingContent | undefined): boolean {
 function toInline(node: mdast.PhrasingContent, definitions: Definitions): readonly Inline[] {
   switch (node.type) {
     case 'text':
-      return text(node.value);
+      return highlighted(node.value.replace(footnote, (_, number: string) => raised(number)));
     case 'inlineCode':
-      return [{ type: 'inlineCode', value: node.value }];
+      return node.value.trim() === '' ? text(node.value) : [{ type: 'inlineCode', value: node.value }];
     case 'break':
       return [{ type: 'break' }];
     case 'emphasis':
@@ -136,7 +156,12 @@ function toInline(node: mdast.PhrasingContent, definitions: Definitions): readon
     case 'link':
       return link(node.url, toInlines(node.children, definitions));
     case 'linkReference':
-      return link(definitions.get(node.identifier) ?? '', toInlines(node.children, definitions));
+      return link(
+        definitions.get(node.identifier) ?? '',
+        footnoteLabel.test(node.identifier)
+          ? text(raised(node.identifier.slice(1)))
+          : toInlines(node.children, definitions),
+      );
     case 'image':
       return link(node.url, text(node.alt));
     case 'imageReference':
@@ -144,4 +169,18 @@ function toInline(node: mdast.PhrasingContent, definitions: Definitions): readon
     default:
       return [];
   }
+}
+
+const footnoteLabel = /^\^\d{1,3}$/;
+const footnote = /\[\^(\d{1,3})\](?::(?= ))?/g;
+
+function raised(number: string): string {
+  return [...number].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
+}
+
+/** `==words==` are highlighted. */
+function highlighted(value: string): readonly Inline[] {
+  return value
+    .split(/(?<![\w=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\w=])/)
+    .flatMap((piece, index) => (index % 2 === 1 ? mark('strong', text(piece)) : text(piece)));
 }

@@ -97,9 +97,9 @@ function isSame(one: MarkdownDocument, other: MarkdownDocument): boolean {
   return withoutSpace(visibleText(one)) === withoutSpace(visibleText(other));
 }
 
-/** Shows exactly these characters, except white space at line ends. At most three times as long. */
+/** Shows exactly these characters, except white space at line ends. At most three times as long. `\\(` would be TeX. */
 export function escapeMarkdown(text: string): string {
-  const escaped = text.split('\n').map((line) => line.trim().replace(/[!-/:-@[-`{-~]/g, '\\$&'));
+  const escaped = text.split('\n').map((line) => line.trim().replace(/[!-'*-/:-@[\\^-`{-~]/g, '\\$&'));
   return escaped
     .map((line, index) => (line === '' || (escaped[index + 1] ?? '') === '' ? line : `${line}\\`))
     .join('\n');
