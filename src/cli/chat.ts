@@ -195,9 +195,7 @@ function tellBy({ tell }: Pick<Host, 'tell'>): (event: ChannelEvent) => Promise<
 
 function greet({ config, who, once }: Options): void {
   if (once !== undefined || !process.stdin.isTTY) return;
-  print(
-    `${config.bot.name} · you are terminal:${who.user} in a ${who.as} chat · /help, /skills · /exit leaves`,
-  );
+  print(`${config.bot.name} · terminal:${who.user}, ${who.as} chat · /help, /skills · /exit leaves`);
 }
 
 /** Calls reject once the bot has ended (Q9). */

@@ -114,7 +114,9 @@ export function createCommands(deps: {
         )`Hello, I am ${name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
       };
     },
-    help: async (message) => ({ text: helpText(writeIn(message), sayTo(message)) }),
+    help: async (message) => ({
+      text: helpText(writeIn(message), sayTo(message), message.conversation.channel),
+    }),
     skills: async (message) => ({
       text: listSkills(await usable(message), writeIn(message), sayTo(message)),
     }),

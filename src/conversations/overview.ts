@@ -131,10 +131,10 @@ export function startButtons(skills: readonly Skill[]): readonly Button[] {
     .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }
 
-export function helpText(write: WriteHere, say: Say): string {
+/** A terminal has no other places. */
+export function helpText(write: WriteHere, say: Say, channel: string): string {
   return [
-    say`Write to me in a direct message, or mention me in a group.`,
-    '',
+    ...(channel === 'terminal' ? [] : [say`Write to me in a direct message, or mention me in a group.`, '']),
     `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
     `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
     `- ${say`${write('retry')} answers your last question again`}`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTasks } from '../../src/conversations/overview.ts';
+import { describeTasks, helpText } from '../../src/conversations/overview.ts';
+import { sayIn } from '../../src/core/texts/say.ts';
 import type { ListedItem } from '../../src/store/inbox.ts';
 import { makeMessage } from '../support/make-message.ts';
 
@@ -14,4 +15,11 @@ test('A11 the list of tasks names no skill of another person’s run that its re
   assert.match(shown('slack:U7', 'other'), /`abcdef` a run, for `U42`, running/);
   assert.match(shown('slack:U7', 'slowfin'), /`abcdef` slowfin, for `U42`/);
   assert.match(shown('slack:U42'), /`abcdef` slowfin, for `U42`/);
+});
+
+test('H9 help in a terminal speaks of no direct messages or groups', () => {
+  const help = (channel: string) => helpText((name) => `/${name}`, sayIn(undefined), channel);
+  assert.match(help('slack'), /direct message, or mention me/);
+  assert.doesNotMatch(help('terminal'), /direct message|mention|group/);
+  assert.match(help('terminal'), /^- \/skills lists/);
 });
