@@ -120,7 +120,10 @@ test('L1 init writes nothing if a token is refused, a code never comes, or a con
   const wrong = '123456789:AAwrongwrongwrongwrongwrongwrongwrong';
   const refused = await home.run(['init', '--yes', '--telegram-token', wrong, ...root]);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /Telegram refused getMe: 401 Unauthorized\. --offline skips this check/);
+  assert.match(
+    refused.stderr,
+    /Telegram does not know this bot token\. Copy it again from @BotFather \(\/mybots, API Token\)\. --offline/,
+  );
   const good = ['init', '--yes', '--telegram-token', telegram.token, ...root];
   const late = await home.run([...good, '--find-owner', '--wait', '1']);
   assert.match(late.stderr, /^Nobody sent the code within 1 s\.\n$/);
@@ -170,7 +173,7 @@ test(
     terminal.type('\r');
     await terminal.until(/TELEGRAM_BOT_TOKEN is in the environment/);
     terminal.type('\r');
-    await terminal.until(/401 Unauthorized/);
+    await terminal.until(/does not know this bot token\. Copy it again from @BotFather/);
     await terminal.until(/Bot token/);
     terminal.type(`${telegram.token}\r`);
     await terminal.until(/Telegram knows the bot: @test_bot/);
@@ -189,6 +192,112 @@ test(
     assert.match(await file(home, '.env'), new RegExp(`TELEGRAM_BOT_TOKEN=${telegram.token}\n`));
   },
 );
+
+test(
+  'L1 init at a terminal says in the field what is wrong, takes a swapped token for none, and goes back one question by Esc',
+  { skip: noTerminal },
+  async (t) => {
+    const home = await openCliHome(t);
+    const model = await startMessagesServer({ script: () => 'ok', apiKey: 'sk-canary-1' });
+    t.after(() => model.close());
+    const args = ['init', '--telegram-api-root', 'http://127.0.0.1:1'];
+    const erase = '\u007f'.repeat(20);
+    const terminal = await openTerminal(t, home, args, { TERM: 'xterm', NO_COLOR: '1' }, 120);
+    await terminal.until(/Esc goes back one question/);
+    await terminal.until(/What is the bot called/);
+    terminal.type('Bo\r');
+    await terminal.until(/Which language model/);
+    terminal.type('\u001b[B\r');
+    await terminal.until(/Address of the server/);
+    terminal.type('localhost:9\r');
+    await terminal.until(/That is no address of a server/);
+    terminal.type(`${erase}${model.url}\r`);
+    await terminal.until(/Model/);
+    terminal.type('m\u001b');
+    await terminal.until(/Address of the server/);
+    terminal.type(`${model.url}\r`);
+    await terminal.until(/Model/);
+    terminal.type('claude-haiku-5-5\r');
+    await terminal.until(/want a key/);
+    terminal.type('y');
+    await terminal.until(/Key of that server/);
+    terminal.type('sk-canary-1\r');
+    await terminal.until(/The model \S+ answers/);
+    await terminal.until(/Connect Telegram/);
+    terminal.type('\r');
+    await terminal.until(/Bot token/);
+    terminal.type('xapp-1-canary\r');
+    await terminal.until(/Slack app-level token \(xapp-…\)\. Wanted is a Telegram bot token/);
+    terminal.type(`${erase}\r`);
+    await terminal.until(/Connect Telegram/);
+    terminal.type('n');
+    await terminal.until(/Connect Slack/);
+    terminal.type('y');
+    await terminal.until(/From a manifest and a workspace/);
+    await terminal.until(/app-manifest\.yaml/);
+    await terminal.until(/Bot token \(xoxb/);
+    terminal.type('\u001b');
+    await terminal.until(/Connect Slack/);
+    terminal.type('n');
+    await terminal.until(/Start the bot: skillet start/);
+    assert.equal(await terminal.ended, 0);
+    assert.doesNotMatch(terminal.seen(), /canary|%20%20/);
+    const config = await file(home, 'config.toml');
+    assert.match(config, /name = "Bo"/);
+    assert.match(config, new RegExp(`base_url = "${model.url}"`));
+    assert.match(config, /model = "claude-haiku-5-5"/);
+  },
+);
+
+test('L1 A10 init with both channels finds an owner on each', async (t) => {
+  const home = await openCliHome(t);
+  const telegram = await startTelegramServer();
+  const slack = await startSlackServer();
+  t.after(() => Promise.all([telegram.close(), slack.close()]));
+  const ann = telegram.person({ name: 'Ann' });
+  const anna = slack.workspace.addUser('anna');
+  const init = startInit(t, home, [
+    ...['--telegram-token', telegram.token, '--telegram-api-root', telegram.url],
+    ...['--slack-bot-token', slack.tokens.bot, '--slack-app-token', slack.tokens.app],
+    ...['--slack-api-url', slack.url, '--find-owner'],
+  ]);
+  const code = await init.until(/on Telegram or Slack:\n {2}([A-Z0-9]{10})$/m);
+  ann.says(code);
+  slack.people.dm(anna, await init.until(/on Slack:\n {2}([A-Z0-9]{10})\nOn Slack/m));
+  assert.equal(await init.ended, 0, init.said());
+  const config = await file(home, 'config.toml');
+  assert.match(config, new RegExp(`"telegram:${ann.id}", # Ann\n +"slack:${anna.id}", # anna\n`));
+});
+
+test('L1 S2 init refuses a swapped token by its flag, and never prints it', async (t) => {
+  const home = await openCliHome(t);
+  const bot = 'xoxb-1-canary';
+  const app = 'xapp-1-canary';
+  const telegram = '123456:canary';
+  for (const [flags, why] of [
+    [['--telegram-token', bot], /TELEGRAM_BOT_TOKEN: That is a Slack bot token/],
+    [
+      ['--slack-bot-token', app, '--slack-app-token', app],
+      /SLACK_BOT_TOKEN: That is a Slack app-level token/,
+    ],
+    [['--slack-bot-token', bot, '--slack-app-token', bot], /SLACK_APP_TOKEN: That is a Slack bot token/],
+    [['--slack-bot-token', 'xoxp-canary'], /That is another token of Slack/],
+    [['--telegram-token', 'canary'], /That is no token of this kind\. .*@BotFather/],
+    [['--api-key', telegram], /ANTHROPIC_API_KEY: That is a Telegram bot token/],
+  ] as const) {
+    const { code, stderr, stdout } = await home.run(['init', '--yes', '--offline', ...flags]);
+    assert.equal(code, 1, stdout);
+    assert.match(stderr, why);
+    assert.doesNotMatch(stderr + stdout, /canary/);
+  }
+});
+
+test('L1 without a channel the first screen names the guided set-up, and so does the help', async (t) => {
+  const home = await openCliHome(t);
+  const { stdout } = await home.run(['start'], { input: '/skillet-help how do I connect telegram\n/exit\n' });
+  assert.match(stdout, /To connect Telegram or Slack, or a language model:\n {2}skillet init\n/);
+  assert.match(stdout, /skillet init[^]*skillet init/);
+});
 
 test('H4 L1 the manifest of the Slack app, and the page that makes one of it', async (t) => {
   const { run } = await openCliHome(t);

@@ -2,6 +2,7 @@ import { probeSlack } from '../../channels/slack/probe-slack.ts';
 import { probeTelegram } from '../../channels/telegram/probe-telegram.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { slackManifest } from '../slack-manifest.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 import type { SlackAnswer, TelegramAnswer } from './answers.ts';
 import type { Dialog } from './dialog.ts';
 import { takeSecret } from './take-secret.ts';
@@ -18,6 +19,7 @@ export async function askTelegram(dialog: Dialog, flags: WizardFlags): Promise<T
       variable: 'TELEGRAM_BOT_TOKEN',
       question: 'Bot token (write /newbot to @BotFather)',
       again,
+      kind: 'telegram',
     });
     if (token === undefined) return undefined;
     if (flags.offline === true) return { token, apiRoot };
@@ -32,7 +34,12 @@ export async function askTelegram(dialog: Dialog, flags: WizardFlags): Promise<T
         );
       return { token, apiRoot, username: probe.username };
     }
-    refuse(dialog, probe.message);
+    refuse(
+      dialog,
+      probe.refused
+        ? 'Telegram does not know this bot token. Copy it again from @BotFather (/mybots, API Token)'
+        : probe.message,
+    );
   }
 }
 
@@ -44,8 +51,9 @@ export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<Slac
   if (dialog.asks && bot === undefined)
     dialog.say(
       [
-        'Make the app here: choose a workspace, then Create.',
-        slackManifest().link,
+        'Make the app: open https://api.slack.com/apps?new_app=1, choose From a manifest and a workspace.',
+        `On the tab YAML, put the text of this file in the place of what is there: ${slackManifest().path}`,
+        `(A link that fills it in, and is very long: ${skilletHere()} manifest slack --link)`,
         'Then Install to Workspace, and copy the Bot User OAuth Token (OAuth & Permissions).',
         'Under Basic Information, App-Level Tokens, make one with the scope connections:write.',
       ].join('\n'),
@@ -56,6 +64,7 @@ export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<Slac
       variable: 'SLACK_BOT_TOKEN',
       question: 'Bot token (xoxb-…)',
       again,
+      kind: 'slackBot',
     });
     if (botToken === undefined) return undefined;
     const appToken = await takeSecret(dialog, {
@@ -63,6 +72,7 @@ export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<Slac
       variable: 'SLACK_APP_TOKEN',
       question: 'App-level token (xapp-…)',
       again,
+      kind: 'slackApp',
     });
     if (appToken === undefined)
       throw new OperatorError('With --slack-bot-token write --slack-app-token, too.');

@@ -42,10 +42,12 @@ async function takeModel(
       variable: 'ANTHROPIC_API_KEY',
       question: 'API key (console.anthropic.com, API keys)',
       again,
+      kind: 'anthropic',
     });
     return key === undefined ? undefined : { kind, key, model: flags.model ?? claude };
   }
-  const baseUrl = given['base-url'] ?? (await dialog.text('Address of the server', 'http://127.0.0.1:11434'));
+  const baseUrl =
+    given['base-url'] ?? (await dialog.text('Address of the server', 'http://127.0.0.1:11434', wrongAddress));
   const model = given.model ?? (dialog.asks ? await dialog.text('Model', 'qwen3:8b') : undefined);
   if (model === undefined) throw new OperatorError('With --base-url write --model, too.');
   const flag = given['api-key'];
@@ -75,4 +77,11 @@ function settingsOf(answer: ModelAnswer): ModelSettings {
   return answer.kind === 'server'
     ? { model, baseUrl: answer.baseUrl, apiKey: key?.value }
     : { model, apiKey: key?.value };
+}
+
+function wrongAddress(text: string): string | undefined {
+  const { protocol } = URL.parse(text) ?? {};
+  return protocol === 'http:' || protocol === 'https:'
+    ? undefined
+    : 'That is no address of a server. Write one such as http://127.0.0.1:11434.';
 }

@@ -1,14 +1,18 @@
 import { OperatorError } from '../../core/errors.ts';
 import { print } from '../console.ts';
+import { WentBack } from './going-back.ts';
+
+type Wrong = (answer: string) => string | undefined;
 
 /** How the wizard speaks with the person before it. */
 export type Dialog = Readonly<{
   /** False: flags alone say what to do, and what they don't say is left out. */
   asks: boolean;
   say(text: string): void;
-  text(question: string, preset?: string): Promise<string>;
+  /** `preset`: an empty answer means it. `wrong`: why an answer can't be; it is asked for again, in its field. */
+  text(question: string, preset?: string, wrong?: Wrong): Promise<string>;
   /** Not shown while it is typed. */
-  secret(question: string): Promise<string>;
+  secret(question: string, wrong?: Wrong): Promise<string>;
   confirm(question: string, preset: boolean): Promise<boolean>;
   choose<Value extends string>(
     question: string,
@@ -16,6 +20,10 @@ export type Dialog = Readonly<{
   ): Promise<Value>;
   /** Shows that something takes a while. */
   during<Result>(what: string, work: () => Promise<Result>): Promise<Result>;
+  /** The same for what is closed when the questions after it are over. */
+  connect<Result>(what: string, work: () => Promise<Result>): Promise<Result>;
+  /** The last words. */
+  end(text: string): void;
 }>;
 
 /** For scripts. */
@@ -31,25 +39,51 @@ export function flagsOnly(): Dialog {
     confirm: never,
     choose: never,
     during: (_, work) => work(),
+    connect: (_, work) => work(),
+    end: print,
   };
 }
 
-/** At a terminal. Ctrl-C rejects with OperatorError: nothing is written before the end. */
+/** At a terminal. Esc rejects with WentBack. Ctrl-C rejects with OperatorError: nothing is written before the end. */
 export async function atTerminal(): Promise<Dialog> {
   const clack = await import('@clack/prompts');
   function given<Value>(value: Value | typeof clack.CANCEL_SYMBOL): Value {
-    if (clack.isCancel(value)) throw new OperatorError('Stopped: nothing was written.');
-    return value;
+    if (!clack.isCancel(value)) return value;
+    if (pressed === 'escape') throw new WentBack();
+    throw new OperatorError('Stopped: nothing was written.');
   }
-  const filled = (value: string | undefined): string | undefined =>
-    value === undefined || value.trim() === '' ? 'Write something, or press Ctrl-C to stop.' : undefined;
-  clack.intro('Skillet: set-up');
+  async function during<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+    const shown = clack.spinner();
+    shown.start(what);
+    try {
+      return await work();
+    } finally {
+      shown.clear();
+    }
+  }
+  // Both keys mean "cancel" there.
+  let pressed: string | undefined;
+  process.stdin.on('keypress', (_, key: Readonly<{ name?: string }> | undefined) => {
+    pressed = key?.name;
+  });
+  clack.intro('Skillet: set-up. Esc goes back one question, Ctrl-C stops.');
   return {
     asks: true,
     say: (text) => clack.log.message(text),
-    text: async (message, initialValue) =>
-      given(await clack.text({ message, initialValue, validate: filled })).trim(),
-    secret: async (message) => given(await clack.password({ message, validate: filled })).trim(),
+    async text(message, preset = '', wrong = () => undefined) {
+      const validate = (value = ''): string | undefined => {
+        const answer = value.trim() || preset;
+        return answer === '' ? 'Write something, or press Esc to go back.' : wrong(answer);
+      };
+      return given(await clack.text({ message, placeholder: preset, validate })).trim() || preset;
+    },
+    async secret(message, wrong = () => undefined) {
+      const validate = (value = ''): string | undefined =>
+        value.trim() === '' ? undefined : wrong(value.trim());
+      const answer = given(await clack.password({ message, validate }))?.trim() ?? '';
+      if (answer === '') throw new WentBack();
+      return answer;
+    },
     confirm: async (message, initialValue) => given(await clack.confirm({ message, initialValue })),
     async choose(message, options) {
       // The package's own type depends on whether a value is an object.
@@ -59,14 +93,8 @@ export async function atTerminal(): Promise<Dialog> {
       if (found === undefined) throw new Error(`${value} was not offered`);
       return found.value;
     },
-    async during(what, work) {
-      const shown = clack.spinner();
-      shown.start(what);
-      try {
-        return await work();
-      } finally {
-        shown.clear();
-      }
-    },
+    during,
+    connect: during,
+    end: (text) => clack.outro(text),
   };
 }

@@ -18,32 +18,50 @@ export async function findPeople(dialog: Dialog, flags: WizardFlags, answers: An
     group: flags['find-group'] === true || dialog.asks,
   };
   if (!wants.owner && !wants.group) return { owners, groups };
-  await using listening = await dialog.during('Connecting', () => listenFor(answers));
+  await using listening = await dialog.connect('Connecting', () => listenFor(answers));
   const waitMs = (flags.wait ?? defaultWaitSeconds) * 1_000;
-  const allOwners = wants.owner ? [...owners, await findOwner(dialog, answers, listening, waitMs)] : owners;
+  const waiting = { listening, waitMs };
+  const allOwners = wants.owner ? [...owners, ...(await findOwners(dialog, answers, waiting))] : owners;
   const found = wants.group ? await findGroups(dialog, flags, listening, { owners: allOwners, waitMs }) : [];
   return { owners: allOwners, groups: [...groups, ...found] };
 }
 
+type Waiting = Readonly<{ listening: Listening; waitMs: number }>;
+type ChannelName = 'telegram' | 'slack';
+
+const titles: Readonly<Record<ChannelName, string>> = { telegram: 'Telegram', slack: 'Slack' };
+
+/** One on each channel: whoever is known on one alone is a stranger on the other. */
+async function findOwners(dialog: Dialog, answers: Answers, waiting: Waiting): Promise<readonly Named[]> {
+  const connected = (['telegram', 'slack'] as const).filter((name) => answers[name] !== undefined);
+  const first = await findOwner(dialog, answers, { ...waiting, on: connected });
+  const [other] = connected.filter((name) => !first.id.startsWith(`${name}:`));
+  if (other === undefined) return [first];
+  const isThere =
+    !dialog.asks ||
+    (await dialog.confirm(`Are you on ${titles[other]}, too? There you are a stranger so far.`, true));
+  return isThere ? [first, await findOwner(dialog, answers, { ...waiting, on: [other] })] : [first];
+}
+
+/** `on`: where the code counts. */
 async function findOwner(
   dialog: Dialog,
-  { telegram, slack }: Answers,
-  listening: Listening,
-  waitMs: number,
+  { telegram }: Answers,
+  { listening, waitMs, on }: Waiting & Readonly<{ on: readonly ChannelName[] }>,
 ): Promise<Named> {
   const code = newCode();
   const name = telegram?.username;
   dialog.say(
     [
-      'To become its owner, send the bot this code in a direct message:',
+      `To become its owner, send the bot this code in a direct message on ${on.map((one) => titles[one]).join(' or ')}:`,
       `  ${code}`,
-      ...(name === undefined
+      ...(name === undefined || !on.includes('telegram')
         ? []
         : [`On Telegram, open https://t.me/${name}?start=${code} and press Start.`]),
-      ...(slack === undefined ? [] : ['On Slack, look for the app under Apps and write to it.']),
+      ...(on.includes('slack') ? ['On Slack, look for the app under Apps and write to it.'] : []),
     ].join('\n'),
   );
-  const owner = await dialog.during('Waiting for the code', () => listening.owner(code, waitMs));
+  const owner = await dialog.during('Waiting for the code', () => listening.owner({ code, on }, waitMs));
   dialog.say(`The owner is ${owner.name} (${owner.id}).`);
   return owner;
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { envFileOf } from '../../config/load-config.ts';
 import { OperatorError } from '../../core/errors.ts';
-import { print } from '../console.ts';
 import { loadEnvBeside } from '../env-file.ts';
 import { useNetwork } from '../use-network.ts';
 import type { Answers } from './answers.ts';
@@ -10,6 +9,7 @@ import { askSlack, askTelegram } from './ask-channels.ts';
 import { askModel } from './ask-model.ts';
 import { atTerminal, flagsOnly, type Dialog } from './dialog.ts';
 import { findPeople } from './find-people.ts';
+import { withWayBack } from './going-back.ts';
 import { refuseTracked } from './refuse-tracked.ts';
 import type { WizardFlags } from './wizard-flags.ts';
 import { writeFiles } from './write-files.ts';
@@ -24,17 +24,16 @@ export async function init(flags: WizardFlags): Promise<void> {
   const dialog = flags.yes !== true && canAsk ? await atTerminal() : flagsOnly();
   // Before anybody is asked for a token.
   if (dialog.asks) refuseTracked(envFileOf(file));
-  const replace = await mayWrite(file, flags, dialog);
-  const answers = await gather(dialog, flags);
+  const { replace, answers } = await withWayBack(dialog, async (asked) => ({
+    replace: await mayWrite(file, flags, asked),
+    answers: await gather(asked, flags),
+  }));
   const { written } = await writeFiles(file, answers, replace);
   const option = file === path.resolve('config.toml') ? '' : ` --config ${file}`;
-  print(
-    [
-      `Written, readable by you alone: ${written.join(', ')}`,
-      `Look it over: ${skilletHere()} doctor --online${option}`,
-      `Start the bot: ${skilletHere()} start${option}`,
-    ].join('\n'),
+  dialog.say(
+    `Written, readable by you alone: ${written.join(', ')}\nLook it over: ${skilletHere()} doctor --online${option}`,
   );
+  dialog.end(`Start the bot: ${skilletHere()} start${option}`);
 }
 
 async function gather(dialog: Dialog, flags: WizardFlags): Promise<Answers> {

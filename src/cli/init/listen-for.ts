@@ -13,8 +13,8 @@ import { configText } from './config-text.ts';
 /** The real channels, before there is a bot: what arrives is taken, and nothing is stored. */
 export type Listening = AsyncDisposable &
   Readonly<{
-    /** Who sends this code in a direct message. Rejects with OperatorError when the time is over. */
-    owner(code: string, withinMs: number): Promise<Named>;
+    /** Who sends this code in a direct message on one of these channels. Rejects with OperatorError when the time is over. */
+    owner(wanted: Readonly<{ code: string; on: readonly string[] }>, withinMs: number): Promise<Named>;
     /** The next group that one of these people adds the bot to. The same. */
     group(owners: readonly string[], withinMs: number): Promise<Named>;
   }>;
@@ -61,7 +61,7 @@ export async function listenFor(answers: Answers): Promise<Listening> {
   }
 
   return {
-    owner: (code, withinMs) => first(saysCode(code), 'Nobody sent the code', withinMs),
+    owner: (wanted, withinMs) => first(saysCode(wanted), 'Nobody sent the code', withinMs),
     group: (owners, withinMs) => first(addedBy(owners), 'No owner added the bot to a group', withinMs),
     [Symbol.asyncDispose]: stop,
   };
@@ -74,11 +74,12 @@ export function newCode(): string {
   return Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('');
 }
 
-function saysCode(code: string): Wanted {
+function saysCode({ code, on }: Readonly<{ code: string; on: readonly string[] }>): Wanted {
   return async (event, channel) => {
     if (event.type !== 'message') return undefined;
     const { text, chatType, sender, conversation, id } = event.message;
-    if (chatType !== 'private' || sender.kind !== 'person') return undefined;
+    if (chatType !== 'private' || sender.kind !== 'person' || !on.includes(conversation.channel))
+      return undefined;
     if (
       !text
         .toUpperCase()

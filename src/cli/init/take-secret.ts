@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Secret } from './answers.ts';
 import type { Dialog } from './dialog.ts';
+import { wrongToken, type TokenKind } from './token-kinds.ts';
 
 /**
  * A secret from its flag, else from the environment, else asked for. Undefined if nobody has it. `again`: what was there
@@ -8,17 +9,34 @@ import type { Dialog } from './dialog.ts';
  */
 export async function takeSecret(
   dialog: Dialog,
-  given: Readonly<{ flag: string | undefined; variable: string; question: string; again: boolean }>,
+  given: Readonly<{
+    flag: string | undefined;
+    variable: string;
+    question: string;
+    again: boolean;
+    kind?: TokenKind;
+  }>,
 ): Promise<Secret | undefined> {
-  const { flag, variable, question, again } = given;
-  if (!again && flag !== undefined) return ofFlag(flag, variable);
+  const { flag, variable, question, again, kind } = given;
+  const wrong = (value: string): string | undefined =>
+    kind === undefined ? undefined : wrongToken(kind, value);
+  if (!again && flag !== undefined) return fitting(ofFlag(flag, variable), wrong);
   const inEnvironment = process.env[variable];
   if (!again && inEnvironment) {
     const use = !dialog.asks || (await dialog.confirm(`${variable} is in the environment. Use it?`, true));
-    if (use) return { variable, value: inEnvironment, isSet: true };
+    const found = { variable, value: inEnvironment, isSet: true };
+    const problem = use ? wrong(inEnvironment) : undefined;
+    if (problem !== undefined && dialog.asks) dialog.say(`${variable}: ${problem}`);
+    else if (use) return fitting(found, wrong);
   }
   if (!dialog.asks) return undefined;
-  return { variable, value: await dialog.secret(question), isSet: false };
+  return { variable, value: await dialog.secret(question, wrong), isSet: false };
+}
+
+function fitting(secret: Secret, wrong: (value: string) => string | undefined): Secret {
+  const problem = wrong(secret.value);
+  if (problem !== undefined) throw new OperatorError(`${secret.variable}: ${problem}`);
+  return secret;
 }
 
 function ofFlag(flag: string, variable: string): Secret {
