@@ -76,7 +76,7 @@ export async function createTurnContext(
     model: turn.model,
     system: systemOf(turn, { listsSkills: tools.all.includes(useSkill), reportShortage }, deps),
     tools: tools.all,
-    shown: () => shownTools(turn, tools, active),
+    shown: () => shownTools(turn, tools, active, deps.host),
     callTool: callToolOf(turn, { useSkill, tools, active }, deps),
     follow: active.restriction.follow,
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),

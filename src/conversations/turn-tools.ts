@@ -7,9 +7,11 @@ import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
+import type { Host } from '../runs/work-deps.ts';
 import { whoseTitle, whoseWords } from '../memory/whose-words.ts';
 import { routineTools } from '../routines/routine-tools.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
+import { deniesEveryCall } from '../tools/policy.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
 import type { ActiveSkills } from './active-skills.ts';
 import { wasStarted } from './inbox-worker.ts';
@@ -69,12 +71,14 @@ export async function toolsOf(
 }
 
 export function shownTools(
-  { seen, model }: OpenTurn,
+  { seen, model, requester }: OpenTurn,
   { all, others }: TurnTools,
   { restriction }: ActiveSkills,
+  { runtime }: Pick<Host, 'runtime'>,
 ): readonly Tool[] {
   const skillsAtHand = seen.length > 0 || restriction.followed().length > 0;
-  const own = skillsAtHand ? all : others;
+  const isDenied = deniesEveryCall(runtime().config.policy, { requester });
+  const own = (skillsAtHand ? all : others).filter((tool) => !isDenied(tool));
   // `callTool` refuses the rest (T6, M13).
   if (model.bindsThinking === true) return own;
   const allowed = new Set(restriction.names);

@@ -26,6 +26,7 @@ import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '.
 import { createCallTool } from '../tools/call-tool.ts';
 import { withoutDisallowed } from '../tools/disallowed-tools.ts';
 import { ownScript, type ScriptGround } from '../tools/own-script.ts';
+import { deniesEveryCall } from '../tools/policy.ts';
 import type { Questions } from './questions.ts';
 import type { RunContext, RunInput, RunPlace } from './run-skill.ts';
 import {
@@ -90,7 +91,8 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const [readOwn, ...files] = plain;
   const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
   const callTool = callToolOf(input, { all, ceiling, plan }, deps);
-  const { redact, rules, models } = host.runtime();
+  const { redact, rules, models, config } = host.runtime();
+  const isDenied = deniesEveryCall(config.policy, { skill: skill.name, requester: context.requester });
   const { files: listed, cut } = listSkillFiles(skill);
   return {
     ok: true,
@@ -106,7 +108,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
     body: { text: redact(ready.body.text), filled: ready.body.substituted },
     files: listed.map((file) => redact(file)),
     filesCut: cut,
-    tools: all.filter(({ name }) => ceiling.names.includes(name)),
+    tools: all.filter((tool) => ceiling.names.includes(tool.name) && !isDenied(tool)),
     callTool,
     clear: () => clearScratch(plan.folders, run.id, deps),
   };

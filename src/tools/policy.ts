@@ -1,6 +1,6 @@
 import { listsId } from '../access/chat-migrations.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { Requester, Risk, Tool } from '../core/tool.ts';
+import { risks, type Requester, type Risk, type Tool } from '../core/tool.ts';
 
 const globbing = /[*?[]/;
 
@@ -45,6 +45,19 @@ export function decidePolicy(
     action: of.marked && action === 'allow' ? 'confirm' : action,
     eachTime: of.marked || of.risk === 'critical' || ruled !== undefined,
     fourEyes: fitting.some(({ fourEyes }) => fourEyes === true),
+  };
+}
+
+/** Tools of which every call is refused, whatever its input: a model need not see them (T8). */
+export function deniesEveryCall(
+  policy: Policy,
+  of: Readonly<{ skill?: string; requester: Requester }>,
+): (tool: Tool) => boolean {
+  return (tool) => {
+    const dependsOnInput = tool.terms !== undefined || tool.now !== undefined;
+    return (dependsOnInput ? risks : [riskOf(tool)]).every(
+      (risk) => decidePolicy(policy, { ...of, tool: tool.name, risk, marked: false }).action === 'deny',
+    );
   };
 }
 

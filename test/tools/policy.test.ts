@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { risks } from '../../src/core/tool.ts';
-import { decidePolicy, type Policy, type PolicyAction, type PolicyRule } from '../../src/tools/policy.ts';
+import {
+  decidePolicy,
+  deniesEveryCall,
+  type Policy,
+  type PolicyAction,
+  type PolicyRule,
+} from '../../src/tools/policy.ts';
+import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { toolContext } from '../support/tool-context.ts';
 
 const { requester } = toolContext();
@@ -71,4 +79,27 @@ test('T8 a rule for a chat or a sender fits no other', () => {
   const of = { tool: 'bash', risk: 'moderate', requester, marked: false } as const;
   for (const rule of [{ chat: 'telegram:-999' }, { sender: 'telegram:999' }])
     assert.equal(decidePolicy(policyOf('confirm', [{ ...rule, action: 'allow' }]), of).action, 'confirm');
+});
+
+test('T8 a tool is out of sight only if no input of it could be allowed or asked for', () => {
+  const tool = defineTool({
+    ...{ name: 'notes_wipe', description: 'x', input: z.object({}), traits: readOnly, risk: 'critical' },
+    run: async () => assert.fail('it is not called'),
+  });
+  const byInput: Tool = { ...tool, terms: async () => ({ risk: 'safe' }) };
+  const seen = (policy: Policy, of: Tool, skill?: string): boolean =>
+    !deniesEveryCall(policy, { requester, ...(skill === undefined ? {} : { skill }) })(of);
+  const critical: Policy = { ...policyOf('allow', []), critical: 'deny' };
+  assert.equal(seen(critical, tool), false);
+  assert.equal(seen(critical, byInput), true, 'its risk depends on the input');
+  assert.equal(seen(policyOf('deny', []), byInput), false);
+  assert.equal(seen({ ...critical, rules: [{ tool: 'notes_*', action: 'confirm' }] }, tool), true);
+  const rule = { tool: 'notes_*', action: 'deny' } as const;
+  for (const one of [tool, byInput]) {
+    assert.equal(seen(policyOf('allow', [rule]), one), false);
+    assert.equal(seen(policyOf('allow', [{ ...rule, skill: 'notes' }]), one), true);
+    assert.equal(seen(policyOf('allow', [{ ...rule, skill: 'notes' }]), one, 'notes'), false);
+    assert.equal(seen(policyOf('allow', [{ ...rule, sender: 'telegram:4711' }]), one), true);
+    assert.equal(seen(policyOf('allow', [{ ...rule, sender: requester.sender }]), one), false);
+  }
 });
