@@ -4,7 +4,7 @@ import { slugOf } from '../core/skill.ts';
 import type { Log } from '../lib/log.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import { dropReplaced, removeWritten } from '../skills/prepare-draft.ts';
-import { type WrittenSkill, type WrittenSkills } from '../skills/written-skills.ts';
+import type { SkillAsker, WrittenSkill, WrittenSkills } from '../skills/written-skills.ts';
 import { marker } from '../skills/written-marker.ts';
 
 export type ApprovalOutcome = Readonly<{
@@ -17,25 +17,34 @@ export type ApprovalOutcome = Readonly<{
 export type SkillApprovals = Readonly<{
   records(): Promise<readonly WrittenSkill[]>;
   /** With `version` only if the files are unchanged. */
-  enable(name: string, version?: string): Promise<ApprovalOutcome>;
+  enable(name: string, version?: string, by?: string): Promise<ApprovalOutcome>;
   /** `restored`: the version before is back. `changed`: edited by hand, so the files stay. */
   discard(name: string, version?: string): Promise<ApprovalOutcome>;
   nameOf(version: string): Promise<string | undefined>;
+  /** Nobody of this id is told of a skill any more (Q12). */
+  forget(sender: string): Promise<void>;
 }>;
+
+/** `by`: who enabled it; undefined for the command line. */
+export type TellAsker = (
+  of: Pick<WrittenSkill, 'name' | 'at'> & Readonly<{ asker: SkillAsker }>,
+  by: string | undefined,
+) => Promise<void>;
 
 /** Fits a button; long enough to be unique. */
 export function versionOf(hash: string): string {
   return hash.slice(0, 32);
 }
 
-/** `onChange`: after each change, to read the skills again. */
+/** `onChange`: after each change, to read the skills again. `tellAsker`: absent while no bot runs. */
 export function createSkillApprovals(options: {
   root: string;
   written: WrittenSkills;
   onChange(): Promise<unknown>;
+  tellAsker?: TellAsker;
   log: Log;
 }): SkillApprovals {
-  const { root, written, onChange, log } = options;
+  const { root, written, onChange, tellAsker, log } = options;
   const hashOf = (name: string): string | undefined => hashSkill(path.join(root, name))?.hash;
 
   async function judge(
@@ -59,12 +68,18 @@ export function createSkillApprovals(options: {
 
   return {
     records: async () => [...(await written.all()).values()],
-    enable: (name, version) =>
-      judge(name, version, async (record, hash) => {
+    async enable(asked, version, by) {
+      let of: WrittenSkill | undefined;
+      const decided = await judge(asked, version, async (record, hash) => {
+        of = record;
         await written.set({ ...record, approved: hash });
-        await dropReplaced(root, name);
+        await dropReplaced(root, record.name);
         return 'enabled';
-      }),
+      });
+      const asker = of && (await written.askers.take(of.name));
+      if (of !== undefined && asker !== undefined) await tellAsker?.({ ...of, asker }, by);
+      return decided;
+    },
     discard: (name, version) =>
       judge(name, version, async (record, hash) => {
         if (!record.hashes.includes(hash)) return 'changed';
@@ -82,6 +97,7 @@ export function createSkillApprovals(options: {
       const records = [...(await written.all()).values()];
       return records.find(({ hashes }) => hashes.some((hash) => versionOf(hash) === version))?.name;
     },
+    forget: written.askers.forget,
   };
 }
 

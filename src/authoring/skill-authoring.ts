@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { listsId } from '../access/chat-migrations.ts';
+import type { AccessContext } from '../access/decide-skill.ts';
+import type { WriteCommand } from '../core/channel.ts';
 import type { Users } from '../access/users.ts';
 import { createSkillApprovals, type SkillApprovals } from './approve-skill.ts';
 import { createAskAboutSkill } from './ask-about-skill.ts';
+import { createTellAsker } from './tell-asker.ts';
 import { createWriteSkill } from './write-skill.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
@@ -52,7 +55,9 @@ export function createSkillAuthoring(options: {
   store: Pick<Store, 'keyed' | 'files' | 'commit'>;
   runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'rescan'>;
-  users: Pick<Users, 'isOwner'>;
+  users: Pick<Users, 'isOwner' | 'mayAct'>;
+  accessOf: AccessContext;
+  writeCommand: WriteCommand;
   replies: Replies;
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
@@ -68,10 +73,11 @@ export function createSkillAuthoring(options: {
     (await users.isOwner(sender)) || listsId(approvers(), sender);
   const given = (name: string): readonly string[] =>
     Object.keys(runtime().config.skills.byName[name]?.env ?? {});
+  const tellAsker = createTellAsker({ ...options, registry: rescan });
   const ask = createAskAboutSkill({ root, store, replies, mayApprove, approvers, given });
   return {
     writing: createWriteSkill({ root, written, rescan, mayApprove, ask, otherTools, clock, log }),
-    approvals: createSkillApprovals({ root, written, onChange: rescan, log }),
+    approvals: createSkillApprovals({ root, written, onChange: rescan, tellAsker, log }),
     mayApprove,
     async asItStands(skill) {
       if (skill.origin !== 'workspace' || !skill.access.approved) return skill;

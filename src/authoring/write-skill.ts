@@ -10,7 +10,7 @@ import { checkDraft, isThere, prepareDraft, type SkillDraft } from '../skills/pr
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
 import type { Registry } from '../skills/registry.ts';
-import type { WrittenSkill, WrittenSkills } from '../skills/written-skills.ts';
+import type { SkillAsker, WrittenSkill, WrittenSkills } from '../skills/written-skills.ts';
 import type { SkillWriting } from './skill-authoring.ts';
 import { builtInNames } from '../core/built-in-tools.ts';
 import { parseAllowedTools } from '../tools/allowed-tools.ts';
@@ -90,6 +90,7 @@ export function createWriteSkill(options: {
     };
     // Before the files, so they are never taken for a person's.
     await written.set(next);
+    await written.askers.set(name, askerOf(requester));
     if (isSame) await prepared.discard();
     else await prepared.switchIn(now !== undefined && now === record?.approved);
     await rescan();
@@ -125,6 +126,11 @@ function originOf({ words, by }: Provenance, before: WrittenSkill | undefined): 
   return words === 'typed' && before !== undefined && before.from?.words !== 'typed'
     ? before.from
     : { words, by };
+}
+
+function askerOf({ conversation, chatType, external, ...person }: Requester): SkillAsker {
+  const { sender: id, name = '', kind, language } = person;
+  return { conversation, chatType, external, sender: { id, name, kind, language } };
 }
 
 /** Does not reveal the person. */

@@ -63,6 +63,8 @@ export function createFeatures(base: Base, parts: BotParts): Features {
       ...host,
       library,
       users,
+      accessOf: people.accessOf,
+      writeCommand: chat.writeCommand,
       replies: chat.replies,
       otherTools: tools.outside.names,
     }),

@@ -13,6 +13,7 @@ import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 import type { StandingRules } from '../approvals/standing-rules.ts';
+import type { SkillApprovals } from '../authoring/approve-skill.ts';
 
 type ForgottenPerson = Readonly<{
   forgotten: string;
@@ -36,6 +37,7 @@ export function createForgetSomebody(options: {
     users: Pick<Users, 'forget'>;
     pairing: Pick<Pairing, 'forget'>;
     rules: Pick<StandingRules, 'forget'>;
+    approvals: Pick<SkillApprovals, 'forget'>;
     capabilities: Pick<CapabilityRecords, 'forget'>;
     settings: Pick<ChatSettings, 'forget'>;
     files: Pick<KeptFiles, 'forget'>;
@@ -47,7 +49,7 @@ export function createForgetSomebody(options: {
   log: Log;
 }): ForgetSomebody {
   const { store, access, audit, waitMs, clock, log } = options;
-  const { users, pairing, rules, capabilities, settings, files } = options.kept;
+  const { users, pairing, rules, approvals, capabilities, settings, files } = options.kept;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -73,6 +75,7 @@ export function createForgetSomebody(options: {
     const paired = await users.forget(sender);
     const asked = await pairing.forget(sender);
     await rules.forget(sender);
+    await approvals.forget(sender);
     await stopWork(sender);
     // Before the rows: the store then clears deleted values from the disk.
     await audit.forget([sender]);

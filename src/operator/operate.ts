@@ -84,7 +84,7 @@ export function createOperate(
   const { host, people, access, rules, approvals, mcp, capabilities, files, inForce, running } = parts;
   const forget = createForgetSomebody({
     ...host,
-    kept: { ...people, rules, capabilities, files },
+    kept: { ...people, rules, approvals, capabilities, files },
     access,
     waitMs: isAlone ? 0 : forgetWaitMs,
   });

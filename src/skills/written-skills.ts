@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { chatTypes } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
 import { storedOrigin, type Origin } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
+import { storedConversation, storedSender } from '../store/stored-message.ts';
 import { hashSkill } from './install/hash-skill.ts';
 import { marker } from './written-marker.ts';
 
@@ -14,6 +17,13 @@ const shape = z.object({
   at: z.number(),
   approved: z.string().optional(),
   from: storedOrigin.optional(),
+});
+
+const storedAsker = z.object({
+  conversation: storedConversation,
+  chatType: z.enum([...chatTypes, 'unknown']),
+  external: z.boolean(),
+  sender: storedSender,
 });
 
 /** Of a skill that the bot wrote (D9). */
@@ -30,6 +40,9 @@ export type WrittenSkill = Readonly<{
   from?: Origin;
 }>;
 
+/** Who waits to hear that a skill is enabled. */
+export type SkillAsker = Pick<Message, 'conversation' | 'chatType' | 'external' | 'sender'>;
+
 /** Every call rejects if the store can't be read. */
 export type WrittenSkills = Readonly<{
   all(): Promise<ReadonlyMap<string, WrittenSkill>>;
@@ -38,7 +51,17 @@ export type WrittenSkills = Readonly<{
   delete(name: string): Promise<boolean>;
   /** Other processes' newest versions are in `root` afterwards, and this one's in the store (Q14). */
   bring(root: string): Promise<void>;
+  /** Apart from the records, which name nobody. */
+  askers: Readonly<{
+    set(name: string, asker: SkillAsker): Promise<void>;
+    /** Once. */
+    take(name: string): Promise<SkillAsker | undefined>;
+    forget(sender: string): Promise<void>;
+  }>;
 }>;
+
+/** Then nobody waits for it any more. */
+const askersMs = 90 * 86_400_000;
 
 /** False: written by the bot and not enabled. */
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;
@@ -46,6 +69,7 @@ export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean
 /** An unreadable record approves nothing. */
 export function createWrittenSkills(store: Pick<Store, 'keyed' | 'files'>): WrittenSkills {
   const stored = store.keyed('written-skills');
+  const askers = store.keyed('skill-askers');
 
   async function all(): Promise<ReadonlyMap<string, WrittenSkill>> {
     const found = new Map<string, WrittenSkill>();
@@ -69,6 +93,20 @@ export function createWrittenSkills(store: Pick<Store, 'keyed' | 'files'>): Writ
       await stored.set(record.name, record);
     },
     delete: (name) => stored.delete(name),
+    askers: {
+      async set(name, asker) {
+        await askers.set(name, asker, askersMs);
+      },
+      async take(name) {
+        const read = storedAsker.safeParse(await askers.get<unknown>(name));
+        await askers.delete(name);
+        return read.data;
+      },
+      async forget(sender) {
+        for await (const [name, value] of askers.iterator())
+          if (storedAsker.safeParse(value).data?.sender.id === sender) await askers.delete(String(name));
+      },
+    },
   };
 }
 

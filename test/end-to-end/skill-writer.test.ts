@@ -94,6 +94,7 @@ test('D9 H14 who asks is not who decides: owners and approvers are asked, a pres
   assert.equal(told, 'Only an owner or an approver can decide that.');
   paul.presses(forPaul.id, 'Enable');
   await telegram.until('the outcome', () => paul.dm.sent().some(({ text }) => /Enabled: greet/.test(text)));
+  await eve.dm.nextMessage('greet is enabled. To use it, write /greet.');
   eve.says('/greet Bob');
   await eve.dm.nextMessage('Good day, Bob!');
   olga.presses(forOlga.id, 'Verwerfen');

@@ -52,7 +52,13 @@ async function operateHere(t: TestContext, folder: string, isRunning = true): Pr
     people: createPeople(host, { access }),
     access,
     rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
-    approvals: { records: async () => [], enable: nothing, discard: nothing, nameOf: nothing },
+    approvals: {
+      records: async () => [],
+      enable: nothing,
+      discard: nothing,
+      nameOf: nothing,
+      forget: nothing,
+    },
     mcp: { list: async () => [], agree: nothing, editions: async () => new Map() },
     capabilities: {
       forget: async () => 0,

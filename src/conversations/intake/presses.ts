@@ -178,7 +178,7 @@ async function decideSkill(
   }
   const name = await approvals.nameOf(version);
   const decide = verdict === 'enable' ? approvals.enable : approvals.discard;
-  const decided = name === undefined ? undefined : await decide(name, version);
+  const decided = name === undefined ? undefined : await decide(name, version, pressed.sender.id);
   return show(pressed, skillOutcome(decided, say), deps);
 }
 
