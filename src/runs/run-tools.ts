@@ -1,9 +1,8 @@
-import { lstatSync } from 'node:fs';
-import path from 'node:path';
 import type { Folders } from '../folders/folders.ts';
 import type { WhoseWords } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import { risks, type Requester, type Tool } from '../core/tool.ts';
+import { isHidden } from '../sandbox/own-entries.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
@@ -136,7 +135,7 @@ export function scriptGround(
       const script = readSkillFile(skill, file);
       return script.ok ? script.text : undefined;
     },
-    hides: (name) => lstatSync(path.join(scratch, name), { throwIfNoEntry: false }) !== undefined,
+    hides: (file) => isHidden(scratch, file),
   };
 }
 

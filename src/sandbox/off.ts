@@ -6,7 +6,7 @@ import { hasProgram, searchedFolders } from './inside-sandbox.ts';
 import { limitsCommand } from './limits/kernel-limits.ts';
 import { createRunner, runLimited, type Runner } from './limits/run-limited.ts';
 import { openCapabilitySocket } from './open-capability-socket.ts';
-import { ownEntries, placeEntries } from './own-entries.ts';
+import { placeEntries } from './own-entries.ts';
 import { installProgram } from './packages/debian-packages.ts';
 import {
   pausing,
@@ -42,7 +42,7 @@ async function runHere(
   const { cap } = pausing(request.cap, deadline);
   const capSocket =
     cap === undefined ? undefined : await openCapabilitySocket(cap, { node: process.execPath });
-  const removeEntries = placeEntries(request, ownEntries(request), 'link');
+  const own = placeEntries(request, 'link');
   try {
     const reached = [
       ...(capSocket === undefined ? [] : [capSocket.folder]),
@@ -62,7 +62,7 @@ async function runHere(
       { limits, runner, kill: killTree, deadline },
     );
   } finally {
-    removeEntries();
+    own.remove();
     await capSocket?.close();
   }
 }

@@ -1,7 +1,13 @@
 import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmdirSync,
   symlinkSync,
   unlinkSync,
@@ -9,7 +15,7 @@ import {
   type Stats,
 } from 'node:fs';
 import path from 'node:path';
-import { enterFolder, unlessRefused } from '../lib/files/open-inside.ts';
+import { enterFolder, openInside, unlessRefused } from '../lib/files/open-inside.ts';
 import type { SandboxRequest } from './sandbox.ts';
 
 /** A file or folder of the skill that commands find in the working folder. `names`: its path below both. */
@@ -55,15 +61,19 @@ function lookInto(scratch: string, names: readonly string[]): 'none' | 'folder' 
   }
 }
 
+/** What a command finds in its working folder. `mounts`: read-only, where `placeEntries` made a place for them. */
+type Placed = Readonly<{ mounts: readonly OwnEntry[]; remove(): void }>;
+
 /**
- * Makes an empty entry in the working folder for each, where it can be mounted, or a `link` where nothing is mounted.
- * The result removes them; what the command put in their place stays.
+ * Shows a skill's entries in the working folder (R5). Small ones are copied, so that a command may write beside them;
+ * larger ones get an empty place where they can be mounted, or a `link`, or `nothing`. `remove` takes away what the
+ * command left as it was.
  */
 export function placeEntries(
-  { scratch }: Pick<SandboxRequest, 'scratch'>,
-  entries: readonly OwnEntry[],
-  as: 'point' | 'link' = 'point',
-): () => void {
+  request: Pick<SandboxRequest, 'skillDirectory' | 'scratch'>,
+  others: 'point' | 'link' | 'nothing',
+): Placed {
+  const { scratch } = request;
   const each = (names: readonly string[], work: (place: string) => void): void => {
     const entered = enterFolder(scratch, names.slice(0, -1));
     if (entered === undefined) return;
@@ -73,20 +83,113 @@ export function placeEntries(
       entered.leave();
     }
   };
-  for (const { source, names, isFolder } of entries)
+  const { small, large } = bySize(ownEntries(request));
+  const made = new Map<Copied, string>();
+  for (const one of small)
+    each(one.names, (place) => {
+      if (one.isFolder) mkdirSync(place, { mode: 0o755 });
+      else copyFileSync(one.source, place, constants.COPYFILE_EXCL);
+      if (!one.isFolder) chmodSync(place, one.mode);
+      made.set(one, stampOf(place));
+    });
+  for (const { source, names, isFolder } of others === 'nothing' ? [] : large)
     each(names, (place) => {
-      if (as === 'link') symlinkSync(source, place);
+      if (others === 'link') symlinkSync(source, place);
       else if (isFolder) mkdirSync(place, { mode: pointModes.folder });
       else writeFileSync(place, '', { mode: pointModes.file, flag: 'wx' });
     });
-  return () => {
-    for (const { names } of entries)
-      each(names, (place) => {
-        const stats = lstatSync(place);
-        if (as === 'link' ? stats.isSymbolicLink() : isPoint(stats))
-          (stats.isDirectory() ? rmdirSync : unlinkSync)(place);
-      });
+  return {
+    mounts: large,
+    remove() {
+      for (const { names } of large)
+        each(names, (place) => {
+          const stats = lstatSync(place);
+          if (others === 'link' ? stats.isSymbolicLink() : isPoint(stats))
+            (stats.isDirectory() ? rmdirSync : unlinkSync)(place);
+        });
+      for (const one of small.toReversed())
+        each(one.names, (place) => {
+          // A folder goes if nothing is left in it.
+          if (one.isFolder) rmdirSync(place);
+          else if (made.get(one) === stampOf(place) || isSame(one, scratch)) unlinkSync(place);
+        });
+    },
   };
+}
+
+/** Copied for each command, so in all no more than this. */
+const mostCopies = 50;
+const mostBytes = 500_000;
+
+type Copied = OwnEntry & Readonly<{ mode: number; size: number }>;
+
+function bySize(
+  entries: readonly OwnEntry[],
+): Readonly<{ small: readonly Copied[]; large: readonly OwnEntry[] }> {
+  const small: Copied[] = [];
+  const large: OwnEntry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const within = unlessRefused(() => allWithin(entry, mostCopies - small.length));
+    const size = within?.reduce((sum, one) => sum + one.size, 0) ?? 0;
+    if (within === undefined || bytes + size > mostBytes) {
+      large.push(entry);
+      continue;
+    }
+    small.push(...within);
+    bytes += size;
+  }
+  return { small, large };
+}
+
+/** A folder before what it holds. Undefined if that is more than `most`, or holds links, which could lead out. */
+function allWithin(entry: OwnEntry, most: number): readonly Copied[] | undefined {
+  const found: Copied[] = [];
+  const waiting = [entry];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    const { source, names } = one;
+    const stats = lstatSync(source);
+    const isFolder = stats.isDirectory();
+    if ((!isFolder && !stats.isFile()) || found.length >= most || stats.size > mostBytes) return undefined;
+    found.push({
+      source,
+      names,
+      isFolder,
+      mode: (stats.mode & 0o111) === 0 ? 0o644 : 0o755,
+      size: stats.size,
+    });
+    if (isFolder)
+      for (const name of readdirSync(source))
+        waiting.push({ source: path.join(source, name), names: [...names, name], isFolder: false });
+  }
+  return found;
+}
+
+/** Changes with whatever is done to a file. */
+function stampOf(place: string): string {
+  const { ino, ctimeNs } = lstatSync(place, { bigint: true });
+  return `${ino} ${ctimeNs}`;
+}
+
+/** Whether a copy holds what it held when it was made. */
+function isSame({ source, names, mode, size }: Copied, scratch: string): boolean {
+  const descriptor = openInside({ root: scratch, names }, { alone: true });
+  if (descriptor === undefined) return false;
+  try {
+    const stats = fstatSync(descriptor);
+    if (stats.size !== size || (stats.mode & 0o7777) !== mode) return false;
+    return readFileSync(descriptor).equals(readFileSync(source));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether the run has something of its own where a path of the skill leads. */
+export function isHidden(scratch: string, file: string): boolean {
+  const names = file.split('/');
+  const found = names.map((_, at) => lookInto(scratch, names.slice(0, at + 1)));
+  const end = found.findIndex((what) => what !== 'folder');
+  return found[end] !== 'none';
 }
 
 function isPoint(stats: Stats): boolean {

@@ -6,8 +6,8 @@ export type ScriptGround = Readonly<{
   seen: string;
   /** A skill file's text by its path. */
   read(path: string): string | undefined;
-  /** Whether the working directory has this entry. */
-  hides(name: string): boolean;
+  /** Whether the working directory has a file of the run at this path. */
+  hides(path: string): boolean;
 }>;
 
 /**
@@ -26,7 +26,7 @@ export function ownScript(
   const path = inSkill(written, seen);
   if (path === undefined || (by.length === 0 && !written.includes('/'))) return undefined;
   const [name = ''] = path.split('/');
-  if (!written.startsWith('/') && (name === '..' || (there === 0 && hides(name)))) return undefined;
+  if (!written.startsWith('/') && (name === '..' || (there === 0 && hides(path)))) return undefined;
   const text = read(path);
   const program = text === undefined ? undefined : scriptCommand(path, text)?.program;
   return program !== undefined && runsAlike(by, program) ? { path, args } : undefined;

@@ -4,6 +4,14 @@ const bubblewrap = 'sandbox/bubblewrap-arguments.test.ts';
 
 /** What commands may see and do (T9). Noticed by tests that start no command: what a changed sandbox lets out would do harm here. */
 export const sandboxMutations = [
+  ...changesOf('sandbox/own-entries.ts', 'sandbox/own-entries.test.ts', [
+    [
+      'what a command made of a file of the skill is lost',
+      'made.get(one) === stampOf(place) || isSame(one, scratch)',
+      'true',
+    ],
+    ['a link in a folder of the skill is followed', '(!isFolder && !stats.isFile()) || ', ''],
+  ]),
   ...changesOf('sandbox/bubblewrap/bubblewrap-arguments.ts', bubblewrap, [
     ['commands have the network', ", '--unshare-net'", ''],
     ['commands see the host’s processes', "'--unshare-pid', ", ''],

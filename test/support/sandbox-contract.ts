@@ -176,31 +176,79 @@ export function testSandboxContract(name: string, { open, skip = false, contains
   );
 
   test(
-    `R5 T9 ${name}: in the working folder the skill's files can't be written, moved or removed`,
+    `R5 T9 ${name}: in the working folder a command may write over and beside the skill's files, and the skill stays as it is`,
+    { skip },
+    async () => {
+      const ground = await prepare('');
+      await mkdir(path.join(ground.skill, 'scripts'));
+      await mkdir(path.join(ground.skill, 'assets/deep'), { recursive: true });
+      await writeFile(path.join(ground.skill, 'scripts/make.sh'), 'echo MADE\n', { mode: 0o755 });
+      await writeFile(path.join(ground.skill, 'assets/deep/logo.txt'), 'LOGO\n');
+      await writeFile(path.join(ground.skill, 'package.json'), '{}\n');
+      const commands: readonly (readonly [command: string, printed: string])[] = [
+        [
+          'mkdir -p scripts && echo "echo NEW" > scripts/new.sh && sh scripts/new.sh && ./scripts/make.sh',
+          'NEW\nMADE\n',
+        ],
+        ['touch assets/out.png; cat assets/deep/logo.txt', 'LOGO\n'],
+        ['echo more >> package.json; cat package.json', '{}\nmore\n'],
+        ['cat package.json; sh scripts/new.sh; ls scripts', '{}\nmore\nNEW\nmake.sh\nnew.sh\n'],
+        ['echo "echo OTHER" > scripts/make.sh; sh scripts/make.sh', 'OTHER\n'],
+        ['rm assets/deep/logo.txt; sh scripts/make.sh', 'OTHER\n'],
+        ['cat assets/deep/logo.txt; touch assets/deep/logo.txt', 'LOGO\n'],
+      ];
+      for (const [command, printed] of commands) {
+        const outcome = exited(await run(ground, { argv: ['sh', '-c', command] }));
+        assert.equal(outcome.stdout, printed, `${command}: ${outcome.stderr}`);
+      }
+      assert.deepEqual((await readdir(ground.scratch, { recursive: true })).sort(), [
+        ...['assets', 'assets/out.png', 'package.json', 'scripts', 'scripts/make.sh', 'scripts/new.sh'],
+      ]);
+      assert.deepEqual(await readdir(path.join(ground.skill, 'scripts')), ['make.sh']);
+      assert.equal(await readFile(path.join(ground.skill, 'scripts/make.sh'), 'utf8'), 'echo MADE\n');
+      assert.equal(await readFile(path.join(ground.skill, 'package.json'), 'utf8'), '{}\n');
+      assert.deepEqual(await readdir(path.join(ground.skill, 'assets/deep')), ['logo.txt']);
+    },
+  );
+
+  test(
+    `R5 T9 ${name}: larger files of the skill stand in the working folder read-only`,
+    { skip: contained },
+    async () => {
+      const ground = await prepare('');
+      await mkdir(path.join(ground.skill, 'data'));
+      await writeFile(path.join(ground.skill, 'data/large.txt'), 'LARGE\n'.repeat(200_000));
+      for (const command of [
+        'echo x > data/large.txt',
+        'echo x > data/new',
+        'rm data/large.txt',
+        'mv data/large.txt data/other',
+        'mv data moved',
+        'mkdir data/sub',
+        'chmod 777 data/large.txt',
+        'cp main.sh data/large.txt',
+        'ln -s /etc data/link',
+      ]) {
+        const outcome = exited(await run(ground, { argv: ['sh', '-c', `${command} && echo done`] }));
+        assert.equal(outcome.stdout, '', command);
+      }
+      const read = exited(await run(ground, { argv: ['sh', '-c', 'head -1 data/large.txt'] }));
+      assert.equal(read.stdout, 'LARGE\n');
+      assert.deepEqual(await readdir(path.join(ground.skill, 'data')), ['large.txt']);
+      assert.deepEqual(await readdir(ground.scratch), []);
+    },
+  );
+
+  test(
+    `R5 T9 ${name}: a link that a command leaves leads the removal of what was shown nowhere`,
     { skip: contained },
     async () => {
       const ground = await prepare('');
       await mkdir(path.join(ground.skill, 'scripts'));
       await writeFile(path.join(ground.skill, 'scripts/make.sh'), 'echo MADE\n');
-      for (const command of [
-        'echo x > scripts/make.sh',
-        'echo x > scripts/new',
-        'rm scripts/make.sh',
-        'mv scripts/make.sh scripts/other',
-        'mv scripts moved',
-        'mkdir scripts/sub',
-        'chmod 777 scripts/make.sh',
-        'cp main.sh scripts/make.sh',
-        'ln -s /etc scripts/link',
-      ]) {
-        const outcome = exited(await run(ground, { argv: ['sh', '-c', `${command} && echo done`] }));
-        assert.equal(outcome.stdout, '', command);
-      }
-      // A link in the place of a folder of the run leads the removal of what was shown nowhere.
-      await mkdir(path.join(ground.scratch, 'scripts'));
-      await writeFile(path.join(ground.scratch, 'scripts/own'), '');
-      await writeFile(path.join(ground.beside, 'make.sh'), '');
+      await writeFile(path.join(ground.beside, 'make.sh'), 'echo MADE\n');
       await run(ground, { argv: ['sh', '-c', `mv scripts kept; ln -s ${ground.beside} scripts`] });
+      await run(ground, { argv: ['sh', '-c', 'true'] });
       assert.equal(await readFile(path.join(ground.skill, 'scripts/make.sh'), 'utf8'), 'echo MADE\n');
       assert.deepEqual(await readdir(path.join(ground.skill, 'scripts')), ['make.sh']);
       assert.ok((await readdir(ground.beside)).includes('make.sh'));

@@ -14,7 +14,7 @@ const files: Readonly<Record<string, string>> = {
 const ground: ScriptGround = {
   seen: '/skill',
   read: (path) => files[path],
-  hides: (name) => name === 'mine',
+  hides: (file) => file.split('/')[0] === 'mine',
 };
 const found = (command: string, more: Partial<ScriptGround> = {}): string => {
   const script = ownScript(command, { ...ground, ...more });
@@ -73,7 +73,11 @@ test('R5 whatever is more, is run otherwise, or is not the skill alone, stays a 
     '',
   ])
     assert.equal(found(command), '-', command);
-  assert.equal(found('./scripts/b.sh', { hides: (name) => name === 'scripts' }), '-', 'as a shell finds it');
+  assert.equal(
+    found('./scripts/b.sh', { hides: (file) => file === 'scripts/b.sh' }),
+    '-',
+    'as a shell finds it',
+  );
   assert.equal(found('/skill/scripts/b.sh', { hides: () => true }), 'scripts/b.sh');
   assert.equal(found('/skills/scripts/b.sh'), '-');
 });

@@ -31,7 +31,7 @@ import {
   type HostCommand,
 } from '../limits/run-limited.ts';
 import { openCapabilitySocket } from '../open-capability-socket.ts';
-import { ownEntries, placeEntries } from '../own-entries.ts';
+import { placeEntries } from '../own-entries.ts';
 import { openEgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
 import { installProgram } from '../packages/debian-packages.ts';
 import {
@@ -159,8 +159,7 @@ export function createBubblewrapSandbox({
     const proxy = network.length === 0 ? undefined : await openEgressProxy(network, nodeSeen, proxyOptions);
     const settings = handed.open(system.settings);
     const group = groups.ok ? groups.open(limits) : undefined;
-    const own = ownEntries(request);
-    const removeEntries = placeEntries(request, own);
+    const own = placeEntries(request, 'point');
     let started = false;
     try {
       const { options, started: inside } = bubblewrapArguments(request, how.limits, {
@@ -174,7 +173,7 @@ export function createBubblewrapSandbox({
           ]),
         ],
         before: proxy?.argv ?? [],
-        own,
+        own: own.mounts,
         session,
       });
       const { number, files } = settings.withOptions(options);
@@ -193,7 +192,7 @@ export function createBubblewrapSandbox({
       );
       return { started, refused: proxy === undefined ? {} : { refused: proxy.refused() }, result };
     } finally {
-      removeEntries();
+      own.remove();
       settings.close();
       group?.close();
       await proxy?.close();

@@ -20,7 +20,7 @@ import {
 } from '../limits/run-limited.ts';
 import { openCapabilitySocket, type CapabilitySocket } from '../open-capability-socket.ts';
 import { openEgressProxy, type EgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
-import { ownEntries, placeEntries, seenEntry } from '../own-entries.ts';
+import { placeEntries, seenEntry } from '../own-entries.ts';
 import { installProgram } from '../packages/debian-packages.ts';
 import {
   pausing,
@@ -142,9 +142,11 @@ async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
 }
 
 function showOwn(request: ShellRequest): Own {
-  const entries = ownEntries(request);
-  const mounts = entries.map((entry) => ({ source: entry.source, target: seenEntry(entry) }));
-  return { mounts, close: placeEntries(request, entries) };
+  const { mounts, remove } = placeEntries(request, 'point');
+  return {
+    mounts: mounts.map((entry) => ({ source: entry.source, target: seenEntry(entry) })),
+    close: remove,
+  };
 }
 
 async function openProxy(

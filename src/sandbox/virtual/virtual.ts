@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { folderSize } from '../../lib/files/list-inside.ts';
 import { startShellWorker, type ShellWorker, type ShellAnswer, type ShellSetup } from './shell-worker.ts';
+import { placeEntries } from '../own-entries.ts';
 import { packageOf } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 import { hasCode } from '../../lib/has-code.ts';
@@ -46,7 +47,12 @@ export function createVirtualSandbox(
           roomIn(setup.chat, diskMb),
         ]);
         const job = { ...request, secrets: request.secrets ?? [], room: { scratch, chat } };
-        return outcomeOf(await cell.run(job, request.signal), better);
+        const own = placeEntries(request, 'nothing');
+        try {
+          return outcomeOf(await cell.run(job, request.signal), better);
+        } finally {
+          own.remove();
+        }
       } finally {
         busy.delete(cell);
         keep(key, cell);

@@ -152,7 +152,7 @@ function readOnlySkill({ stdout, stderr, skill: { directory } }: Failure): strin
   const closed = /read-only file system|\bEROFS\b|\bEBUSY\b|Device or resource busy/i.test(said);
   const inSkill = /(?:EACCES|Permission denied|ENOENT[^\n]*mkdir)[^\n]*\/skill\//.test(said);
   return closed || inSkill
-    ? "The skill's files are read-only, in /skill and where they stand in the working folder: write to another name there, or to /chat, which is kept"
+    ? "The skill's files are read-only, in /skill and, if they are large, in the working folder: write to another name there, or to /chat, which is kept"
     : undefined;
 }
 
