@@ -138,6 +138,33 @@ test('K2 S13 a note that a person has to agree to is not kept if it comes withou
   );
 });
 
+test('K2 S7 a note keeps the marks of where it was noted, and what only its writer saw stays with them', async (t) => {
+  const { store, open } = await openStage(t);
+  const { call, transcript, entry } = await open({ ...direct, text: 'I like oolong tea' });
+  const marked: Entry = { kind: 'mark', marks: 'gmail', at: 1 };
+  for (const one of [entry(), marked]) await store.commit({ entries: [{ transcript, entry: one }] });
+  await call('remember', { text: 'likes oolong tea' });
+  const alone = await open({ ...group, ephemeral: true, text: 'I like green tea' });
+  assert.match(JSON.stringify(await alone.call('remember', { text: 'likes green tea' })), /Noted as/);
+  const refused = await alone.call('remember', { text: 'likes green tea', scope: 'chat' });
+  assert.match(JSON.stringify(refused), /TOOL_POLICY_DENIED.*stays with the person/);
+  const others = await open({ ...group, text: 'I like green tea' });
+  await others.call('remember', { text: 'likes black tea' });
+  assert.deepEqual(
+    (await store.memories.by(ada.id)).map(({ text, scope, marks, isPrivate }) => [
+      text,
+      scope,
+      marks,
+      isPrivate,
+    ]),
+    [
+      ['likes oolong tea', 'person', 'gmail', true],
+      ['likes green tea', 'person', undefined, true],
+    ],
+    'the same call of the same conversation is one note',
+  );
+});
+
 test('K5 K1 what a search finds is judged once more before it is shown', async (t) => {
   const line = (holder: FoundSaid['holder'], asker: string): FoundSaid => ({
     holder,
