@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import { envFileOf } from '../config/load-config.ts';
@@ -30,6 +31,7 @@ export type StartCode =
   | 'MODEL_WITHOUT_KEY'
   | 'PROGRAM_MISSING'
   | 'WORKSPACE_UNUSABLE'
+  | 'TEMPORARY_UNUSABLE'
   | 'PORT_UNUSABLE'
   | 'ROUTINE_UNUSABLE';
 
@@ -73,6 +75,7 @@ async function checkStart(
     ...checkModels(config),
     ...checkPrograms(config, env),
     ...checkWorkspace(config),
+    ...checkTemporary(),
     ...checkRoutines(config),
     ...(isRunning ? [] : await checkPorts(config)),
   ];
@@ -197,6 +200,19 @@ function checkWorkspace({ bot: { workspace } }: Config): readonly Finding[] {
     const message = `${workspace} can't be used as the workspace: ${why}. Fix that or write another path`;
     return [{ level: 'error', code: 'WORKSPACE_UNUSABLE', key: ['bot', 'workspace'], message }];
   }
+}
+
+/** Sockets and scratch folders of commands lie there. */
+function checkTemporary(): readonly Finding[] {
+  const folder = tmpdir();
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    if (statSync(folder).isDirectory()) return [];
+  } catch {
+    // It is told below, whatever it is.
+  }
+  const message = `${folder} is no folder that can be written, and temporary files lie there: make it, or set TMPDIR to another one`;
+  return [{ level: 'error', code: 'TEMPORARY_UNUSABLE', message }];
 }
 
 async function checkPorts({ telegram, slack, server }: Config): Promise<readonly Finding[]> {

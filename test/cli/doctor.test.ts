@@ -6,7 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { checkFiles } from '../../src/operator/doctor/check-files.ts';
-import { checkClock, checkDisk, checkNode, type Machine } from '../../src/operator/doctor/check-machine.ts';
+import {
+  checkClock,
+  checkDisk,
+  checkNode,
+  checkOpenFiles,
+  type Machine,
+} from '../../src/operator/doctor/check-machine.ts';
 import type { Finding } from '../../src/operator/doctor/finding.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
 import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
@@ -149,6 +155,19 @@ test('L2 tokens, models, programs, ports and folders are looked at as start does
   assert.ok(!JSON.stringify(form).includes('canary'));
   const refused = await examine(home, '[bot]\ndata_dir = "./a-file"\n');
   assert.match(refused.of('START_REFUSED').what, /a-file is a file/);
+});
+
+test('L2 G2 a folder for temporary files that is not there is named, by the doctor and at the start', async (t) => {
+  const home = await openCliHome(t);
+  const env = { TMPDIR: '/nowhere-at-all' };
+  for (const sandbox of [sandboxHere, '[sandbox]\nmode = "off"\n'])
+    assert.match(
+      (await examine(home, `${owned}${telegram}`, { env, sandbox })).of('TEMPORARY_UNUSABLE').what,
+      /\/nowhere-at-all is no folder that can be written.*set TMPDIR/,
+    );
+  const started = await home.run(['start'], { env });
+  assert.match(started.stderr, /^error TEMPORARY_UNUSABLE: \/nowhere-at-all/);
+  assert.equal(started.code, 1);
 });
 
 test('L2 S4 --fix closes files to others and says so; what is not ours to decide it leaves', async (t) => {
@@ -344,12 +363,18 @@ test('L2 T9 a sandbox that is off, or the virtual one for want of bubblewrap', a
 test('L2 an old Node, a clock that is behind, a disk that is full', async (t) => {
   const home = await openCliHome(t);
   const file = await home.write('config.toml', '');
-  const machine: Machine = { node: '22.1.0', now: Date.parse('2001-01-01'), free: () => 40_000_000 };
+  const machine: Machine = {
+    node: '22.1.0',
+    now: Date.parse('2001-01-01'),
+    free: () => 40_000_000,
+    mostFiles: 64,
+  };
   const bot = { dataDir: path.join(home.folder, 'none/data'), workspace: home.folder };
   const checks = [
     checkNode(machine),
     checkClock(machine, [file]),
     checkDisk(machine, { bot } as Parameters<typeof checkDisk>[1]),
+    ...checkOpenFiles(machine),
   ];
   const found = checks.flatMap(({ findings }) => findings);
   assert.deepEqual(
@@ -358,6 +383,7 @@ test('L2 an old Node, a clock that is behind, a disk that is full', async (t) =>
       ['NODE_OLD', 'error'],
       ['CLOCK_WRONG', 'error'],
       ['DISK_LOW', 'error'],
+      ['FILES_FEW', 'warning'],
     ],
   );
   for (const { id } of found) provoked.add(id);

@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
@@ -69,4 +74,24 @@ test('Q8 a write that throws changes nothing, and the next one works', () => {
     1,
   );
   connection.close();
+});
+
+test('Q8 the journal gives its space back once a long reader is gone', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-journal-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'a.db');
+  const connection = openConnection(file);
+  t.after(connection.close);
+  migrate(connection, schema, file);
+  connection.exec('CREATE TABLE big (seq INTEGER PRIMARY KEY, bytes BLOB)');
+  const add = connection.prepare('INSERT INTO big (bytes) VALUES (randomblob(1000000))');
+  {
+    using reader = new DatabaseSync(file);
+    reader.exec('BEGIN; SELECT count(*) FROM big');
+    reader.prepare('SELECT count(*) FROM big').get();
+    for (let megabyte = 0; megabyte < 48; megabyte++) add.run();
+  }
+  assert.ok(statSync(`${file}-wal`).size > 45_000_000);
+  for (let megabyte = 0; megabyte < 3; megabyte++) add.run();
+  assert.ok(statSync(`${file}-wal`).size <= 32_000_000);
 });

@@ -44,7 +44,7 @@ export function sayIn(tag: string | undefined): Say {
     (words: TemplateStringsArray | Words, ...values: readonly (string | number)[]): string => {
       if (typeof words === 'function') return words(say);
       const sentence = typeof words === 'string' ? words : keyOf(words);
-      const known = catalogue?.() ?? {};
+      const known = readable(catalogue);
       const translated = Object.hasOwn(known, sentence) ? (known[sentence] ?? sentence) : sentence;
       return values.length === 0
         ? translated
@@ -61,6 +61,15 @@ export function sayIn(tag: string | undefined): Say {
     },
   );
   return say;
+}
+
+/** English while the file can't be read: no answer is lost for its language. */
+function readable(catalogue: (() => Catalogue) | undefined): Catalogue {
+  try {
+    return catalogue?.() ?? {};
+  } catch {
+    return {};
+  }
 }
 
 export function inEveryLanguage(sentence: Fixed): readonly string[] {

@@ -15,6 +15,8 @@ export type Machine = Readonly<{
   now: number;
   /** Bytes that this user may still write there. */
   free(folder: string): number;
+  /** How many files a process may have open; undefined where nobody tells. */
+  mostFiles: number | undefined;
 }>;
 
 export function thisMachine(): Machine {
@@ -25,6 +27,7 @@ export function thisMachine(): Machine {
       const { bavail, bsize } = statfsSync(folder);
       return bavail * bsize;
     },
+    mostFiles: mostFilesHere(),
   };
 }
 
@@ -60,6 +63,26 @@ export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check
       return { level, code: 'DISK_LOW', message: `${byteSize(free)} are left for ${place}`, path: place };
     });
   return check('disk', `${byteSize(Math.min(...rooms.map(({ free }) => free)))} free`, found);
+}
+
+const fewFiles = 256;
+
+/** Nothing where there are enough. */
+export function checkOpenFiles({ mostFiles }: Machine): readonly Check[] {
+  if (mostFiles === undefined || mostFiles >= fewFiles) return [];
+  const message = `a process may have ${mostFiles} files open, and a busy bot needs more than ${fewFiles}`;
+  return [check('files', `at most ${mostFiles} open`, [{ level: 'warning', code: 'FILES_FEW', message }])];
+}
+
+/** Node raises its own limit to the hard one. */
+function mostFilesHere(): number | undefined {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    const [, hard = ''] = /^Max open files +\S+ +(\d+)/m.exec(limits) ?? [];
+    return hard === '' ? undefined : Number(hard);
+  } catch {
+    return undefined;
+  }
 }
 
 const dayMs = 24 * 3_600_000;

@@ -8,7 +8,7 @@ import { claimedOwners } from '../../access/users.ts';
 import { checkAccess } from './check-access.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHooks } from './check-hooks.ts';
-import { checkClock, checkDisk, checkNode, type Machine } from './check-machine.ts';
+import { checkClock, checkDisk, checkNode, checkOpenFiles, type Machine } from './check-machine.ts';
 import { checkChannels } from './check-owners.ts';
 import { checkSkills } from './check-skills.ts';
 import { checkStore, lookAtOwnStore } from './check-store.ts';
@@ -66,6 +66,7 @@ export async function examine(
       : check('config', file),
     await checkFiles(config, more),
     checkDisk(machine, config),
+    ...checkOpenFiles(machine),
     await checkStore(config, store),
     checkChannels(config, store, log),
     checkAccess(config, registry.skills),

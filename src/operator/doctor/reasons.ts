@@ -15,6 +15,7 @@ type OtherCode =
   | 'START_REFUSED'
   | 'DATA_READABLE'
   | 'DISK_LOW'
+  | 'FILES_FEW'
   | 'NO_CHANNEL'
   | 'NO_MODEL'
   | 'NO_OWNER'
@@ -103,6 +104,10 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     why: 'Skills, received files and folders of chats need a place.',
     fix: 'Give this user the folder, or write another one into [bot] workspace.',
   },
+  TEMPORARY_UNUSABLE: {
+    why: 'Commands of skills and their connections need a place for temporary files.',
+    fix: 'Make the folder, or set TMPDIR in the environment of the bot.',
+  },
   PORT_UNUSABLE: {
     why: 'The bot does not start if it can’t listen there.',
     fix: 'End the other program (`ss -ltnp` names it), or write another port.',
@@ -114,6 +119,10 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   DISK_LOW: {
     why: 'Below 500 MB the bot fetches no files; on a full disk it accepts no messages.',
     fix: 'Free space, or lower [bot] retention_days.',
+  },
+  FILES_FEW: {
+    why: 'The bot holds some 40 open files at rest and two more for each busy chat. Without a free one it can’t answer.',
+    fix: 'Raise the limit: `ulimit -n 4096` before the start, LimitNOFILE=4096 in a unit of systemd.',
   },
   NO_CHANNEL: {
     why: '`skillet start` then opens a chat in the terminal and nothing else.',

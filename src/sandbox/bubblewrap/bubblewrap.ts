@@ -248,9 +248,12 @@ export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>)
   if (!/--size\b/.test(stdout) || !/--disable-userns\b/.test(stdout))
     return { ok: false, why: 'bubblewrap is too old: version 0.8 or later is needed' };
 
-  const sandbox = createBubblewrapSandbox({ ...options, bwrap });
-  const scratch = mkdtempSync(path.join(tmpdir(), 'skillet-probe-'));
+  await using ending = new AsyncDisposableStack();
   try {
+    const sandbox = createBubblewrapSandbox({ ...options, bwrap });
+    ending.defer(() => sandbox.close());
+    const scratch = mkdtempSync(path.join(tmpdir(), 'skillet-probe-'));
+    ending.defer(() => rmSync(scratch, { recursive: true }));
     const outcome = await sandbox.run({
       argv: ['sh', '-c', 'echo fine'],
       scratch,
@@ -264,9 +267,6 @@ export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>)
     return { ok: false, why: explain(outcome.status === 'unavailable' ? outcome.message : outcome.stderr) };
   } catch (error) {
     return { ok: false, why: explain(error instanceof Error ? error.message : String(error)) };
-  } finally {
-    await sandbox.close();
-    rmSync(scratch, { recursive: true });
   }
 }
 

@@ -25,6 +25,9 @@ export type Connection = Readonly<{
   close(): void;
 }>;
 
+/** Bytes, as a checkpoint leaves it. */
+const largestJournal = 32_000_000;
+
 /** Pages a step: 1 MB. */
 const backupPages = 256;
 
@@ -41,6 +44,8 @@ export function openConnection(location: string): Connection {
   const db = new DatabaseSync(location, { timeout: 1_000 });
   // Overwrites deleted data (Q12).
   db.exec('PRAGMA secure_delete = ON');
+  // After one long reader the journal would keep its largest size.
+  db.exec(`PRAGMA journal_size_limit = ${largestJournal}`);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   let synced: boolean | undefined;
