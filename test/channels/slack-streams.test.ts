@@ -208,8 +208,8 @@ test('H6 S2 words that no longer begin like those that were streamed replace the
   const { show, shown, own, writes } = await asked(t);
   await show('The key is abc');
   await shown('The key is abc');
-  await show('The key is [redacted]');
-  await shown('The key is [redacted]');
+  await show('The key is [redacted].');
+  await shown('The key is [redacted].');
   await show(undefined);
   assert.equal(own().length, 1);
   assert.deepEqual(writes(), ['startStream', 'stopStream', edit]);
