@@ -105,8 +105,11 @@ test('T8 U8 the operator’s policy holds for what an inline skill reads', async
   );
   const { alone, sends } = await open(t, rules.join(''));
   await sends('budget 77\n');
-  assert.match(await alone('conv', 'read_file', { path: '/chat/notes.txt' }), /TOOL_POLICY_DENIED/);
-  assert.match(await alone('conv', 'grep_files', { text: 'budget' }), /TOOL_POLICY_DENIED/);
+  assert.match(
+    await alone('conv', 'read_file', { path: '/chat/notes.txt' }),
+    /Not offered|TOOL_POLICY_DENIED/,
+  );
+  assert.match(await alone('conv', 'grep_files', { text: 'budget' }), /Not offered|TOOL_POLICY_DENIED/);
 });
 
 test('S16 U8 an inline skill reads nothing that another person’s skill left in a group', async (t) => {
