@@ -5,6 +5,7 @@ import { once } from '../async/mutex.ts';
 import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
 import { beginsFormula, isDunder, isFormula, isTag } from './html-tags.ts';
+import { takePlainTables } from './plain-tables.ts';
 import { simplifyTree } from './simplify-tree.ts';
 import { sanitizeMarkdown } from './sanitize-markdown.ts';
 import { hasVisible, withoutEnd } from '../text/text.ts';
@@ -32,6 +33,11 @@ export function parseMarkdown(markdown: string): MarkdownDocument {
 }
 
 function parse(source: string): readonly Block[] {
+  return takePlainTables(source).flatMap((piece) => piece.table ?? parseAny(piece.source));
+}
+
+/** As CommonMark and GitHub say. */
+export function parseAny(source: string): readonly Block[] {
   const tree: Root = markdownLibrary().fromMarkdown(source, options());
   return simplifyTree(tree);
 }

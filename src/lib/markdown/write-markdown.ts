@@ -12,6 +12,7 @@ import {
 import { markdownLibrary } from './library.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { plainText } from './render-text.ts';
+import { writePlainTable } from './plain-tables.ts';
 import { mergeTexts } from './inlines.ts';
 
 const longestGrapheme = 64;
@@ -68,6 +69,9 @@ function writeBlock(block: MarkdownDocument): string {
 }
 
 function write(document: MarkdownDocument): string {
+  const [only, ...others] = document.children;
+  const table = others.length === 0 && only?.type === 'table' ? writePlainTable(only) : undefined;
+  if (table !== undefined) return table;
   const { gfmToMarkdown, toMarkdown } = markdownLibrary();
   return toMarkdown(tightenMarks(document) as unknown as Root, {
     // No padding; every reader accepts three dashes.

@@ -160,6 +160,12 @@ export const foreignText: readonly Reads[] = [
   parser('toSlackMarkdown of a table', telegramPiece, (text) =>
     slack.toSlackMarkdown(`| a |\n| - |\n${text.replaceAll('\n', ' ').replace(/.{20}/gs, '| $& |\n')}`),
   ),
+  parser('splitMarkdown of a table of plain cells', stretch, (text) =>
+    splitMarkdown(
+      `| a |\n| - |\n${text.replace(/[^a-z]/g, 'x').replace(/.{20}/gs, '| $& |\n')}`,
+      slack.slackFits,
+    ),
+  ),
   parser('captionFits of Slack', slackPiece, slackCaptionFits),
   parser('toAnsi', stretch, (text) => toAnsi(text, { colour: true, width: 80 })),
   of('safeLine', mega, safeLine),
