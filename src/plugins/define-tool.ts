@@ -10,6 +10,7 @@ import {
   type ToolContext as HostContext,
 } from '../core/tool.ts';
 import { nearest } from '../lib/text/text.ts';
+import { fromJsonSchema, type JsonSchema } from './from-json-schema.ts';
 import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
@@ -22,15 +23,15 @@ export type WithArtifacts<Data = ToolData> = Readonly<{ artifacts: readonly Arti
 
 /** What an author writes: see `defineTool`. */
 export type ToolOptions<
-  Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodType = z.ZodType<ToolData, ToolData>,
+  Input extends z.ZodObject | JsonSchema = z.ZodObject,
+  Output extends z.ZodType | JsonSchema = z.ZodType<ToolData, ToolData>,
   Settings extends z.ZodObject = z.ZodObject,
 > = Readonly<{
   /** Its name for models and operators: lower-case letters, digits and `_`, at most 64, a letter first. */
   name: string;
   /** Tells the model what it does and when to use it. */
   description: string;
-  /** What the model passes; it sees the fields' `.describe()`. */
+  /** What the model passes; it sees the fields' `.describe()`. Or a plain JSON Schema: `{ type: 'object', properties }`. */
   input: Input;
   /** Checks what `run` returns (`data` if there are artifacts). A mismatch is the tool's fault. */
   output?: Output;
@@ -65,10 +66,13 @@ export type ToolOptions<
    * `context.signal` aborts (after 15 minutes at the latest), the result is ignored.
    */
   run(
-    input: z.output<Input>,
+    input: Checked<Input>,
     context: ToolContext<z.output<Settings>>,
-  ): Answer<z.input<Output>> | Promise<Answer<z.input<Output>>>;
+  ): Answer<Returned<Output>> | Promise<Answer<Returned<Output>>>;
 }>;
+
+type Checked<Input> = Input extends z.ZodType ? z.output<Input> : Readonly<Record<string, unknown>>;
+type Returned<Output> = Output extends z.ZodType ? z.input<Output> : ToolData;
 
 type Answer<Data> = Data | WithArtifacts<Data>;
 
@@ -114,11 +118,12 @@ export type Tool = Readonly<{
  * });
  */
 export function defineTool<
-  Input extends z.ZodObject,
-  Output extends z.ZodType = z.ZodType<ToolData, ToolData>,
+  Input extends z.ZodObject | JsonSchema,
+  Output extends z.ZodType | JsonSchema = z.ZodType<ToolData, ToolData>,
   Settings extends z.ZodObject = z.ZodObject,
 >(options: ToolOptions<Input, Output, Settings>): Tool {
-  const { name, description, input, output, settings, run, risk, sideEffects = true } = checked(options);
+  const { name, description, settings, run, risk, sideEffects = true } = options;
+  const { input, output } = checked(options);
   const about = {
     displayName: options.displayName ?? titleOf(name),
     icon: options.icon,
@@ -150,7 +155,8 @@ export function defineTool<
         const signal = AbortSignal.any([host.signal, call.over]);
         const own = host.settings as z.output<Settings>;
         try {
-          const work = async () => run(value, { ...call.context, settings: own, signal, progress });
+          const work = async () =>
+            run(value as Checked<Input>, { ...call.context, settings: own, signal, progress });
           const answer = await untilAborted(work(), signal);
           return await answerOf(name, answer, output, host.artifacts);
         } catch (error) {
@@ -165,39 +171,49 @@ export function defineTool<
   });
 }
 
-function checked<Options extends ToolOptions<z.ZodObject, z.ZodType, z.ZodObject>>(
-  options: Options,
-): Options {
-  const given: unknown = options;
-  const read = shape.safeParse(given);
-  const name = namedIn.safeParse(given).data?.name ?? '?';
+function checked(options: unknown): Readonly<{ input: z.ZodType; output?: z.ZodType }> {
+  const read = shape.safeParse(options);
+  const name = namedIn.safeParse(options).data?.name ?? '?';
   if (!read.success)
     throw new Error(
       `the tool ${name} can't be used: ${describeOptions(read.error, Object.keys(shape.shape))}`,
     );
+  const { input, output, settings } = read.data;
   try {
-    z.toJSONSchema(options.input, { io: 'input' });
-    if (options.settings !== undefined) toolSettings(options.settings);
+    const schemas = {
+      input: isZod(input) ? input : fromJsonSchema(input, 'input'),
+      output: output === undefined || isZod(output) ? output : fromJsonSchema(output, 'output'),
+    };
+    z.toJSONSchema(schemas.input, { io: 'input' });
+    if (settings !== undefined) toolSettings(settings);
+    return schemas;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`the tool ${name} can't be used: ${why}`, { cause: error });
   }
-  return options;
 }
 
 const namedIn = z.looseObject({ name: z.string() });
-const zodObject = z.custom<z.ZodObject>(
-  (value) => isZod(value) && value._zod.def.type === 'object',
-  'make it with z.object of zod 4',
-);
+const isObject = (value: unknown): boolean => isZod(value) && value._zod.def.type === 'object';
+const isPlain = (value: unknown): value is JsonSchema =>
+  typeof (value as Partial<JsonSchema> | null | undefined)?.type === 'string';
+const zodObject = z.custom<z.ZodObject>(isObject, 'make it with z.object of zod 4');
 const shape = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,63}$/, 'write lower-case letters, digits and _, 64 at most, a letter first')
     .refine((name) => !name.startsWith(serverToolPrefix), 'mcp_ is for tools of MCP servers'),
   description: z.string().trim().min(1, 'say what it does and when to use it').max(4_000),
-  input: zodObject,
-  output: z.custom(isZod, 'make it with zod 4').optional(),
+  input: z.custom<z.ZodObject | JsonSchema>(
+    (value) => (isZod(value) ? isObject(value) : isPlain(value) && value.type === 'object'),
+    "make it with z.object of zod 4, or write a JSON Schema of type 'object'",
+  ),
+  output: z
+    .custom<z.ZodType | JsonSchema>(
+      (value) => isZod(value) || isPlain(value),
+      'make it with zod 4, or write a JSON Schema',
+    )
+    .optional(),
   settings: zodObject.optional(),
   sideEffects: z.boolean().optional(),
   idempotent: z.boolean().optional(),
