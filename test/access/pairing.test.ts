@@ -126,7 +126,10 @@ test('A10 Q12 who is forgotten is neither owner nor paired any more', async () =
   const { people } = await setUp();
   await people.addOwner('telegram:5');
   await people.pair({ sender: 'telegram:5', name: 'Eve', since: 1 });
+  await people.setTimezone('telegram:5', 'Asia/Tokyo');
+  assert.equal(await people.timezoneOf('telegram:5'), 'Asia/Tokyo');
   assert.equal(await people.forget('telegram:5'), true);
+  assert.equal(await people.timezoneOf('telegram:5'), undefined);
   assert.equal(await people.isOwner('telegram:5'), false);
   assert.deepEqual(await people.paired(), []);
   assert.equal((await people.decide(stranger(5))).allowed, false);

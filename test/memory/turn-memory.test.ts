@@ -165,6 +165,25 @@ test('K2 S7 a note keeps the marks of where it was noted, and what only its writ
   );
 });
 
+test('K1 K2 each note is judged before it is told, whatever lies under its chat', async (t) => {
+  const { store, open } = await openStage(t);
+  const inRoom = { scope: 'chat', chat: 'telegram:-100', isPrivate: false } as const;
+  for (const one of [
+    note('fine', { ...inRoom, text: 'standup at nine' }),
+    note('private', { ...inRoom, isPrivate: true, text: 'standup salary' }),
+    note('marked', { ...inRoom, marks: 'gmail', text: 'standup mail' }),
+    note('unapproved', { ...inRoom, scope: 'team', text: 'standup for all' }),
+  ])
+    await store.memories.add(one, 9);
+  const { turn, call } = await open(group);
+  const told = (await turn.notes([]))?.text ?? '';
+  const found = JSON.stringify(await call('recall', { query: 'standup' }));
+  for (const shown of [told, found]) {
+    assert.match(shown, /standup at nine/);
+    assert.doesNotMatch(shown, /salary|mail|for all/);
+  }
+});
+
 test('K5 K1 what a search finds is judged once more before it is shown', async (t) => {
   const line = (holder: FoundSaid['holder'], asker: string): FoundSaid => ({
     holder,
@@ -261,6 +280,12 @@ test('S13 Q11 words of a conversation that is damaged in part are nobody’s own
     ],
   });
   assert.equal(await wordsOf(), 'typed');
+  const inRun = { transcript, sender: ada.id, unattended: true };
+  assert.notEqual(
+    (await whoseWords('likes oolong tea', inRun, store)).words,
+    'typed',
+    'of a run nobody can tell',
+  );
   const db = new DatabaseSync(file);
   db.prepare(`UPDATE entries SET entry = '{' WHERE seq = (SELECT MIN(seq) FROM entries)`).run();
   db.close();
