@@ -147,7 +147,11 @@ function operateOf(base: Base, features: Features, parts: BotParts): Bot['operat
     capabilities,
     files,
     inForce: createAccessInForce(base, parts),
-    running: { readiness: health.readiness, answer: approvals.answer },
+    running: {
+      readiness: health.readiness,
+      answer: approvals.answer,
+      plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
+    },
   });
   return typedOperate(cleanOperate(operate, clean));
 }

@@ -7,6 +7,7 @@ import { createJudgeMessage } from '../conversations/judge-message.ts';
 import { createOverview } from '../conversations/overview.ts';
 import { createWhy } from '../conversations/why.ts';
 import type { OnEvent } from '../core/channel.ts';
+import { serverStates } from '../mcp/server-state.ts';
 import { accessDecisions } from '../operator/access/access-decisions.ts';
 import { toWriter } from '../operator/access/question.ts';
 import { measureTurns } from '../operator/health/measure-work.ts';
@@ -34,7 +35,17 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { tracing = noTracing } = parts.host;
   const { settings, listTools, showMemory: memory } = tools;
   const registry = library.current;
-  const overview = createOverview({ ...host, users, accessOf, registry, budgets, plugins, chatAgent });
+  const servers = async () => serverStates(await tools.mcp.operations.list());
+  const overview = createOverview({
+    ...host,
+    users,
+    accessOf,
+    registry,
+    budgets,
+    plugins,
+    servers,
+    chatAgent,
+  });
   const inForce = createAccessInForce(base, parts);
   const why = createWhy({
     users,

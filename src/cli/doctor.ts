@@ -4,6 +4,7 @@ import { doctorReport } from '../operator/doctor/doctor-report.ts';
 import { examine, examineBroken } from '../operator/doctor/examine.ts';
 import { thisMachine } from '../operator/doctor/check-machine.ts';
 import type { Check, Finding } from '../operator/doctor/finding.ts';
+import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { lookAround } from './look-around.ts';
 import { print, printJson } from './console.ts';
@@ -35,16 +36,18 @@ async function examineHere({
   if (!parsed.ok) return examineBroken(machine, parsed.problems);
   const { config } = parsed;
   guardSecrets(config);
-  const { checks, owners } = await examine(machine, await examined(config, flag));
+  const { checks, owners } = await examine(machine, await examined(config, flag, online));
   if (online !== true) return checks;
   const { checkOnline } = await import('../operator/doctor/check-online.ts');
   return [...checks, ...(await checkOnline(config, owners, quietLog))];
 }
 
-async function examined(config: Config, flag: string | undefined) {
+/** With `online` the servers are tried anew. */
+async function examined(config: Config, flag: string | undefined, online = false) {
   const { registry, diagnostics } = await lookAround(config, flag);
   const isRunning = await isServed(config.bot.dataDir);
-  return { config, registry, more: diagnostics, isRunning, log: quietLog };
+  const servers = isRunning && !online ? (await askBot(flag, 'status')).servers : undefined;
+  return { config, registry, more: diagnostics, isRunning, servers, log: quietLog };
 }
 
 function repairsOf(checks: readonly Check[]) {

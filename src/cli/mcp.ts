@@ -6,6 +6,7 @@ import { mcpToolName, riskOfHints } from '../mcp/mcp-tool.ts';
 import type { McpDefinition } from '../mcp/read-definition.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
+import { ago } from './status.ts';
 import type { Shared } from './command.ts';
 import { agree, print, printJson } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
@@ -17,7 +18,11 @@ export async function mcpList({ config, json }: Shared): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   if (json === true) return printJson(servers);
   const { mcp } = await openOperatorConfig(config);
-  print(servers.flatMap((server) => serverLines(server, mcp)).join('\n') || 'No MCP server was seen yet.');
+  const never = Object.keys(mcp)
+    .filter((name) => !servers.some((server) => server.name === name))
+    .map((name) => `${printable(name)}  no bot runs, and it was never connected`);
+  const lines = [...servers.flatMap((server) => serverLines(server, mcp)), ...never];
+  print(lines.join('\n') || 'No MCP server is configured: [mcp.NAME] in config.toml names one.');
 }
 
 /** Shows the changes, then switches them on after a yes (X7). */
@@ -63,8 +68,8 @@ function serverLines({ name, state, tools }: ListedServer, mcp: Mcp): readonly s
       : state === undefined
         ? 'no bot runs'
         : state.is === 'lost'
-          ? `away: ${state.why}`
-          : state.is;
+          ? `away since ${ago(state.since)}: ${state.why}`
+          : `${state.is} since ${ago(state.since)}`;
   return [
     `${printable(name)}  ${printable(oneLine(how, 300))}`,
     ...tools.map((tool) => {

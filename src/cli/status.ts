@@ -2,6 +2,7 @@ import { costOf } from '../limits/budgets.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { RoutineRow } from '../operator/routine-operations.ts';
+import { describeServer } from '../mcp/server-state.ts';
 import type { Status, TaskRow } from '../operator/status-of.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
@@ -58,7 +59,17 @@ function taskLine({ id, skill, sender, chat, state, since }: TaskRow): string {
 }
 
 export function statusScreen(now: Status, config: Config): string {
-  const { version, process: running, backlog, failedDeliveries, tasks, approvals, routines } = now;
+  const {
+    version,
+    process: running,
+    backlog,
+    failedDeliveries,
+    tasks,
+    approvals,
+    routines,
+    servers,
+    plugins,
+  } = now;
   const rows: readonly (readonly [string, string])[] = [
     [
       'bot',
@@ -74,6 +85,11 @@ export function statusScreen(now: Status, config: Config): string {
     ],
     ['runs', `${tasks.length} in the background, ${approvals} approvals wait`],
     ['routines', `${routines.active} active, ${routines.paused} paused (${skilletHere()} routines)`],
+    ...servers.map((server): readonly [string, string] => [
+      `mcp ${server.name}`,
+      describeServer(server, { ago, command: `${skilletHere()} mcp list` }),
+    ]),
+    ...plugins.map((problem): readonly [string, string] => ['plugin', problem]),
     ['today', usedToday(now, config)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -115,6 +131,10 @@ function usedToday({ today }: Status, config: Config): string {
   const usd = costs.reduce((sum, one) => sum + one, 0);
   const money = costs.length === 0 ? '' : `, ${usd.toFixed(2)} dollars`;
   return `${tokens.toLocaleString('en')} tokens${money}`;
+}
+
+export function ago(since: number): string {
+  return duration(Math.max(0, Math.round((Date.now() - since) / 1_000)));
 }
 
 /** `2 d 3 h`, `5 min`, `12 s` */

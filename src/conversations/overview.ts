@@ -7,11 +7,13 @@ import type { Conversation } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { shownIdLength, skillOf, type Message, type Sender } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { journalOf } from '../runs/tasks.ts';
 import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts';
+import { systemZone } from '../core/local-time.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
@@ -32,10 +34,13 @@ export function createOverview(options: {
   budgets: Pick<Budgets, 'today'>;
   users: Pick<Users, 'isOwner'>;
   plugins: Readonly<{ diagnostics: readonly Diagnostic[] }>;
+  servers(): Promise<
+    readonly Readonly<{ name: string; is: string; since: number; why?: string; waiting: number }>[]
+  >;
   accessOf: AccessContext;
   chatAgent: Pick<ChatAgent, 'of'>;
 }): Overview {
-  const { registry, runtime, budgets, users, plugins, accessOf, chatAgent } = options;
+  const { registry, runtime, budgets, users, plugins, servers, accessOf, chatAgent } = options;
 
   function modelName(say: Say, model: string): string {
     const { models, config } = runtime();
@@ -54,6 +59,23 @@ export function createOverview(options: {
     return say`${used}, ${money} US dollars`;
   }
 
+  async function noticesFor({ language, timezone }: Message['sender']): Promise<readonly string[]> {
+    const say = sayIn(language);
+    const { config, redact } = runtime();
+    const zone = timezone ?? config.bot.timezone ?? systemZone();
+    const ofServers = (await servers()).flatMap(({ name, is, since, why = '', waiting }) => [
+      ...(is === 'away'
+        ? [say`The MCP server ${inlineCode(name)} is away since ${say.time(since, zone)}: ${inlineCode(why)}`]
+        : []),
+      ...(waiting === 0
+        ? []
+        : [
+            say`Tools of the MCP server ${inlineCode(name)} that are off until you approve them: ${waiting}. ${inlineCode(`${skilletHere()} mcp list`)} shows them.`,
+          ]),
+    ]);
+    return [...plugins.diagnostics.map(({ message }) => redact(message)), ...ofServers];
+  }
+
   return {
     async usable(by) {
       const use = await accessOf(by);
@@ -65,11 +87,10 @@ export function createOverview(options: {
       const say = sayIn(reader.language);
       const standing = { model: runtime().config.agent.model, persona: '' };
       const here = conversation === undefined ? standing : await chatAgent.of(conversation);
-      const notices = plugins.diagnostics.map(({ message }) => runtime().redact(message));
       return {
         model: [say`Model: ${modelName(say, here.model)}`, ...goneWords(here, say)].join(' '),
         used: say`Your tokens today: ${await usedToday(reader)}`,
-        notices: (await users.isOwner(reader.id)) ? notices : [],
+        notices: (await users.isOwner(reader.id)) ? await noticesFor(reader) : [],
       };
     },
   };

@@ -1,4 +1,5 @@
 import type { Work } from '../operator/list-work.ts';
+import type { Status } from '../operator/status-of.ts';
 import { auditTable, readLines } from './audit.ts';
 import { cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
@@ -14,10 +15,11 @@ export const nowPage: Page = {
   lives: true,
   async main(view) {
     const { ask, now } = view;
-    const [work, asks, lines] = await Promise.all([
+    const [work, asks, lines, status] = await Promise.all([
       ask('work list'),
       ask('approval list'),
       ask('audit tail', { lines: recentLines * 2 }),
+      ask('status'),
     ]);
     const open = asks.filter(({ expiresAt }) => expiresAt > now).length;
     const running = work.filter(({ state }) => state !== 'waiting');
@@ -36,13 +38,32 @@ export const nowPage: Page = {
       <h2>Being answered</h2>
       ${workTable('Being answered', running, 'Nothing runs.')}
       <h2>Waiting in a queue</h2>
-      ${workTable('Waiting in a queue', waiting, 'Nothing waits.')}
+      ${workTable('Waiting in a queue', waiting, 'Nothing waits.')} ${servers(status)}
       <h2>Conversations today</h2>
       ${await conversations(view)}
       <h2>Latest calls and decisions</h2>
       ${auditTable(decisions, 'Nothing was recorded yet.')}`;
   },
 };
+
+/** MCP servers of a running bot, and what is wrong with plugins. */
+function servers({ servers: all, plugins }: Status): Html {
+  if (all.length === 0 && plugins.length === 0) return nothing;
+  const ofServers = all.map(({ name, is, since, why, tools, waiting }) => [
+    cell(code(name)),
+    cell(
+      html`<span class="${is === 'away' ? 'no' : 'yes'}">${is}</span
+        >${why === undefined ? nothing : html` ${why}`}`,
+    ),
+    cell(time(since)),
+    cell(tools),
+    cell(waiting === 0 ? nothing : html`${waiting}, see ${code('skillet mcp list')}`),
+  ]);
+  const title = 'MCP servers and plugins';
+  return html`<h2>${title}</h2>
+    ${plugins.map((problem) => html`<p class="no">${problem}</p>`)}
+    ${all.length === 0 ? nothing : table(title, ['Server', 'State', 'Since', 'Tools', 'Wait until you agree'], ofServers, '')}`;
+}
 
 function workTable(label: string, work: readonly Work[], empty: string): Html {
   const rows = work.map((one) => [

@@ -210,6 +210,9 @@ function isUnreached(error: unknown): boolean {
 }
 
 function messageOf(error: unknown): string {
+  // The body of such an answer says no more.
+  if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
+    return `it refuses the sign-in (HTTP ${error.code}): set its token in headers of this server`;
   const message = error instanceof Error ? error.message : String(error);
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && cause.message !== '' ? `${message} (${cause.message})` : message;

@@ -2,8 +2,11 @@ import type { Clock } from '../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
 
-export type LinkState =
-  Readonly<{ is: 'connecting' }> | Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
+/** `since`: when it came to be so; tries in between don't count. */
+export type LinkState = Readonly<{ since: number }> &
+  (Readonly<{ is: 'connecting' | 'connected' }> | Readonly<{ is: 'lost'; why: string }>);
+
+type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
 /** `off`: no longer allowed, not made. */
 type LinkCalled =
@@ -45,7 +48,7 @@ export function createLastingLink(options: {
 }): ServerLink {
   const { connect, take, onState, clock } = options;
   const ended = new AbortController();
-  let state: LinkState = { is: 'connecting' };
+  let state: LinkState = { is: 'connecting', since: clock.now() };
   let current: Connection | undefined;
   /** After the current or next try. */
   let attempt = Promise.withResolvers<void>();
@@ -119,10 +122,10 @@ export function createLastingLink(options: {
     };
   }
 
-  function enter(next: LinkState): void {
+  function enter(next: Entered): void {
     const before = state;
-    state = next;
-    onState(next, before);
+    state = { ...next, since: next.is === before.is ? before.since : clock.now() };
+    onState(state, before);
     // Waiting calls get the next try.
     if (before.is === 'connected') return;
     attempt.resolve();

@@ -157,7 +157,7 @@ export function createMcpOperations(options: {
       const now = new Map(Object.entries(states()));
       return [...new Set([...seen.keys(), ...now.keys()])].sort().map((name) => {
         const state = now.get(name);
-        const told = state?.is === 'lost' ? { is: state.is, why: redact(state.why) } : state;
+        const told = state?.is === 'lost' ? { ...state, why: redact(state.why) } : state;
         const of = seen.get(name) ?? { identity: '', tools: [] };
         return { name, ...of, state: told };
       });

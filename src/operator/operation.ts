@@ -59,6 +59,8 @@ export const unnamed = 'operator';
 /** What only a running bot can tell or do. */
 export type RunningParts = Readonly<{
   readiness(): Readiness;
+  /** What is wrong with plugins, a sentence each. */
+  plugins(): readonly string[];
   answer: Approvals['answer'];
 }>;
 

@@ -161,7 +161,7 @@ export const operations = {
     return { revoked: true };
   }),
 
-  status: reads(none, (_, { store, running }) => statusOf(store, running?.readiness)),
+  status: reads(none, (_, { store, mcp, running }) => statusOf(store, mcp, running)),
   ...routineOperations,
   tasks: reads(none, (_, { store }) => tasksOf(store)),
   'audit tail': reads(auditLines, async ({ lines, ...filter }, { audit }) => {

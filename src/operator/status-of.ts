@@ -5,7 +5,10 @@ import { journalOf } from '../runs/tasks.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Backlog, Store, UsageRow } from '../store/store.ts';
+import { serverStates, type ServerState } from '../mcp/server-state.ts';
+import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Readiness } from './health/open-metrics.ts';
+import type { RunningParts } from './operation.ts';
 
 /** One screen of how a bot is (L12). */
 export type Status = Readonly<{
@@ -18,6 +21,10 @@ export type Status = Readonly<{
   /** Questions about calls that wait for a yes. */
   approvals: number;
   routines: Readonly<{ active: number; paused: number }>;
+  /** Of a running bot. */
+  servers: readonly ServerState[];
+  /** What is wrong with plugins of a running bot, a sentence each. */
+  plugins: readonly string[];
   today: readonly UsageRow[];
 }>;
 
@@ -34,21 +41,27 @@ export type TaskRow = Readonly<{
 
 type Reads = Pick<Store, 'inbox' | 'outbox' | 'asks' | 'routines' | 'backlog' | 'usage'>;
 
-export async function statusOf(store: Reads, readiness: (() => Readiness) | undefined): Promise<Status> {
+export async function statusOf(
+  store: Reads,
+  mcp: Pick<McpOperations, 'list'>,
+  running: Pick<RunningParts, 'readiness' | 'plugins'> | undefined,
+): Promise<Status> {
   const items = await store.inbox.list('waiting');
   const asks = await openAsks(items, store);
   const pid = process.pid;
   return {
     version: skilletVersion(),
     process:
-      readiness === undefined
+      running === undefined
         ? undefined
-        : { pid, upSeconds: Math.round(process.uptime()), readiness: readiness() },
+        : { pid, upSeconds: Math.round(process.uptime()), readiness: running.readiness() },
     backlog: await store.backlog(),
     failedDeliveries: (await store.outbox.givenUp()).length,
     tasks: rowsOf(items, asks),
     approvals: asks.filter(({ kind }) => kind === 'approval').length,
     routines: await countRoutines(store),
+    servers: serverStates(await mcp.list()),
+    plugins: running?.plugins() ?? [],
     today: await store.usage({ day: new Date().toISOString().slice(0, 10) }),
   };
 }

@@ -13,6 +13,7 @@ import {
   checkOpenFiles,
   type Machine,
 } from '../../src/operator/doctor/check-machine.ts';
+import { checkServers } from '../../src/operator/doctor/check-servers.ts';
 import type { Finding } from '../../src/operator/doctor/finding.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
 import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
@@ -455,6 +456,17 @@ test('L2 T8 an approver who is no user, and a folder of skills that is not there
   const rule = '[[policy.rules]]\ntool = "x"\naction = "confirm"\nfour_eyes = true\n';
   const alone = await examine(home, rule);
   assert.match(alone.of('FOUR_EYES_ALONE').what, /tool "x"/);
+});
+
+test('L2 X7 servers that are away, and tools that wait for the operator, are named', async (t) => {
+  const home = await openCliHome(t);
+  await home.write('config.toml', `${owned}[mcp.gone]\nurl = "http://127.0.0.1:9/mcp"\n`);
+  const found = await examine(home, undefined, { args: ['--online'] });
+  assert.match(found.of('MCP_AWAY').what, /^the MCP server gone is away: ./);
+  const states = [{ name: 'notes', is: 'connected', since: 1, tools: 3, waiting: 2 }] as const;
+  const [off] = checkServers(states)?.findings ?? [];
+  assert.equal(off?.id, 'MCP_TOOLS_OFF');
+  provoked.add(off.id);
 });
 
 test('L2 every id of the doctor is provoked by a test here', () => {

@@ -140,7 +140,7 @@ test('X7 Q9 H14 a tool that changed goes off, the owner is told, and `skillet mc
   const list = await skillet(bot, 'mcp', 'list');
   assert.match(
     list,
-    /^files {2}connected\n {2}off: changed +dangerous mcp_files_echo {2}Does echo, and more/,
+    /^files {2}connected since \d+ s\n {2}off: changed +dangerous mcp_files_echo {2}Does echo, and more/,
   );
   assert.match(list, /\n {2}on +dangerous mcp_files_read /);
   const agreed = await skillet(bot, 'mcp', 'agree', 'files', 'echo', '--yes');

@@ -75,6 +75,7 @@ async function operateHere(t: TestContext, folder: string, isRunning = true): Pr
     running: isRunning
       ? {
           answer: nothing,
+          plugins: () => [],
           readiness: () => ({
             ...{ ready: true, data: { ok: true }, store: { ok: true }, channels: {}, model: null },
           }),

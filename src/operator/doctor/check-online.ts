@@ -7,12 +7,13 @@ import type { Config } from '../../config/complete-config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { proxiesOf, proxyForUrl } from '../../lib/net/proxy-for.ts';
+import { tryServers } from './check-servers.ts';
 import { check, type Check, type Found } from './finding.ts';
 
 /** Beyond that Slack may refuse signed requests. */
 const mostSkewMs = 60_000;
 
-/** Asks the platforms and the model, side by side. `owners` are qualified ids. */
+/** Asks the platforms, the model and the MCP servers, side by side. `owners` are qualified ids. */
 export async function checkOnline(
   config: Config,
   owners: readonly string[],
@@ -23,6 +24,7 @@ export async function checkOnline(
     checkTelegram(config, owners),
     checkSlack(config),
     checkModel(config, log),
+    tryServers(config, log),
   ]);
   return checks.filter((one) => one !== undefined);
 }
@@ -32,10 +34,17 @@ async function checkNetwork(config: Config): Promise<Check> {
   const { telegram, slack, models, network } = config;
   const proxies = proxiesOf({ ...process.env, ...proxyVariables(config) });
   const { apiKey, baseUrl } = models.aliases['default'] ?? {};
+  const git = config.skills.sources.flatMap(({ repo, url }) =>
+    repo !== undefined || url !== undefined
+      ? [[`skills of ${repo ?? url}`, url ?? 'https://github.com'] as const]
+      : [],
+  );
   const services: readonly (readonly [string, string | undefined])[] = [
     ['telegram', telegram.token && (telegram.apiRoot ?? 'https://api.telegram.org')],
     ['slack', slack.botToken && (slack.apiUrl ?? 'https://slack.com')],
     ['model', baseUrl ?? (apiKey && 'https://api.anthropic.com')],
+    ...Object.entries(config.mcp).map(([name, { url }]) => [`mcp ${name}`, url] as const),
+    ...git.filter(([, address]) => address.startsWith('http')),
     ['web', 'https://example.com'],
   ];
   const ways = services.flatMap(([name, address]) => {
@@ -43,8 +52,9 @@ async function checkNetwork(config: Config): Promise<Check> {
     const proxy = proxyForUrl(new URL(address), proxies);
     return [`${name} ${proxy === undefined ? 'directly' : `by proxy ${proxy.host}`}`];
   });
+  const bySsh = git.filter(([, address]) => !address.startsWith('http')).map(([name]) => `${name} directly`);
   const trusted = network.caFile === undefined ? [] : [`trusts [network] ca_file ${network.caFile}`];
-  return check('network', [...ways, ...trusted].join(', '));
+  return check('network', [...ways, ...bySsh, ...trusted].join(', '));
 }
 
 async function checkTelegram({ telegram }: Config, owners: readonly string[]): Promise<Check | undefined> {

@@ -3,6 +3,7 @@ import type { ConfigProblem } from '../../config/config-problem.ts';
 import { envFileOf } from '../../config/load-config.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Log } from '../../lib/log.ts';
+import type { ServerState } from '../../mcp/server-state.ts';
 import type { Registry } from '../../skills/registry.ts';
 import { claimedOwners } from '../../access/users.ts';
 import { checkAccess } from './check-access.ts';
@@ -12,6 +13,7 @@ import { checkClock, checkDisk, checkNode, checkOpenFiles, type Machine } from '
 import { checkChannels } from './check-owners.ts';
 import { checkSkills } from './check-skills.ts';
 import { checkStore, lookAtOwnStore } from './check-store.ts';
+import { checkServers } from './check-servers.ts';
 import { check, type Check, type Found } from './finding.ts';
 
 /** Without a config there is nothing more to look at. */
@@ -39,19 +41,22 @@ type Examined = Readonly<{
   /** Found on the way: what start refuses, plugins, providers. */
   more: readonly Diagnostic[];
   isRunning: boolean;
+  /** As a running bot knows them. */
+  servers?: readonly ServerState[];
   log: Log;
 }>;
 
 /** Everything that needs no network (L2). Changes nothing. */
 export async function examine(
   machine: Machine,
-  { config, registry, more, isRunning, log }: Examined,
+  { config, registry, more, isRunning, servers, log }: Examined,
 ): Promise<Readonly<{ checks: readonly Check[]; owners: readonly string[] }>> {
   const { path: file } = config;
   // First: the sandbox is tried in processes of its own, which takes longest.
   const ofSkills = checkSkills(config, registry, log);
   const store = await lookAtOwnStore(config, isRunning);
   const files = file === undefined ? [] : [file, envFileOf(file)];
+  const ofServers = checkServers(servers);
   const checks = [
     checkNode(machine),
     checkClock(machine, files),
@@ -72,6 +77,7 @@ export async function examine(
     checkAccess(config, registry.skills),
     ...(config.hooks.length === 0 ? [] : [checkHooks(config, store)]),
     ...(await ofSkills),
+    ...(ofServers === undefined ? [] : [ofServers]),
   ];
   const claimed = 'keys' in store ? claimedOwners(store.keys) : [];
   return { checks, owners: [...new Set([...config.bot.owner, ...claimed])] };

@@ -48,7 +48,9 @@ type OtherCode =
   | 'SLACK_REFUSED'
   | 'SLACK_UNREACHABLE'
   | 'SLACK_SCOPES'
-  | 'MODEL_FAILED';
+  | 'MODEL_FAILED'
+  | 'MCP_AWAY'
+  | 'MCP_TOOLS_OFF';
 
 /** By code: why it matters, and what to do. */
 export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
@@ -263,6 +265,14 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   SLACK_SCOPES: {
     why: 'What needs a missing scope fails.',
     fix: 'Add the scopes under OAuth & Permissions, then install the app again. `skillet manifest slack` has them all.',
+  },
+  MCP_AWAY: {
+    why: 'The tools of this server fail until it can be reached; the bot tries again by itself.',
+    fix: 'Do what the message says: start the server, or correct command, url or headers under [mcp]. See docs/how-to/mcp.md.',
+  },
+  MCP_TOOLS_OFF: {
+    why: 'A server may change its tools at any time; you look at them before models use them.',
+    fix: 'Read them with `skillet mcp list`, then run `skillet mcp agree SERVER`.',
   },
   MODEL_FAILED: {
     why: 'People who write to the bot get an apology instead of an answer.',
