@@ -53,11 +53,16 @@ test(
     await writeFile(path.join(home, 'skillet.toml'), toml, { mode: 0o644 });
     // As compose.yaml says, but with an image and a name of its own.
     const { services, volumes } = parse(readFileSync(path.join(folder, 'compose.yaml'), 'utf8')) as {
-      services: { bot: { build: { context: string }; image?: string }; postgres: unknown };
+      services: {
+        bot: { build: { context: string; args?: Record<string, string> }; image?: string };
+        postgres: unknown;
+      };
       volumes: unknown;
     };
     services.bot.build.context = root;
     delete services.bot.image;
+    // The stand-in has no digest.
+    services.bot.build.args = { NODE_IMAGE: 'node:24-bookworm-slim' };
     await writeFile(path.join(home, 'compose.yaml'), JSON.stringify({ services, volumes }));
     const tokens = `TELEGRAM_BOT_TOKEN=${telegram.token}\nANTHROPIC_API_KEY=key-0123456789\n`;
     await writeFile(path.join(home, '.env'), tokens, { mode: 0o600 });

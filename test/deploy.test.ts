@@ -27,6 +27,8 @@ const unit = read('skillet.service');
 type Service = Readonly<{
   build?: { context: string; dockerfile: string };
   init?: boolean;
+  mem_limit?: string;
+  pids_limit?: number;
   env_file?: string;
   environment: Record<string, string>;
   volumes: readonly string[];
@@ -40,7 +42,9 @@ test('L7 L11 the image names paths and commands that exist, and does not run as 
   const instructions = dockerfile.split('\n').filter((line) => /^[A-Z]/.test(line));
   const froms = instructions.filter((line) => line.startsWith('FROM '));
   const [, major = ''] = /(\d+)/.exec(manifest.engines.node) ?? [];
-  for (const from of froms) assert.match(from, new RegExp(`^FROM node:${major}-`));
+  const [, base = ''] = /^ARG NODE_IMAGE=(.+)$/m.exec(dockerfile) ?? [];
+  assert.match(base, new RegExp(`^node:${major}-[a-z-]+@sha256:[0-9a-f]{64}$`));
+  for (const from of froms) assert.match(from, /^FROM \$\{NODE_IMAGE\}( AS \w+)?$/);
   const stages = froms.flatMap((from) => / AS (\w+)/.exec(from)?.[1] ?? []);
   for (const [, stage = ''] of dockerfile.matchAll(/--from=(\w+)/g)) assert.ok(stages.includes(stage), stage);
   // What is unpacked below /opt/skillet is the package.
@@ -55,6 +59,17 @@ test('L7 L11 the image names paths and commands that exist, and does not run as 
 function isPacked(name: string): boolean {
   return manifest.files.some((packed) => path.matchesGlob(name, packed) || packed.startsWith(`${name}/`));
 }
+
+test('L7 L11 no script of a development package runs while the image is made, and containers have limits', () => {
+  const [install = ''] = /^RUN npm ci.*npm pack.*$/m.exec(dockerfile) ?? [];
+  assert.match(install, /^RUN npm ci --ignore-scripts && /);
+  // Node comes with the image: the stub of the package that would bring one is not found first.
+  assert.ok(install.indexOf('rm -f node_modules/.bin/node') < install.indexOf('npm pack'));
+  for (const service of Object.values(compose.services)) {
+    assert.match(service.mem_limit ?? '', /^\d+g$/);
+    assert.ok((service.pids_limit ?? 0) > 128, 'more than [sandbox] processes');
+  }
+});
 
 test('L11 the health check of the image tells a bot that accepts messages from one that does not', async (t) => {
   const [, command = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(dockerfile) ?? [];
