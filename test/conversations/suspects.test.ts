@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import { createInboxWorker } from '../../src/conversations/inbox-worker.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 type Given = Readonly<{
@@ -16,13 +18,18 @@ type Given = Readonly<{
   says?: readonly string[];
   progressed?: boolean;
   asks?: string;
+  /** It is stopped as soon as a message is held. */
+  untilHeld?: true;
 }>;
 
 /** Processes that follow one another on one store. Each message takes a second. */
-async function lives(t: TestContext) {
+async function lives(
+  t: TestContext,
+  clock: Clock & Readonly<{ advance(ms: number): Promise<void> }> = createManualClock(),
+  database?: string,
+) {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-suspects-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const clock = createManualClock();
   const dead: string[] = [];
   const answered: string[] = [];
   let said = 0;
@@ -30,9 +37,9 @@ async function lives(t: TestContext) {
   /** One process, for so long or until it ends by a message; says whether it did. */
   async function live(
     ms: number,
-    { kills, says = [], progressed = false, asks }: Given = {},
+    { kills, says = [], progressed = false, asks, untilHeld }: Given = {},
   ): Promise<boolean> {
-    const store = await openStore(`sqlite:${folder}/store.db`, { clock });
+    const store = await openStore(database ?? `sqlite:${folder}/store.db`, { clock });
     const life = { ended: false };
     const worker = createInboxWorker(
       {
@@ -71,6 +78,8 @@ async function lives(t: TestContext) {
     for (let at = 0; at < ms && !life.ended; at += 500) {
       await clock.advance(500);
       await new Promise(setImmediate);
+      const waiting = untilHeld === undefined ? [] : await store.inbox.list('waiting');
+      if (waiting.some(({ error = '' }) => error.includes('it waits from'))) break;
       // Nothing else can happen.
       if (at > 20_000 && (await store.inbox.list('waiting')).length === 0) break;
     }
@@ -143,4 +152,38 @@ test('S15 a message that gets further each time is not set aside by a few deaths
     assert.ok(++deaths < 20, 'it dies again and again');
   assert.equal(deaths, 8);
   assert.deepEqual(dead, ['3']);
+});
+
+/** Another server of its own time, which no test can hold still: it passes faster. */
+function fastClock(): Clock & Readonly<{ advance(ms: number): Promise<void> }> {
+  const began = Date.now();
+  const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms / speed, signal);
+  return { now: () => began + (Date.now() - began) * speed, sleep, advance: (ms) => sleep(ms) };
+}
+
+const speed = 10;
+const server = await startPostgres();
+after(() => server?.close());
+
+test('S15 Q9 on PostgreSQL, too, a message that ends the process is set aside after its second death', async (t) => {
+  if (server === undefined) return t.skip(noPostgres);
+  const { live, dead, answered } = await lives(t, fastClock(), await server.database());
+  const kills = (chat: string): boolean => chat === '3';
+  let deaths = 1;
+  assert.equal(await live(3_600_000, { kills, says: chats }), true);
+  while (await live(3_600_000, { kills })) assert.ok(++deaths < 10, 'it dies again and again');
+  assert.deepEqual([deaths, dead], [2, ['3']]);
+  assert.deepEqual(answered.toSorted(), ['1', '2', '4', '5', '6', '7', '8']);
+});
+
+test('S15 Q9 on PostgreSQL, too, a restart while a message is held acquits it', async (t) => {
+  if (server === undefined) return t.skip(noPostgres);
+  const { live, dead, answered } = await lives(t, fastClock(), await server.database());
+  let deaths = 0;
+  const kills = (chat: string): boolean => chat === '3' && deaths < 2;
+  while (deaths < 2) if (await live(3_600_000, { kills, says: deaths === 0 ? ['3'] : [] })) deaths++;
+  assert.equal(await live(3_600_000, { untilHeld: true }), false);
+  assert.deepEqual([answered, dead], [[], []], 'it is held');
+  await live(3_600_000);
+  assert.deepEqual([answered, dead], [['3'], []]);
 });
