@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, open, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { freeSpace } from '../lib/files/free-space.ts';
 import { ifAbsent } from '../lib/has-code.ts';
 import { createRefusedFiles, withFiles } from '../agent/with-files.ts';
 import type { Model } from '../core/model.ts';
@@ -225,8 +226,7 @@ async function openChat(chat: string): Promise<void> {
 }
 
 async function freeOnDisk(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  return freeSpace(folder) ?? Infinity;
 }
 
 async function recordAt(file: string): Promise<KeptFile | undefined> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { freeSpace } from '../lib/files/free-space.ts';
 import { OperatorError } from '../core/errors.ts';
 
 /**
@@ -49,10 +50,5 @@ const sqliteFull = 13;
 
 /** SQLite reports a full disk as an I/O error, too. */
 function isFull(file: string): boolean {
-  try {
-    return statfsSync(path.dirname(file)).bavail === 0;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  return freeSpace(path.dirname(file)) === 0;
 }

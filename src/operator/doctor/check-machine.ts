@@ -1,7 +1,8 @@
-import { readFileSync, statfsSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../config/complete-config.ts';
 import { systemZone } from '../../core/local-time.ts';
+import { freeSpace } from '../../lib/files/free-space.ts';
 import { installation } from '../../lib/files/installation.js';
 import { byteSize } from '../../lib/text/text.ts';
 import { leftForOthers } from '../../runs/received-files.ts';
@@ -14,7 +15,7 @@ export type Machine = Readonly<{
   /** Milliseconds since 1970. */
   now: number;
   /** Bytes that this user may still write there. */
-  free(folder: string): number;
+  free(folder: string): number | undefined;
   /** How many files a process may have open; undefined where nobody tells. */
   mostFiles: number | undefined;
 }>;
@@ -23,10 +24,7 @@ export function thisMachine(): Machine {
   return {
     node: process.versions.node,
     now: Date.now(),
-    free: (folder) => {
-      const { bavail, bsize } = statfsSync(folder);
-      return bavail * bsize;
-    },
+    free: freeSpace,
     mostFiles: mostFilesHere(),
   };
 }
@@ -55,14 +53,18 @@ export function checkClock({ now }: Machine, files: readonly string[]): Check {
 /** Of the data directory and the workspace. */
 export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check {
   const places = [...new Set([bot.dataDir, bot.workspace].map(nearestFolder))];
-  const rooms = places.map((place) => ({ place, free: machine.free(place) }));
+  const rooms = places.flatMap((place) => {
+    const free = machine.free(place);
+    return free === undefined ? [] : [{ place, free }];
+  });
   const found = rooms
     .filter(({ free }) => free < leftForOthers)
     .map(({ place, free }): Found => {
       const level = free < leftForOthers / 10 ? 'error' : 'warning';
       return { level, code: 'DISK_LOW', message: `${byteSize(free)} are left for ${place}`, path: place };
     });
-  return check('disk', `${byteSize(Math.min(...rooms.map(({ free }) => free)))} free`, found);
+  const least = Math.min(...rooms.map(({ free }) => free));
+  return check('disk', rooms.length === 0 ? 'free space not known' : `${byteSize(least)} free`, found);
 }
 
 const fewFiles = 256;
