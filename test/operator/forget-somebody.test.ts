@@ -10,6 +10,7 @@ import { createAudit } from '../../src/audit/create-audit.ts';
 import { createPairing } from '../../src/access/pairing.ts';
 import { createUsers } from '../../src/access/users.ts';
 import { createChatSettings } from '../../src/settings/chat-settings.ts';
+import { createWrittenSkills } from '../../src/skills/written-skills.ts';
 import { createStandingRules } from '../../src/approvals/standing-rules.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { conversationKey } from '../../src/core/conversation.ts';
@@ -88,13 +89,16 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
   await people.pair({ sender, name: 'Ann', since: 1 });
   const rule = { tool: 'skills_run_script', skill: 'dice', chat: sender, sender };
   await rules.add(rule, sender, clock.now());
+  const written = createWrittenSkills(store);
+  const { conversation, chatType, external, sender: asker } = makeMessage();
+  await written.askers.set('greet', { conversation, chatType, external, sender: asker });
   const forget = createForgetSomebody({
     store,
     kept: {
       users: people,
       pairing,
       rules,
-      approvals: { forget: async () => undefined },
+      approvals: written.askers,
       capabilities: stage.records,
       settings: { forget: async () => undefined },
       files: { forget: async () => 0 },
@@ -109,6 +113,7 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
   assert.deepEqual([known, removed.accounts], [true, 1]);
   assert.equal((await people.decide(makeMessage())).allowed, false);
   assert.equal(await rules.covers(rule), false);
+  assert.equal(await written.askers.take('greet'), undefined, 'they wait for no skill any more');
   assert.deepEqual(await stage.accounts.list({ sender }), []);
 });
 
