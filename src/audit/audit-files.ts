@@ -1,3 +1,4 @@
+import { skilletHere } from '../core/skillet-here.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
@@ -57,7 +58,7 @@ export async function auditFiles(dataDir: string): Promise<readonly string[]> {
 export async function lostStore(dataDir: string): Promise<string | undefined> {
   for (const file of await auditFiles(dataDir))
     if ((await stat(file)).size > 0)
-      return `the store is empty, but ${auditFolder(dataDir)} holds the audit of an earlier one. If that store was lost, restore a backup: \`skillet restore FILE --store-only\`. To begin with an empty store on purpose, move that folder away`;
+      return `the store is empty, but ${auditFolder(dataDir)} holds the audit of an earlier one. If that store was lost, restore a backup: \`${skilletHere()} restore FILE --store-only\`. To begin with an empty store on purpose, move that folder away`;
   return undefined;
 }
 

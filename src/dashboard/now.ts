@@ -1,3 +1,4 @@
+import { skilletHere } from '../core/skillet-here.ts';
 import type { Work } from '../operator/list-work.ts';
 import type { Status } from '../operator/status-of.ts';
 import { auditTable, readLines } from './audit.ts';
@@ -57,7 +58,7 @@ function servers({ servers: all, plugins }: Status): Html {
     ),
     cell(time(since)),
     cell(tools),
-    cell(waiting === 0 ? nothing : html`${waiting}, see ${code('skillet mcp list')}`),
+    cell(waiting === 0 ? nothing : html`${waiting}, see ${code(`${skilletHere()} mcp list`)}`),
   ]);
   const title = 'MCP servers and plugins';
   return html`<h2>${title}</h2>

@@ -1,3 +1,4 @@
+import { skilletHere } from '../../core/skillet-here.ts';
 import type { Words } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -54,8 +55,8 @@ export function createStoreHealth(options: {
     const fault = storeFault(error);
     if (fault === undefined || stopping.signal.aborted) return;
     if (damage === undefined && isDamage(error)) {
-      damage = { reason: `it is damaged: ${fault.reason}. ${helpDamaged}`, since: clock.now() };
-      log.error({ err: error }, `the store is damaged. ${helpDamaged}`);
+      damage = { reason: `it is damaged: ${fault.reason}. ${helpDamaged()}`, since: clock.now() };
+      log.error({ err: error }, `the store is damaged. ${helpDamaged()}`);
     }
     if (red !== undefined) {
       red = { ...red, reason: fault.reason };
@@ -149,7 +150,8 @@ export function createStoreHealth(options: {
   };
 }
 
-const helpDamaged = 'Stop the bot and put a backup in its place: `skillet restore FILE --store-only`';
+const helpDamaged = (): string =>
+  `Stop the bot and put a backup in its place: \`${skilletHere()} restore FILE --store-only\``;
 
 function notNow(reason: string): Error {
   return new Error(`the store cannot be used now: ${reason}`);
