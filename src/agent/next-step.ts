@@ -110,7 +110,7 @@ export type Answer = Extract<Entry, { kind: 'assistant' }>;
 type TurnState = Readonly<{
   /** Without those cut by the window. */
   answers: readonly Answer[];
-  /** Model calls, with those of subagents (U16). */
+  /** Model calls, with those of subagents (U7). */
   steps: number;
   /** Undefined if a person spoke since. */
   last: Answer | undefined;

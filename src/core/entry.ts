@@ -56,7 +56,7 @@ export type Entry =
       follows?: ActiveSkill;
       artifacts?: readonly DeliveredFile[];
       marks?: Taint;
-      /** Model calls of a subagent: they count as this run's (U16). */
+      /** Model calls of a subagent: they count as this run's (U7). */
       steps?: number;
       at: number;
     }>

@@ -20,7 +20,7 @@ export type ToolOutcome = Readonly<{
   artifacts?: readonly DeliveredFile[];
   /** `content` is private: stored with it (S7). */
   marks?: Taint;
-  /** Model calls that it took (U16). */
+  /** Model calls that it took (U7). */
   steps?: number;
 }>;
 

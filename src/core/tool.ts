@@ -102,7 +102,7 @@ export type ToolContext = Readonly<{
   awaitAnswer(question: string): void;
   /** The outcome is private (S7). */
   mark(as: Taint): void;
-  /** Model calls that count as the caller's (U16). */
+  /** Model calls that count as the caller's (U7). */
   spend(steps: number): void;
   /** Sends a file or photo (T12). Durable once resolved. */
   artifact(artifact: Artifact): Promise<DeliveredArtifacts>;

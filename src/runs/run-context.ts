@@ -196,7 +196,7 @@ async function otherTools(
 ): Promise<readonly Tool[]> {
   // Must be named (T5).
   const chains = allowed?.includes('use_skill') === true;
-  // A subagent asks nobody and starts no further runs (U16).
+  // A subagent asks nobody and starts no further runs (U7).
   const ofWhole =
     run.part === undefined
       ? [

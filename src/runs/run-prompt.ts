@@ -25,7 +25,7 @@ export function skillOfRun({ system }: Pick<ModelRequest, 'system'>): string | u
 /** No person's or model's text enters the system prompt (U2): a filled body moves to the first message. */
 export function runPrompt(options: {
   skill: Pick<Skill, 'name'>;
-  /** For a subagent, which does only what the first message says (U16). */
+  /** For a subagent, which does only what the first message says (U7). */
   part?: boolean;
   profile?: string | undefined;
   /** `filled`: holds text of a person or model. `cut`: there are more files. */

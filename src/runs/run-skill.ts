@@ -53,7 +53,7 @@ export type RunPlace = Readonly<{
   part: PartOfRun | undefined;
 }>;
 
-/** What a subagent shares with the run that it works for (U16). */
+/** What a subagent shares with the run that it works for (U7). */
 export type PartOfRun = Readonly<{ scratch: string; deadline: Deadline; maxIterations: number }>;
 
 export type RunInput = Readonly<{

@@ -21,7 +21,7 @@ const input = z.object({
 
 /**
  * A part of a run in a loop of its own, with the run's skill, tools, env, scratch folder and time, and what is left of
- * its iterations (U16). A repeated call resumes its journal (Q5).
+ * its iterations (U7). A repeated call resumes its journal (Q5).
  */
 export function subagentTool(
   skill: Skill,

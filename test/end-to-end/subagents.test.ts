@@ -34,7 +34,7 @@ async function open(t: Parameters<typeof startWholeBot>[0], skill: string, scrip
   return { ...set, ann: set.telegram.person({ name: 'Ann' }) };
 }
 
-test('U16 a run hands parts of its work to subagents, which have its folder and tools, and gets their answers', async (t) => {
+test('U7 a run hands parts of its work to subagents, which have its folder and tools, and gets their answers', async (t) => {
   const script: Script = (body) => {
     const last = lastOf(body);
     if (isPart(body)) {
@@ -66,7 +66,7 @@ test('U16 a run hands parts of its work to subagents, which have its folder and 
   assert.match(text, /7 iterations/, 'its own three, and those of both subagents');
 });
 
-test('U16 T5 F11 a list without it, or one that disallows it, leaves the run without subagents', async (t) => {
+test('U7 T5 F11 a list without it, or one that disallows it, leaves the run without subagents', async (t) => {
   const tried: Script = (body) => {
     if (!isWhole(body)) return toldOf(body);
     return /tool_result/.test(lastOf(body)) ? lastOf(body) : call(part('toolu_1', 'x'));
@@ -80,7 +80,7 @@ test('U16 T5 F11 a list without it, or one that disallows it, leaves the run wit
   }
 });
 
-test('U16 U5 its steps are the run’s own, and it ends with them', async (t) => {
+test('U7 U5 its steps are the run’s own, and it ends with them', async (t) => {
   const script: Script = (body, index) => {
     if (isPart(body))
       return body.tools?.length ? call([`toolu_l${index}`, 'list_files', {}]) : 'as far as I came';
@@ -96,7 +96,7 @@ test('U16 U5 its steps are the run’s own, and it ends with them', async (t) =>
   assert.equal(asked.filter(isWhole).length, 1 + 1);
 });
 
-test('U16 a subagent starts none itself, asks nobody, uses no other skill, and a run has twenty at most', async (t) => {
+test('U7 a subagent starts none itself, asks nobody, uses no other skill, and a run has twenty at most', async (t) => {
   const script: Script = (body) => {
     const last = lastOf(body);
     if (isPart(body))
@@ -125,7 +125,7 @@ test('U16 a subagent starts none itself, asks nobody, uses no other skill, and a
   assert.match(lastOf(told), /a run has 20 subagents at most/);
 });
 
-test('U16 U10 no subagent starts once the day’s budget is used up', async (t) => {
+test('U7 U10 no subagent starts once the day’s budget is used up', async (t) => {
   const script: Script = (body) => {
     if (!isWhole(body)) return toldOf(body);
     return /tool_result/.test(lastOf(body)) ? `Done. ${lastOf(body)}` : call(part('toolu_1', 'x'));
@@ -136,7 +136,7 @@ test('U16 U10 no subagent starts once the day’s budget is used up', async (t) 
   assert.ok(!messages.requests.some(({ body }) => isPart(body)));
 });
 
-test('U16 Q5 a restart in the middle of a subagent repeats nothing that it did', async (t) => {
+test('U7 Q5 a restart in the middle of a subagent repeats nothing that it did', async (t) => {
   const reached = Promise.withResolvers<void>();
   let hold = true;
   const script: Script = (body) => {
@@ -165,7 +165,7 @@ test('U16 Q5 a restart in the middle of a subagent repeats nothing that it did',
   assert.equal(parts.filter((body) => !/tool_result/.test(lastOf(body))).length, 1);
 });
 
-test('U16 /stop ends a run with its subagent, and so does the run’s time', async (t) => {
+test('U7 /stop ends a run with its subagent, and so does the run’s time', async (t) => {
   for (const how of ['/stop', 'time']) {
     const reached = Promise.withResolvers<void>();
     const script: Script = (body) => {
@@ -188,7 +188,7 @@ test('U16 /stop ends a run with its subagent, and so does the run’s time', asy
   }
 });
 
-test('U16 S7 what a subagent learns of a sensitive skill marks the run, and it gets the skill’s keys', async (t) => {
+test('U7 S7 what a subagent learns of a sensitive skill marks the run, and it gets the skill’s keys', async (t) => {
   const script: Script = (body) => {
     const last = lastOf(body);
     if (isPart(body))

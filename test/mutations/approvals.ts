@@ -191,8 +191,8 @@ export const approvalMutations = [
     ['a subagent starts subagents', 'run.part === undefined', 'true', { only: 'starts none itself' }],
   ]),
   ...changesOf('runs/subagent.ts', 'end-to-end/subagents.test.ts', [
-    ['steps of a subagent are free', 'context.spend(result.iterations);', '', { only: 'U16 U5' }],
-    ['a subagent begins over the budget', 'if (over !== undefined)', 'if (false)', { only: 'U16 U10' }],
+    ['steps of a subagent are free', 'context.spend(result.iterations);', '', { only: 'U7 U5' }],
+    ['a subagent begins over the budget', 'if (over !== undefined)', 'if (false)', { only: 'U7 U10' }],
   ]),
   ...changesOf('tools/in-folders.ts', 'end-to-end/inline-files.test.ts', [
     ['a yes to a search binds no files', "=== 'grep_files' ? '*' : input", "=== 'grep_files' ? '' : input"],
