@@ -40,7 +40,13 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
         return children.length === 0 ? [] : [{ type: 'paragraph', children }];
       }
       case 'heading':
-        return [{ type: 'heading', depth: node.depth, children: toInlines(node.children, definitions) }];
+        return [
+          {
+            type: 'heading',
+            depth: node.depth,
+            children: withoutEnds(toInlines(node.children, definitions)),
+          },
+        ];
       case 'code':
         // A platform shows no empty block; its info string may be words.
         if (node.value.trim() === '') return paragraph([node.lang, node.meta].filter(Boolean).join(' '));
@@ -111,7 +117,7 @@ function toRow(row: mdast.TableRow, definitions: Definitions): TableRow {
 }
 
 function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definitions): readonly Inline[] {
-  return mergeTexts(
+  const merged = mergeTexts(
     pairTags(
       nodes.flatMap((node, index) =>
         node.type === 'html'
@@ -120,14 +126,20 @@ function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definit
       ),
     ),
   );
+  // Only now: a part of a reference may have been in what looked like an address.
+  return merged.flatMap((node) => (node.type === 'text' ? notation(node.value) : [node]));
 }
 
-/** A tag that went leaves white space beside it. */
+/** A tag that went leaves white space beside it; lines that break at an end show nothing. */
 function withoutEnds(nodes: readonly Inline[]): readonly Inline[] {
-  return nodes.flatMap((node, index) => {
+  const isEmpty = (node: Inline): boolean =>
+    node.type === 'break' || (node.type === 'text' && node.value.trim() === '');
+  const first = nodes.findIndex((node) => !isEmpty(node));
+  const kept = first < 0 ? [] : nodes.slice(first, nodes.findLastIndex((node) => !isEmpty(node)) + 1);
+  return kept.flatMap((node, index) => {
     if (node.type !== 'text') return [node];
     const start = index === 0 ? node.value.trimStart() : node.value;
-    return text(index === nodes.length - 1 ? start.trimEnd() : start);
+    return text(index === kept.length - 1 ? start.trimEnd() : start);
   });
 }
 
@@ -144,7 +156,7 @@ function beginsLine(after: mdast.PhrasingContent | undefined): boolean {
 function toInline(node: mdast.PhrasingContent, definitions: Definitions): readonly Inline[] {
   switch (node.type) {
     case 'text':
-      return highlighted(node.value.replace(footnote, (_, number: string) => raised(number)));
+      return text(node.value);
     case 'inlineCode':
       return node.value.trim() === '' ? text(node.value) : [{ type: 'inlineCode', value: node.value }];
     case 'break':
@@ -178,9 +190,10 @@ function raised(number: string): string {
   return [...number].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
 }
 
-/** `==words==` are highlighted. */
-function highlighted(value: string): readonly Inline[] {
+/** Numbers of footnotes are raised; `==words==` are highlighted. */
+function notation(value: string): readonly Inline[] {
   return value
+    .replace(footnote, (_, number: string) => raised(number))
     .split(/(?<![\w=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\w=])/)
     .flatMap((piece, index) => (index % 2 === 1 ? mark('strong', text(piece)) : text(piece)));
 }
