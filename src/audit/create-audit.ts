@@ -1,17 +1,17 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import type { AuditEvent } from './audit-event.ts';
 import { auditFiles, auditFolder, auditKeyFile, lastLine, lostStore, openAuditKey } from './audit-files.ts';
+import { createAuditNames } from './audit-names.ts';
+import { meetingsIn, type Meeting } from './meetings.ts';
 import { OperatorError } from '../core/errors.ts';
 import { beginning, readLine, seal, verifyAudit, type Head, type AuditReport } from './seal.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Values } from '../store/patient-keyed.ts';
 import { skilletHere } from '../core/skillet-here.ts';
-
-const fields: ReadonlySet<string> = new Set(['sender', 'conversation', 'requester', 'by', 'approvedBy']);
 
 /** The operator's record (L6). */
 export type Audit = Readonly<{
@@ -21,7 +21,9 @@ export type Audit = Readonly<{
   verify(): Promise<AuditReport>;
   /** Oldest first; known ids restored. */
   tail(lines: number): Promise<readonly string[]>;
-  /** Makes their lines anonymous (Q12). */
+  /** Who was heard in which direct messages, as far as it is known. */
+  meetings(): Promise<readonly Meeting[]>;
+  /** Makes their lines anonymous, and those of threads in these places (Q12). */
   forget(ids: readonly string[]): Promise<void>;
   /** Resolves when nothing is left to be written. */
   settled(): Promise<void>;
@@ -144,10 +146,15 @@ export function createAudit(options: {
       }
       return Promise.all(newest.map(names.reveal));
     },
-    async forget(ids) {
-      const { key } = await openAuditKey(dataDir);
-      await names.forget(key, ids);
+    async meetings() {
+      await writing;
+      const known = await names.all();
+      const found: Meeting[] = [];
+      for (const file of await auditFiles(dataDir))
+        found.push(...meetingsIn(await readFile(file, 'utf8'), known));
+      return found;
     },
+    forget: names.forget,
     settled: async () => writing,
     async verify() {
       await writing;
@@ -180,59 +187,4 @@ async function write(file: string, text: string): Promise<void> {
     await truncate(file, size).catch(() => undefined);
     throw error;
   }
-}
-
-/**
- * Pseudonyms: `#` and 16 hex digits, stable. Lines never change, so only the store knows the ids and can forget them
- * (Q12).
- */
-type AuditNames = Readonly<{
-  /** The event with names for ids; each is kept, so that it can be read again. */
-  hide(key: Buffer, event: AuditEvent): Promise<AuditEvent>;
-  /** A line with the ids that are still known. */
-  reveal(line: string): Promise<string>;
-  forget(key: Buffer, ids: readonly string[]): Promise<void>;
-}>;
-
-/** `stored`: namespace `audit-names`. */
-function createAuditNames(stored: Values): AuditNames {
-  const kept = new Set<string>();
-
-  async function keep(name: string, id: string): Promise<string> {
-    if (!kept.has(name)) {
-      await stored.set(name, id);
-      kept.add(name);
-    }
-    return name;
-  }
-
-  return {
-    async hide(key, event) {
-      const hidden: Record<string, unknown> = { ...event };
-      for (const [field, value] of Object.entries(event))
-        if (fields.has(field) && typeof value === 'string')
-          hidden[field] = await keep(nameOf(key, value), value);
-      return hidden as AuditEvent;
-    },
-    async reveal(line) {
-      const names = new Set(line.match(/"#[0-9a-f]{16}"/g));
-      let told = line;
-      for (const quoted of names) {
-        const id = await stored.get<string>(quoted.slice(1, -1));
-        if (id !== undefined) told = told.replaceAll(quoted, () => JSON.stringify(id));
-      }
-      return told;
-    },
-    async forget(key, ids) {
-      for (const id of ids) {
-        const name = nameOf(key, id);
-        kept.delete(name);
-        await stored.delete(name);
-      }
-    },
-  };
-}
-
-function nameOf(key: Buffer, id: string): string {
-  return `#${createHmac('sha256', key).update(`name\n${id}`).digest('hex').slice(0, 16)}`;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { listsId } from '../access/chat-migrations.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
+import { conversationKey } from '../core/conversation.ts';
+import { isUnattended, type Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -35,7 +37,7 @@ export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
   kept: Readonly<{
     users: Pick<Users, 'forget'>;
-    pairing: Pick<Pairing, 'forget'>;
+    pairing: Pick<Pairing, 'pending' | 'forget'>;
     rules: Pick<StandingRules, 'forget'>;
     approvals: Pick<SkillApprovals, 'forget'>;
     capabilities: Pick<CapabilityRecords, 'forget'>;
@@ -43,7 +45,7 @@ export function createForgetSomebody(options: {
     files: Pick<KeptFiles, 'forget'>;
   }>;
   access(): AccessSettings;
-  audit: Pick<Audit, 'record' | 'forget'>;
+  audit: Pick<Audit, 'record' | 'meetings' | 'forget'>;
   waitMs: number;
   clock: Clock;
   log: Log;
@@ -54,6 +56,22 @@ export function createForgetSomebody(options: {
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
     return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
+  }
+
+  /** Rooms where nobody but them was heard in private. A routine or a hook may speak where its person is not. */
+  async function roomsOf(sender: string): Promise<readonly string[]> {
+    const listed = [...(await store.inbox.list('waiting')), ...(await store.inbox.list('dead'))];
+    const heard = listed.flatMap(({ message }) =>
+      message?.chatType === 'private' && !isUnattended(message.task) ? [message] : [],
+    );
+    const meetings = [
+      ...heard.map((message) => ({ sender: message.sender.id, room: roomOf(message) })),
+      ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
+      ...(await audit.meetings()),
+    ];
+    const others = new Set(meetings.flatMap((met) => (met.sender === sender ? [] : [met.room])));
+    const theirs = new Set(meetings.flatMap((met) => (met.sender === sender ? [met.room] : [])));
+    return [...theirs.difference(others)];
   }
 
   async function stopWork(sender: string): Promise<void> {
@@ -73,15 +91,17 @@ export function createForgetSomebody(options: {
   return async (sender) => {
     // First: nothing new is accepted.
     const paired = await users.forget(sender);
+    // Before what tells of them is dropped.
+    const rooms = await roomsOf(sender);
     const asked = await pairing.forget(sender);
     await rules.forget(sender);
     await approvals.forget(sender);
     await stopWork(sender);
     // Before the rows: the store then clears deleted values from the disk.
-    await audit.forget([sender]);
-    await settings.forget(sender, []);
+    await audit.forget([sender, ...rooms]);
+    await settings.forget(sender, rooms);
     const accounts = await capabilities.forget(sender);
-    const { places, files: onTheWay, ...rows } = await store.forget(sender);
+    const { places, files: onTheWay, ...rows } = await store.forget(sender, rooms);
     await audit.forget(places);
     await settings.forget(sender, places);
     const removed = { ...rows, accounts, files: await files.forget({ sender, places, files: onTheWay }) };
@@ -90,6 +110,10 @@ export function createForgetSomebody(options: {
     log.info({ subject, ...removed }, 'a person was forgotten');
     return { forgotten: sender, known: paired || asked, removed, inConfig: isNamed(access(), sender) };
   };
+}
+
+function roomOf({ conversation: { channel, chat } }: Pick<Message, 'conversation'>): string {
+  return conversationKey({ channel, chat });
 }
 
 function isNamed({ owners, general, channels, chats }: AccessSettings, sender: string): boolean {

@@ -21,7 +21,11 @@ const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 's
  * Removes a person (Q12): their direct messages, in groups their turns and runs, quotes of them, and values under
  * their id. It works in steps, so the bot continues; if interrupted, repeat it.
  */
-export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Forgotten> {
+export async function forgetPerson(
+  rows: ForgetRows,
+  sender: string,
+  told: readonly string[] = [],
+): Promise<Forgotten> {
   const items = new Set<string>();
   const rooms = new Map<string, Findings['room']>();
   let entries = 0;
@@ -34,8 +38,9 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
     if (rooms.get(room) !== 'shared' && findings.room !== 'unknown') rooms.set(room, findings.room);
   }
   const direct = new Set([...rooms].flatMap(([room, whose]) => (whose === 'theirs' ? [room] : [])));
-  const own = ownRoom(sender);
-  if (rooms.get(own) !== 'shared') direct.add(own);
+  const shared = [...rooms].flatMap(([room, whose]) => (whose === 'shared' ? [room] : []));
+  for (const room of [...told, ownRoom(sender)])
+    if (!shared.some((other) => isWithin(other, new Set([room])))) direct.add(room);
   const isDirect = (place: string): boolean => isWithin(place, direct);
 
   const messages =

@@ -12,7 +12,7 @@ type Key = Readonly<{ key: string }>;
 
 export function createForget(sql: Sql): Store['forget'] {
   const rows = createForgetRows(sql);
-  return (sender) => forgetPerson(rows, sender);
+  return (sender, rooms) => forgetPerson(rows, sender, rooms);
 }
 
 function createForgetRows(sql: Sql): ForgetRows {

@@ -98,8 +98,11 @@ export type Store = Readonly<{
   ): Promise<Readonly<{ key: string; freeAt: number }> | undefined>;
   /** Removes everything past its time (`bounds`), and conversations, dead items and usage after `retentionMs` (Q12). */
   prune(now: number, retentionMs: number): Promise<void>;
-  /** Removes a person's direct messages, their turns in groups, and quotes of them (Q12). */
-  forget(sender: string): Promise<Forgotten>;
+  /**
+   * Removes a person's direct messages, their turns in groups, and quotes of them (Q12). `rooms`: keys of direct
+   * messages with them that the store may not know by itself.
+   */
+  forget(sender: string, rooms?: readonly string[]): Promise<Forgotten>;
   /**
    * A consistent copy in a new file (0600), whole or not at all, while the store is in use (Q10). Throws
    * OperatorError if the file exists or can't be written. False: the database has tools of its own for that.

@@ -346,6 +346,26 @@ export function forgetContract(storeTest: StoreTest): void {
   );
 
   storeTest(
+    'Q12 a room that is told to be theirs goes with all that is in it, unless others spoke there',
+    async (store) => {
+      const slack = { id: 'slack:U1', name: 'Ada', kind: 'person' } as const;
+      const direct = { channel: 'slack', chat: 'D1' } as const;
+      const like = { channel: 'slack', chat: 'D12' } as const;
+      for (const conversation of [direct, { ...direct, thread: '1.2' }, like])
+        await store.commit({
+          outbox: [{ key: conversationKey(conversation), conversation, part: { markdown: 'hello' } }],
+        });
+      await write(store, 'slack:D1', answer('to nobody by name'));
+      await write(store, room, said(inGroup(bob, 1, 'hi')), said(inGroup({ ...bob, id: slack.id }, 2, 'hi')));
+      const { places, outbox } = await store.forget(slack.id, ['slack:D1', room]);
+      assert.deepEqual(places, ['slack:D1', 'slack:U1']);
+      assert.equal(outbox, 2);
+      assert.deepEqual(await read(store, 'slack:D1'), []);
+      assert.equal((await read(store, room)).length, 1, 'the words of others');
+    },
+  );
+
+  storeTest(
     'Q12 forgetting somebody whom nothing tells of changes nothing, and goes on beside other work',
     async (store) => {
       const transcript = room;

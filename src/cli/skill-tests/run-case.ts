@@ -40,6 +40,7 @@ const noAudit: Audit = {
   holds: async () => false,
   verify: async () => ({ lines: 0, files: 0, problems: [] }),
   tail: async () => [],
+  meetings: async () => [],
   forget: async () => undefined,
   settled: async () => undefined,
 };

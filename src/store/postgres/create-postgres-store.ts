@@ -106,8 +106,8 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
       await sweepChunks(backing);
       await sweepLanes(backing);
     },
-    async forget(sender) {
-      const forgotten = await forget(sender);
+    async forget(...whom) {
+      const forgotten = await forget(...whom);
       // Lanes may have waited for a removed item. Vacuum overwrites what was removed.
       await hastenLanes(backing);
       return forgotten;

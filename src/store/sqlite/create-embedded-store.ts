@@ -87,9 +87,9 @@ export function createEmbeddedStore(
     countUse: createUses(sql),
     prune: createPrune(sql),
     // Rarely asked, and large: 5 files and 26 statements.
-    async forget(sender) {
+    async forget(...whom) {
       const { createForget } = await import('../forget-rows.ts');
-      const forgotten = await createForget(sql)(sender);
+      const forgotten = await createForget(sql)(...whom);
       await emptyJournal(connection);
       return forgotten;
     },
