@@ -63,7 +63,7 @@ export async function showSkill({
   const registry = await skillsHere(config, () => writtenApprovals(config, flag));
   const skill = registry.get(name);
   if (skill === undefined) throw whyNoSkill(name, registry);
-  const body = await registry.body(name, undefined);
+  const body = await registry.body(name, undefined, config.skills);
   const { files, cut } = listSkillFiles(skill);
   const lacks = lackingOf(skill, (await skillNeeds(config, [skill])).needs);
   const row = { ...describe(skill, config), ...lacks };

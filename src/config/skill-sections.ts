@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bytesRead, mostBytes } from '../core/skill.ts';
 import { steersPrograms } from '../core/steers-programs.ts';
 import { chatType, renameKeys, section, toCamel, toSnake, command, type CamelKeys } from './section.ts';
 import { chatId, userId } from './id.ts';
@@ -98,6 +99,7 @@ const skillsShape = {
   bundled: z.boolean().default(true),
   auto_sync: z.boolean().default(false),
   update_interval_minutes: z.int().min(1).default(1440),
+  max_bytes: z.int().min(1_000).max(mostBytes).default(bytesRead),
   defaults: section({ allow_chat_ids: z.array(chatId).default([]) }).prefault({}),
   sources: z.array(source).default([]),
 };

@@ -78,6 +78,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
     now: (name) => library.current().get(name),
     log,
   });
+  const maxBytes = (): number => runtime().config.skills.maxBytes;
   const open = (): readonly Skill[] => openSkills(turn, restriction, deps);
   const find = (name: string): Skill | undefined => skillNamed(open(), name);
   const isPrivate = (skill: Skill): boolean => isSensitive(skill, runtime().rules);
@@ -88,12 +89,13 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
       lookup.load({
         visible: open,
         find: async (name) => find(name) ?? (await library.rescan(), find(name)),
-        body: (skill) => approvedBody(skill, undefined, deps.skills),
+        body: (skill) => approvedBody(skill, undefined, deps),
+        maxBytes,
         pathOf: (directory) => sandbox.seen('skill', directory),
         contraction: restriction,
         isSensitive: isPrivate,
       }),
-      lookup.readFile(open, isPrivate),
+      lookup.readFile(open, isPrivate, maxBytes),
     ],
     inline: (skill, request) => followInline(skill, request, { restriction, deps }),
     restriction,
@@ -122,10 +124,11 @@ function openSkills(
 async function approvedBody(
   skill: Skill,
   args: string | undefined,
-  { library, sandbox, authoring }: ActiveSkillDeps['skills'],
+  { host, skills: { library, sandbox, authoring } }: ActiveSkillDeps,
 ): Promise<FilledBody> {
-  const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
-  const read = await library.current().body(skill.name, args, seenAt);
+  const skillPath = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
+  const { maxBytes } = host.runtime().config.skills;
+  const read = await library.current().body(skill.name, args, { skillPath, maxBytes });
   // Checked after reading, so approval covers what was read (D9).
   if ((await authoring.asItStands(skill)).access.approved) return read;
   const message = `${skill.name} was changed and waits for approval`;
@@ -136,19 +139,18 @@ async function approvedBody(
 async function followInline(
   skill: Skill,
   { args: given, message }: SkillRequest,
-  {
-    restriction,
-    deps: { host, skills, tools },
-  }: Readonly<{ restriction: ToolRestriction; deps: ActiveSkillDeps }>,
+  { restriction, deps }: Readonly<{ restriction: ToolRestriction; deps: ActiveSkillDeps }>,
 ): ReturnType<InlineSkill> {
-  const settings = host.runtime().config.skills.byName[skill.name];
+  const { host, tools } = deps;
+  const { byName, maxBytes } = host.runtime().config.skills;
   const { name, allowedTools = [] } = skill;
   const mine = restriction.offered({ skill: name, allowedTools });
-  const why = whyForked(skill, mine, settings, tools.outside.names());
+  const why = whyForked(skill, mine, byName[skill.name], tools.outside.names());
   if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
   const args = given ?? message;
   const loaded = await skillInstructions(skill, {
-    body: approvedBody(skill, args, skills),
+    body: approvedBody(skill, args, deps),
+    maxBytes,
     change: ({ text, substituted }) => (substituted || args === '' ? text : `${text}\n\nARGUMENTS: ${args}`),
     contraction: restriction,
   });

@@ -4,6 +4,11 @@ import type { Tokens } from './model.ts';
 import type { Taint } from './entry.ts';
 import type { DeliveredFile } from './tool.ts';
 
+/** Bytes of instructions and of each file that tools read of a skill, unless `[skills] max_bytes` is set (F7, R4). */
+export const bytesRead = 200_000;
+/** The highest `max_bytes`. */
+export const mostBytes = 1_000_000;
+
 /** Later ones override earlier ones (D1). */
 export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
 export type Origin = (typeof origins)[number];

@@ -58,7 +58,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   await skills.folders.use(namesOfRun(plan.folders), 'reads', () => makeRunFolders(plan.folders));
   if (plan.restricted.length > 0)
     await bringShared({ shared: plan.shared, own: plan.folders.chat }, skills.folders);
-  const working = { ...plan, working: skills.folders };
+  const working = { ...plan, working: skills.folders, maxBytes: host.runtime().config.skills.maxBytes };
   const of = { run: run.transcript, sender: context.requester.sender };
   const plain = plainRunTools({
     ...working,
@@ -115,21 +115,21 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
 }
 
 async function readBody(
-  { skill, request }: RunInput,
+  { skill, request: { args, message } }: RunInput,
   { host, skills }: RunDeps,
 ): Promise<
   | Readonly<{ ok: true; body: Extract<FilledBody, { ok: true }>; env: Readonly<Record<string, string>> }>
   | Extract<RunContext, { ok: false }>
 > {
-  const { config } = host.runtime();
+  const { byName, maxBytes } = host.runtime().config.skills;
   if (!(await skills.authoring.asItStands(skill)).access.approved)
     return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
-  const environment = skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {});
+  const environment = skillEnvironment(skill, byName[skill.name]?.env ?? {});
   if (environment.missing.length > 0)
     return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
   for (const { message } of environment.diagnostics) host.log.warn({ skill: skill.name }, message);
-  const seenAt = skill.directory === undefined ? undefined : skills.sandbox.seen('skill', skill.directory);
-  const body = await skills.library.current().body(skill.name, request.args ?? request.message, seenAt);
+  const skillPath = skill.directory === undefined ? undefined : skills.sandbox.seen('skill', skill.directory);
+  const body = await skills.library.current().body(skill.name, args ?? message, { skillPath, maxBytes });
   if (!body.ok) return refused(body.code, body.message);
   return { ok: true, body, env: environment.env };
 }

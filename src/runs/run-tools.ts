@@ -36,12 +36,14 @@ export function plainRunTools({
   working,
   sandbox,
   quota,
+  maxBytes,
   writing,
   whose,
   web,
 }: Omit<RunGround, 'scripts'> &
   Readonly<{
     quota: number;
+    maxBytes: number;
     /** Only if listed by name (D9). */
     writing: SkillWriting;
     whose: WhoseWords;
@@ -49,7 +51,7 @@ export function plainRunTools({
   }>): readonly Tool[] {
   const places = runScopes(folders, skill, sandbox);
   return [
-    ownSkillReadFileTool(skill),
+    ownSkillReadFileTool(skill, maxBytes),
     ...[
       readFileTool(places),
       writeFileTool(places, quota),

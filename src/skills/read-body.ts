@@ -1,48 +1,48 @@
 import { basename, dirname } from 'node:path';
 import type { Diagnostic, ErrorCode } from '../core/codes.ts';
-import type { Pin, Skill } from '../core/skill.ts';
+import { bytesRead, mostBytes, type Pin, type Skill } from '../core/skill.ts';
 import { decodeText } from '../lib/text/text.ts';
 import { pinBroken, readPinned } from './install/hash-skill.ts';
 import type { LastGood } from './last-good.ts';
 import { frontMatterLimit, readFrontMatter } from './parse/front-matter.ts';
 import { readStart } from './skill-store.ts';
 
-/** Bytes of a body (F7). */
-export const bodyLimit = 200_000;
-
-export const bodyReadLimit = bodyLimit + 4 * frontMatterLimit;
+/** Bytes of a file: the longest body that can be set, and its front matter. */
+export const bodyReadLimit = mostBytes + 4 * frontMatterLimit;
 
 export type Body =
   | Readonly<{
       ok: true;
       text: string;
-      /** At 200,000 bytes: warning CONTENT_TRUNCATED (F7). */
+      /** At `max_bytes`: warning CONTENT_TRUNCATED (F7). */
       truncated: boolean;
       /** The file is broken; this is its last good version (F9). */
       kept: boolean;
     }>
   | Readonly<{ ok: false; code: ErrorCode; message: string }>;
 
-/** The current instructions, or the last good version (F7, F9). Of an installed skill only the approved bytes (D6). */
+/** At most `maxBytes` of the current instructions, or of the last good version (F7, F9). Of an installed skill only the approved bytes (D6). */
 export async function readBody(
   skill: Pick<Skill, 'path' | 'root' | 'name' | 'pin'>,
   lastGood?: Pick<LastGood, 'read'>,
+  maxBytes = bytesRead,
 ): Promise<Body> {
-  if (skill.pin !== undefined) return readPinnedBody(skill.path, skill.pin);
+  if (skill.pin !== undefined) return readPinnedBody(skill.path, skill.pin, maxBytes);
   const stored = readStart(skill.root ?? dirname(skill.path), skill.path, bodyReadLimit);
-  const now = stored.ok ? bodyOf(stored.bytes, stored.cut) : stored.diagnostic;
+  const now = stored.ok ? bodyOf(stored.bytes, stored.cut, maxBytes) : stored.diagnostic;
   if ('text' in now) return { ok: true, ...now, kept: false };
   const keptBytes = lastGood?.read(skill.path);
-  const kept = keptBytes === undefined ? undefined : bodyOf(keptBytes, keptBytes.length >= bodyReadLimit);
+  const kept =
+    keptBytes === undefined ? undefined : bodyOf(keptBytes, keptBytes.length >= bodyReadLimit, maxBytes);
   if (kept !== undefined && 'text' in kept) return { ok: true, ...kept, kept: true };
   return { ok: false, code: 'SKILL_MISCONFIGURED', message: `${skill.name}: ${now.message}` };
 }
 
-function readPinnedBody(path: string, pin: Pin): Body {
+function readPinnedBody(path: string, pin: Pin, maxBytes: number): Body {
   const file = readPinned(dirname(path), pin, basename(path));
   if (!file.ok) return { ok: false, code: 'SKILL_UNAVAILABLE', message: pinBroken(pin, file.problem) };
   const cut = file.bytes.length > bodyReadLimit;
-  const body = bodyOf(file.bytes.subarray(0, bodyReadLimit), cut);
+  const body = bodyOf(file.bytes.subarray(0, bodyReadLimit), cut, maxBytes);
   if ('text' in body) return { ok: true, ...body, kept: false };
   return { ok: false, code: 'SKILL_MISCONFIGURED', message: `${pin.name}: ${body.message}` };
 }
@@ -50,6 +50,7 @@ function readPinnedBody(path: string, pin: Pin): Body {
 function bodyOf(
   bytes: Uint8Array,
   cut: boolean,
+  maxBytes: number,
 ): Readonly<{ text: string; truncated: boolean }> | Pick<Diagnostic, 'message'> {
   const text = decodeText(bytes, cut);
   if (text === undefined) return { message: 'the file is not UTF-8' };
@@ -58,6 +59,6 @@ function bodyOf(
   const body = read.file.body.trim();
   if (body === '') return { message: 'the body is empty' };
   const encoded = Buffer.from(body);
-  if (encoded.length <= bodyLimit) return { text: body, truncated: cut };
-  return { text: decodeText(encoded.subarray(0, bodyLimit), true) ?? '', truncated: true };
+  if (encoded.length <= maxBytes) return { text: body, truncated: cut };
+  return { text: decodeText(encoded.subarray(0, maxBytes), true) ?? '', truncated: true };
 }

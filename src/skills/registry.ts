@@ -28,7 +28,11 @@ export type Registry = Readonly<{
   /** Without those that no model may start; `isVisible`: A8. */
   catalogue(isVisible: (skill: Skill) => boolean, options: CatalogueOptions): Catalogue;
   /** Current instructions with arguments and `skillPath` (as tools see it). An unknown name is a value. */
-  body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody>;
+  body(
+    name: string,
+    args: string | undefined,
+    reading?: Readonly<{ skillPath?: string | undefined; maxBytes?: number }>,
+  ): Promise<FilledBody>;
   diagnostics: readonly Diagnostic[];
 }>;
 
@@ -54,11 +58,11 @@ export function createRegistry(
         sorted.filter((skill) => !skill.access.disableModelInvocation && isVisible(skill)),
         options,
       ),
-    async body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody> {
+    async body(name, args, { skillPath, maxBytes } = {}) {
       const skill = named(name);
       if (skill === undefined)
         return { ok: false, code: 'SKILL_NOT_FOUND', message: `there is no skill ${JSON.stringify(name)}` };
-      const body = await readBody(skill, lastGood);
+      const body = await readBody(skill, lastGood, maxBytes);
       if (!body.ok) return body;
       const { text, substituted } = fillArguments(body.text, args, {
         argumentHint: skill.argumentHint,

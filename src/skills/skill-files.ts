@@ -82,9 +82,13 @@ type Failure = Readonly<{
 
 export type ReadFileResult = Readonly<{ ok: true; text: string; /** Bytes. */ size: number }> | Failure;
 
-/** At most 200,000 bytes (R4). */
-export function readSkillFile(skill: Pick<Skill, 'directory' | 'pin'>, path: string): ReadFileResult {
-  const read = readSkillBytes(skill, path, textLimit);
+/** A text file of at most `maxBytes` (R4). */
+export function readSkillFile(
+  skill: Pick<Skill, 'directory' | 'pin'>,
+  path: string,
+  maxBytes = textLimit,
+): ReadFileResult {
+  const read = readSkillBytes(skill, path, maxBytes);
   return read.ok ? asText(read.bytes, path) : read;
 }
 

@@ -1,11 +1,10 @@
 import { builtInTool } from '../core/built-in-tools.ts';
 import type { ActiveSkill } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
-import type { Skill } from '../core/skill.ts';
+import { mostBytes, type Skill } from '../core/skill.ts';
 import type { Log } from '../lib/log.ts';
 import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import { truncate } from '../lib/text/text.ts';
-import { bodyLimit } from '../skills/read-body.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import {
   limitAllowedTools,
@@ -153,8 +152,8 @@ function isList(list: readonly string[] | undefined): list is readonly string[] 
   return list !== undefined && list.length > 0;
 }
 
-/** Characters; the longest body and what is around it. */
-export const instructionsLimit = bodyLimit + 40_000;
+/** Characters; the longest body that can be set and what is around it. */
+export const instructionsLimit = mostBytes + 40_000;
 
 type Instructions =
   | Readonly<{
@@ -172,6 +171,7 @@ export async function skillInstructions(
   skill: Skill,
   given: Readonly<{
     body: Promise<FilledBody>;
+    maxBytes: number;
     change?: (body: Extract<FilledBody, { ok: true }>) => string;
     contraction: Pick<ToolRestriction, 'judge'>;
   }>,
@@ -180,9 +180,9 @@ export async function skillInstructions(
   if (!body.ok) return { ok: false, envelope: fail(body.code, body.message) };
   const judged = given.contraction.judge(skill);
   if (!judged.ok) return judged;
-  const cut = truncate(escapeLabels(given.change?.(body) ?? body.text), bodyLimit);
+  const cut = truncate(escapeLabels(given.change?.(body) ?? body.text), given.maxBytes);
   const truncated = body.truncated || cut.truncated;
-  const message = `the instructions of ${skill.name} are longer than ${bodyLimit} bytes and were cut`;
+  const message = `the instructions of ${skill.name} are longer than ${given.maxBytes} bytes and were cut`;
   return {
     ok: true,
     text: labelled('instruction', cut.text, { skill: skill.name }),

@@ -252,7 +252,7 @@ test('D10 the registry is a frozen snapshot and an unknown name is a value', asy
     budgetChars: 16_000,
   });
   assert.ok(/^- a: d$/m.test(text) && !/^- [bc]/m.test(text), text);
-  const body = await registry.body('b', 'hello there', '/skill');
+  const body = await registry.body('b', 'hello there', { skillPath: '/skill' });
   assert.deepEqual(body, {
     ok: true,
     text: 'Say hello in /skill.',

@@ -73,7 +73,7 @@ function bashOf({
       .action === 'allow';
   const working = createPlainFolders('/nowhere');
   const plain = plainRunTools({
-    ...{ skill, folders, working, sandbox, quota: 1_000_000, web: [] },
+    ...{ skill, folders, working, sandbox, quota: 1_000_000, maxBytes: 200_000, web: [] },
     writing: {
       write: async () => Promise.reject(new Error('unused')),
       read: () => Promise.reject(new Error('unused')),

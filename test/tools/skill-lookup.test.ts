@@ -68,7 +68,11 @@ test('R2 skills_search finds visible skills by their words, and no hidden one', 
 
 test('R4 A11 skills_read_file reads a visible skill, and a hidden one is answered like an unknown one', async (t) => {
   const { skill, hidden } = await onDisk(t);
-  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden]), () => false);
+  const tool = createSkillsReadFile()(
+    visibleInGroup([skill, hidden]),
+    () => false,
+    () => 200_000,
+  );
   assert.equal((await call(tool, { skill: 'notes', path: 'references/a.md' })).data, 'text of a\n');
   const swap = (envelope: Envelope, name: string): string =>
     renderEnvelope(envelope).replaceAll(name, 'NAME');
@@ -82,7 +86,11 @@ test('R4 A11 skills_read_file reads a visible skill, and a hidden one is answere
 
 test('R4 a name that is nearly right is told, and never that of a hidden skill', async (t) => {
   const { skill, hidden } = await onDisk(t);
-  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden, makeSkill('pdf-editing')]), () => false);
+  const tool = createSkillsReadFile()(
+    visibleInGroup([skill, hidden, makeSkill('pdf-editing')]),
+    () => false,
+    () => 200_000,
+  );
   const said = async (name: string) => renderEnvelope(await call(tool, { skill: name, path: 'a.md' }));
   assert.match(await said('pdf_editin'), /there is no skill "pdf_editin" here\. Near: pdf-editing$/);
   for (const name of ['pdf_editing', 'PDF-Editing', 'pdf.editing', ' pdf-editing'])
@@ -97,7 +105,7 @@ test('R4 a long file is read page by page, and what begins with a dot is no file
   await writeFile(path.join(folder, '.env'), 'KEY=1');
   await mkdir(path.join(folder, '.git'));
   await writeFile(path.join(folder, '.git/config'), 'token');
-  const tool = ownSkillReadFileTool(skill);
+  const tool = ownSkillReadFileTool(skill, 200_000);
   const first = await call(tool, { path: 'long.txt' });
   assert.equal(first.data, 'a'.repeat(25_000));
   assert.match(renderEnvelope(first), /CONTENT_TRUNCATED.*of 45000: read on with offset 25000/);
@@ -111,7 +119,7 @@ test('R4 a long file is read page by page, and what begins with a dot is no file
 
 test('R1 R4 in a run skills_read_file reads its own skill and no other file', async (t) => {
   const { skill, root } = await onDisk(t);
-  const tool = ownSkillReadFileTool(skill);
+  const tool = ownSkillReadFileTool(skill, 200_000);
   assert.equal((await call(tool, { path: 'references/a.md' })).data, 'text of a\n');
   assert.equal((await call(tool, { skill: 'secret-notes', path: 'references/a.md' })).data, 'text of a\n');
   const expected = {

@@ -60,6 +60,33 @@ test('R3 F7 a cut list of files and a cut body are told, and a long body arrives
   assert.doesNotMatch(fits, /TRUNCATED|files_cut|body_truncated/);
 });
 
+test('F7 R4 G3 [skills] max_bytes is what skills_load and skills_read_file read of a skill, more or less than unset', async (t) => {
+  const read = async (maxBytes: number): Promise<readonly string[]> => {
+    const stage = await openTurnStage(t, {
+      skills: {
+        long: allowing(undefined, '', `${'long line\n'.repeat(30_000)}END`),
+        'long/references/some.txt': 'é'.repeat(1_000),
+      },
+      toml: `[skills]\nmax_bytes = ${maxBytes}`,
+      script: [
+        calls('skills_load long'),
+        { calls: [{ name: 'skills_read_file', input: { skill: 'long', path: 'references/some.txt' } }] },
+        'Done.',
+      ],
+    });
+    await stage.ask('go');
+    return stage.results();
+  };
+  const [short = '', refused = ''] = await read(1_999);
+  assert.match(short, /^warning CONTENT_TRUNCATED: .*1999 bytes/);
+  assert.ok(short.length < 4_000);
+  assert.match(refused, /^error FILE_TOO_LARGE: 2000 bytes; at most 1999 can be read/);
+  const [whole = '', file = ''] = await read(400_000);
+  assert.match(whole, /END\n<\/instruction>$/);
+  assert.doesNotMatch(whole, /TRUNCATED|body_truncated/);
+  assert.ok(file.includes('é'.repeat(1_000)));
+});
+
 test('R1 A8 A11 D7 skills_load obeys access as use_skill does, and finds a skill that was written a moment ago', async (t) => {
   const hidden = {
     off: allowing(undefined, 'opt_in: true\n'),

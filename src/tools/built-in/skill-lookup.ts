@@ -72,6 +72,8 @@ export function createSkillsLoad(): (options: {
   visible(): readonly Skill[];
   /** Its instructions as the file has them now, without arguments filled in. */
   body(skill: Skill): Promise<FilledBody>;
+  /** Of instructions (F7). */
+  maxBytes(): number;
   pathOf(directory: string): string;
   contraction: Pick<ToolRestriction, 'judge'>;
   /** Its results are private (S7). */
@@ -88,11 +90,11 @@ export function createSkillsLoad(): (options: {
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
-  return ({ find, visible, body, pathOf, contraction, isSensitive }) => ({
+  return ({ find, visible, body, maxBytes, pathOf, contraction, isSensitive }) => ({
     ...make(async ({ skill: name }): Promise<Envelope> => {
       const skill = await find(name);
       if (skill === undefined) return noSuchSkill(name, visible());
-      const loaded = await skillInstructions(skill, { body: body(skill), contraction });
+      const loaded = await skillInstructions(skill, { body: body(skill), maxBytes: maxBytes(), contraction });
       if (!loaded.ok) return loaded.envelope;
       const { files, scripts, cut } = listSkillFiles(skill);
       const facts = {
@@ -124,6 +126,7 @@ export function createSkillsLoad(): (options: {
 export function createSkillsReadFile(): (
   visible: () => readonly Skill[],
   isSensitive: (skill: Skill) => boolean,
+  maxBytes: () => number,
 ) => Tool {
   const input = z.object({ skill: z.string(), path: filePath, offset: offsetInput });
   const make = prepareTool({
@@ -132,12 +135,14 @@ export function createSkillsReadFile(): (
     input,
     traits: readOnly,
   });
-  return (visible, isSensitive) => {
+  return (visible, isSensitive, maxBytes) => {
     const find = (name: string): Skill | undefined => skillNamed(visible(), name);
     return {
       ...make(async ({ skill: name, path, offset }) => {
         const skill = find(name);
-        return skill === undefined ? noSuchSkill(name, visible()) : readFile(skill, path, offset);
+        return skill === undefined
+          ? noSuchSkill(name, visible())
+          : readFile(skill, { path, offset }, maxBytes());
       }),
       async terms(given) {
         const skill = find(input.parse(given).skill);
@@ -148,17 +153,17 @@ export function createSkillsReadFile(): (
 }
 
 /** In a run: only its own skill's files (R1). */
-export function ownSkillReadFileTool(skill: Skill): Tool {
+export function ownSkillReadFileTool(skill: Skill, maxBytes: number): Tool {
   return defineTool({
     name: 'skills_read_file',
     description: 'Reads a text file of this skill.',
     input: ownFile,
     traits: readOnly,
-    run: async ({ path, offset }) => readFile(skill, path, offset),
+    run: async (asked) => readFile(skill, asked, maxBytes),
   });
 }
 
-function readFile(skill: Skill, path: string, offset: number | undefined): Envelope {
-  const read = readSkillFile(skill, path);
+function readFile(skill: Skill, { path, offset }: z.output<typeof ownFile>, maxBytes: number): Envelope {
+  const read = readSkillFile(skill, path, maxBytes);
   return read.ok ? pageOf(read.text, offset) : fail(read.code, read.message);
 }
