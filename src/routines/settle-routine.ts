@@ -52,7 +52,7 @@ export async function stopRoutine(
   const { store, replies } = deps;
   await store.routines.settle(task.id, outcomeOf(fired, 'stopped', deps, why(sayIn(undefined))));
   const routine = await store.routines.find(task.id);
-  if (routine?.state === 'active') await pauseRoutine(routine, 'stopped', deps);
+  if (routine !== undefined) await pauseRoutine(routine, 'stopped', deps);
   const creator = message.sender.id;
   const isPublic = routine?.definition.fromConfig === true;
   const words = (named: string) => (say: Say) =>

@@ -135,6 +135,19 @@ test('A10 Q12 who is forgotten is neither owner nor paired any more', async () =
   assert.equal((await people.decide(stranger(5))).allowed, false);
 });
 
+test('H14 Q12 the language of who is forgotten goes with them, and is learnt anew if they come back', async () => {
+  const { people } = await setUp();
+  const eve = { id: 'telegram:5', language: 'de' } as const;
+  for (const time of ['at first', 'once more']) {
+    await people.addOwner(eve.id);
+    assert.equal(await people.languageOf(eve.id), undefined, time);
+    await people.heard(eve);
+    assert.equal(await people.languageOf(eve.id), 'de', time);
+    await people.forget(eve.id);
+    assert.equal(await people.languageOf(eve.id), undefined, time);
+  }
+});
+
 test('A10 the bot is claimed by a person in a direct message, and by nobody else', async () => {
   const claimed: string[] = [];
   const strangers = createStrangers({

@@ -6,7 +6,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 /** A bot whose config admits one user group, with a Slack that tells its members or fails. */
-function setUp() {
+function setUp({ takesMs = 0 } = {}) {
   const parsed = parseConfig('[access]\nusers = ["slack:usergroup:S1"]\n', { env: {} });
   assert.ok(parsed.ok);
   const { config } = parsed;
@@ -16,8 +16,10 @@ function setUp() {
   const membersOf = async (group: string) => {
     assert.equal(group, 'S1');
     slack.asked += 1;
+    const { members } = slack;
+    if (takesMs > 0) await clock.sleep(takesMs);
     if (slack.fails) throw new Error('missing_scope');
-    return slack.members;
+    return members;
   };
   const groups = createUserGroups({ channels: new Map([['slack', { membersOf }]]), clock, log });
   const stop = new AbortController();
@@ -69,5 +71,17 @@ test('A13 what can’t be read any more counts for 5 minutes at most, then admit
   slack.fails = false;
   await clock.advance(30_000);
   assert.deepEqual(admitted(), ['slack:U1']);
+  await end();
+});
+
+test('A13 members count from when they were asked for, however long the answer takes', async () => {
+  const { clock, slack, admitted, end } = setUp({ takesMs: 60_000 });
+  await clock.advance(60_000);
+  assert.deepEqual(admitted(), ['slack:U1']);
+  slack.fails = true;
+  await clock.advance(209_000);
+  assert.deepEqual(admitted(), ['slack:U1']);
+  await clock.advance(1_000);
+  assert.deepEqual(admitted(), [], '270 s after the question');
   await end();
 });

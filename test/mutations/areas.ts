@@ -40,24 +40,26 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'memory',
-    files: ['memory/decide-memory.ts', 'memory/own-words.ts'],
-    tests: ['memory/decide-memory.test.ts', 'memory/own-words.test.ts'],
+    files: ['memory/decide-memory.ts', 'memory/open-memory.ts', 'memory/own-words.ts'],
+    tests: ['memory/decide-memory.test.ts', 'memory/open-memory.test.ts', 'memory/own-words.test.ts'],
   },
   {
     name: 'forgetting',
     files: ['operator/forget-somebody.ts'],
-    tests: ['operator/forget-somebody.test.ts'],
+    tests: ['operator/forget-places.test.ts', 'operator/forget-somebody.test.ts'],
   },
   {
     name: 'archive',
     files: ['places-outside', 'read-archive', 'restore-archive'].map((file) => `operator/archive/${file}.ts`),
-    tests: ['cli/archive.test.ts', 'cli/restore-places.test.ts'],
+    tests: ['cli/archive.test.ts', 'cli/restore-places.test.ts', 'operator/read-archive.test.ts'],
   },
   { name: 'tar', files: ['lib/files/tar.ts'], tests: ['lib/tar.test.ts'] },
   {
     name: 'audit',
-    files: ['audit/seal.ts', 'audit/audit-files.ts', 'audit/create-audit.ts'],
-    tests: ['audit/audit.test.ts'],
+    files: ['seal', 'audit-files', 'audit-names', 'create-audit', 'meetings'].map(
+      (file) => `audit/${file}.ts`,
+    ),
+    tests: ['audit/audit.test.ts', 'operator/forget-places.test.ts'],
   },
   { name: 'budgets', files: ['limits/budgets.ts'], tests: ['limits/budgets.test.ts'] },
   {

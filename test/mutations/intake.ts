@@ -226,6 +226,13 @@ export const intakeMutations = [
       'await stored.delete(ownerKey(sender))',
     ],
   ]),
+  ...changesOf('access/users.ts', 'access/pairing.test.ts', [
+    ['the language of somebody forgotten stays', 'await stored.delete(languageKey(sender));', ''],
+    ['the language of somebody who is back is never kept', 'languages.delete(sender);', ''],
+  ]),
+  ...changesOf('access/user-groups.ts', 'access/user-groups.test.ts', [
+    ['members count from when they came', '{ members, at });', '{ members, at: clock.now() });'],
+  ]),
   ...changesOf('access/users.ts', 'conversations/groups.test.ts', [
     ['any group counts as allowed', 'allowed.some((group) => group !== undefined)', 'true'],
     [

@@ -1,3 +1,4 @@
+import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 const decide = { file: 'memory/decide-memory.ts', test: 'memory/decide-memory.test.ts' } as const;
@@ -83,4 +84,12 @@ export const memoryMutations: readonly Mutation[] = [
     find: 'if (memory.isApproved !== true)',
     replace: 'if (false)',
   },
+  ...changesOf('memory/open-memory.ts', 'memory/open-memory.test.ts', [
+    ['notes of the team are looked up where outsiders read along', 'external === false ? (', 'true ? ('],
+    [
+      'a chat of unknown kind has a memory',
+      "chatType === 'group' || chatType === 'channel' ? `",
+      'chatType !== undefined ? `',
+    ],
+  ]),
 ];

@@ -27,6 +27,9 @@ export const recordMutations = [
     ['the head is not stored', 'await stored.set(from.name, { ...head, place });', ''],
     ['files are open to others', '{ mode: 0o600 });', '{ mode: 0o644 });'],
   ]),
+  ...changesOf('operator/archive/read-archive.ts', 'operator/read-archive.test.ts', [
+    ['an archive fills the memory', 'if (size > longestText)', 'if (false)'],
+  ]),
   ...changesOf('lib/files/open-inside.ts', 'lib/folders.test.ts', [
     ['a link on the way is followed', 'standsFor | O_DIRECTORY | O_NOFOLLOW', 'standsFor | O_DIRECTORY'],
     ['.. is a name', "name === '.' || name === '..' ||", "name === '.' ||"],

@@ -22,6 +22,16 @@ export const routineMutations: readonly Mutation[] = [
       "'ofRoutine' in task && task.kind === 'routine'",
     ],
   ]),
+  ...changesOf('routines/settle-routine.ts', 'routines/settle-routine.test.ts', [
+    ['an answer pauses what failed before it', "how !== 'failed' || failures", 'failures'],
+    [
+      'a routine that is gone can not be stopped',
+      "if (routine !== undefined) await pauseRoutine(routine, 'stopped', deps);",
+      "await pauseRoutine(routine!, 'stopped', deps);",
+    ],
+    ['a routine is stopped twice', "if (routine.state !== 'active') return;", ''],
+    ['a firing that was stopped is not done', 'await store.commit({ done: message.id });', ''],
+  ]),
   ...changesOf('routines/settle-routine.ts', 'end-to-end/routine-creators.test.ts', [
     [
       'owners read what somebody calls a routine in a direct message',

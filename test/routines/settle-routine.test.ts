@@ -41,10 +41,11 @@ async function setUp(definition: Partial<RoutineDefinition> = {}) {
     const message = firingMessage({ ...routine, failures: 0 }, of);
     return { message, task: message.task as RoutineTask };
   };
+  const accept = (due: number) => store.inbox.accept(fired(due).message, { now: 7 });
   const settle = (due: number, how: 'answered' | 'quiet' | 'failed') => settleRoutine(fired(due), how, deps);
   const stop = (isRemoved: boolean) => stopRoutine(fired(9), { why: () => 'so it is.', isRemoved }, deps);
   const state = async () => (await store.routines.find('r1'))?.state;
-  return { store, routine, settle, stop, state, told, audited };
+  return { store, routine, accept, settle, stop, state, told, audited };
 }
 
 test('N4 the third failure in a row pauses a routine, once; an answer or nothing to report begins the count again', async () => {
@@ -107,4 +108,24 @@ test('N3 A9 S8 who hears that a routine was stopped: owners by its id, its creat
   await public_.stop(true);
   assert.match(public_.told[0] ?? '', /`Pay day`/);
   for (const each of [removed, { store }, public_]) await each.store.close();
+});
+
+test('N4 Q5 what failed a third time and is answered after a crash says nothing of a pause', async () => {
+  const { store, settle } = await setUp();
+  for (const due of [1, 2, 3]) await settle(due, 'failed');
+  assert.deepEqual(await settle(3, 'answered'), {});
+  await store.close();
+});
+
+test('N3 Q8 a firing that was stopped is done, and of a routine that is gone as well', async () => {
+  const { store, accept, stop, told, audited } = await setUp();
+  for (const isGone of [false, true]) {
+    if (isGone) await store.routines.remove('r1');
+    await accept(9);
+    await stop(false);
+    assert.deepEqual(await store.inbox.list('waiting'), [], String(isGone));
+  }
+  assert.equal(told.length, 4);
+  assert.deepEqual(audited, ['stopped']);
+  await store.close();
 });
