@@ -86,6 +86,12 @@ export function count(text: string): number {
   throw new InvalidArgumentError('Write a number from 1 to 999999.');
 }
 
+/** A month of the calendar, such as 2026-10. */
+export function month(text: string): string {
+  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('Write a month with its year, such as 2026-10.');
+}
+
 export function portNumber(text: string): number {
   const port = count(text);
   if (port <= 65_535) return port;

@@ -5,6 +5,7 @@ import { sayIn, type Words } from '../core/texts/say.ts';
 import type { DeliverArtifacts } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.ts';
+import { csvLine } from '../lib/text/csv.ts';
 import type { Step, Store } from '../store/store.ts';
 import type { OutgoingFiles } from './artifacts.ts';
 import { beginningOf, createWholeAnswer } from './whole-answer.ts';
@@ -175,18 +176,7 @@ function tableName(index: number): string {
   return index === 1 ? 'table.csv' : `table-${index}.csv`;
 }
 
-/** RFC 4180 with BOM; no formulas. */
+/** With BOM. */
 function asCsv(rows: LargeTable): string {
-  return '\ufeff' + rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
-}
-
-/**
- * A formula also begins after what separates cells where commas don't, as in German, and with the wide signs of Japanese
- * keyboards. Quotes alone don't help there: a cell that is not the first of its line is read on from its middle.
- */
-const formula = /(^|[;\t\r\n|])( *)(?=[=@＝＠]|[+\-＋－](?![\d.,\s%]*(?:[;\t\r\n|]|$)))/g;
-
-function csvCell(text: string): string {
-  const plain = text.replace(formula, `$1$2'`);
-  return /[",\r\n;\t]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  return '\ufeff' + rows.map((row) => `${csvLine(row)}\r\n`).join('');
 }

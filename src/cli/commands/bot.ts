@@ -1,6 +1,6 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, count, filled, flag, option, portNumber, senderId } from '../command.ts';
+import { argument, command, count, filled, flag, month, option, portNumber, senderId } from '../command.ts';
 import { printJson } from '../console.ts';
 
 /** The bot itself: to run it, talk to it, look after it. */
@@ -80,7 +80,15 @@ export const botCommands = [
     name: 'stats',
     about: 'tokens and money by day, skill, person and model',
     options: {
-      days: option<number>('count', 'of so many days, today included', { read: count, preset: 7 }),
+      days: option<number>('count', 'of so many days (UTC), today included', { read: count, preset: 7 }),
+      month: option<string | undefined>(
+        'year-month',
+        'of this month, such as 2026-10, whatever --days says',
+        {
+          read: month,
+        },
+      ),
+      csv: flag('as CSV, for a spreadsheet'),
     },
     needs: 'bot',
     json: true,
