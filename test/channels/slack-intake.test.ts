@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { createChatLookup, createNameLookup } from '../../src/channels/slack/look-up.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
+import { createThreadPartners } from '../../src/conversations/threads.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { noPartners } from '../servers/slack/no-partners.ts';
 
@@ -11,7 +13,7 @@ const me = { team: 'T1', user: 'UBOT', botId: 'BBOT', appId: 'ABOT', command: '/
 const log = quietLog();
 
 /** Takes payloads of a workspace whose channels are public and shared with nobody. */
-function intakeOf(onEvent: OnEvent) {
+function intakeOf(onEvent: OnEvent, partners = noPartners) {
   const told = { channel: { is_channel: true, is_member: true } };
   return createIntake({
     me,
@@ -21,7 +23,7 @@ function intakeOf(onEvent: OnEvent) {
     threads: {
       threadFollow: true,
       hasAnswered: async () => false,
-      partners: noPartners,
+      partners,
       isAtWork: async () => false,
     },
     actions: {
@@ -116,6 +118,30 @@ test('A9 the bot knows its own messages by its user, its bot id or its app id', 
   await say('by its app id', { bot_id: 'BOTHER', bot_profile: { app_id: me.appId } }, 3);
   await say('another bot', { bot_id: 'BOTHER', bot_profile: { app_id: 'AOTHER' } }, 4);
   assert.deepEqual(seen, ['another bot']);
+});
+
+test('H11 A9 another bot in a thread neither takes a conversation over nor ends it', async () => {
+  const store = await openStore('sqlite::memory:');
+  const partners = createThreadPartners(store);
+  const heard: boolean[] = [];
+  const intake = intakeOf(
+    async (event) => void (event.type === 'message' && heard.push(event.message.addressed)),
+    partners,
+  );
+  const thread = '1700000000.000001';
+  const say = (text: string, who: object, n: number) => {
+    const at = { channel: 'C1', channel_type: 'channel', ts: `1700000000.00000${n}`, thread_ts: thread };
+    return intake({ type: 'event_callback', team_id: 'T1', event: { type: 'message', ...at, text, ...who } });
+  };
+  const ann = { user: 'U1', team: 'T1' };
+  const other = { bot_id: 'BOTHER', bot_profile: { app_id: 'AOTHER' } };
+  await say('<@UBOT> hi', ann, 2);
+  await say('<@UBOT> a build failed', other, 3);
+  await say('a build failed', other, 4);
+  assert.equal(await partners.get({ channel: 'slack', chat: 'C1', thread }), 'slack:U1');
+  await say('and now', ann, 5);
+  assert.deepEqual(heard, [true, true, false, true]);
+  await store.close();
 });
 
 test('H13 the third mention without its message makes a notice, and is taken as ever', async () => {

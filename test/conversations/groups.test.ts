@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGroups } from '../../src/conversations/intake/groups.ts';
+import { createGroups, createMeetGroup } from '../../src/conversations/intake/groups.ts';
 import { createUsers } from '../../src/access/users.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
@@ -111,4 +111,29 @@ test('H13 A6 a group keeps what was decided when it gets a new id', async () => 
   assert.equal(await answersIn('-1001'), true, 'only the old id was left');
   await groups.left(telegram('-1001'));
   assert.equal(await answersIn('-1001'), false);
+});
+
+test('H13 A9 owners are asked about a group for words of an owner to the bot, and not for those of a bot in their name', async () => {
+  const { groups, people, clock } = await setUp();
+  const told: string[] = [];
+  const { spoken } = createMeetGroup({
+    groups,
+    users: people,
+    channels: new Map(),
+    replies: { tellOwners: async (key) => void told.push(key) },
+    clock,
+  });
+  const owner = { id: 'telegram:1', name: 'Ann', kind: 'person' } as const;
+  const said = makeMessage({
+    conversation: telegram('-5'),
+    chatType: 'group',
+    addressed: true,
+    sender: owner,
+  });
+  await spoken({ ...said, sender: { ...owner, kind: 'bot' } });
+  await spoken({ ...said, addressed: false });
+  await spoken({ ...said, sender: { ...owner, id: 'telegram:7' } });
+  assert.deepEqual(told, []);
+  await spoken(said);
+  assert.equal(told.length, 1);
 });

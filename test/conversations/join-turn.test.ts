@@ -218,6 +218,28 @@ test('H11 A9 who was removed meanwhile adds nothing to their turn', async () => 
   assert.deepEqual(await waiting(), ['more']);
 });
 
+test('H11 U14 while a run waits for the person’s answer, their words join nothing: they may be that answer', async () => {
+  for (const [requester, joins] of [
+    ['telegram:42', false],
+    ['telegram:7', true],
+  ] as const) {
+    const { clock, store, answer, waiting } = await stage([more(1, 'the first class')], [look, 'At nine.']);
+    await store.asks.add({
+      id: 'q',
+      kind: 'question',
+      conversation: first.conversation,
+      requester,
+      transcript: 'telegram:42#run:r',
+      toolUseId: 't',
+      payload: { run: 'r', skill: 'trains', question: 'Which class?' },
+      askedAt: clock.now(),
+      expiresAt: clock.now() + 60_000,
+    });
+    await answer();
+    assert.deepEqual(await waiting(), joins ? [] : ['the first class'], requester);
+  }
+});
+
 test('H11 what was written before the turn began is no part of it', async () => {
   const { store, clock, answer, waiting } = await stage([], [look, 'At nine.']);
   await store.inbox.accept(more(1, 'before'), { now: clock.now() });

@@ -233,6 +233,23 @@ export const intakeMutations = [
   ...changesOf('access/user-groups.ts', 'access/user-groups.test.ts', [
     ['members count from when they came', '{ members, at });', '{ members, at: clock.now() });'],
   ]),
+  ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
+    [
+      'an answer to a question joins',
+      '(await questions.open({ conversation, sender: sender.id, transcript })).length === 0',
+      'true',
+    ],
+  ]),
+  ...changesOf('channels/slack/create-intake.ts', 'channels/slack-intake.test.ts', [
+    ['another bot takes a thread over', " || sender.kind === 'bot') return;", ') return;'],
+  ]),
+  ...changesOf('conversations/intake/groups.ts', 'conversations/groups.test.ts', [
+    [
+      'a bot asks for a group in an owner’s name',
+      "!addressed || sender.kind !== 'person' ||",
+      '!addressed ||',
+    ],
+  ]),
   ...changesOf('access/users.ts', 'conversations/groups.test.ts', [
     ['any group counts as allowed', 'allowed.some((group) => group !== undefined)', 'true'],
     [
