@@ -201,10 +201,8 @@ export function createBubblewrapSandbox({
   }
 }
 
-const byKernel =
-  'the kernel enforces memory and the number of processes; processor time and disk are watched, so a command can pass those for a moment';
-const watched =
-  'all are watched, none is enforced by the kernel: a hostile command can pass them for a moment, and can hold disk space that is not counted. To have the kernel enforce memory and processes, run the bot as a systemd service with Delegate=yes';
+const byKernel = 'the kernel enforces memory and the number of processes, the bot watches the others';
+const watched = 'the bot watches them, none is enforced by the kernel: see docs/how-to/sandbox.md';
 
 /** Public skills call `python`; some systems have only python3. */
 const pythonSeen = `${ownPrograms}/python`;
