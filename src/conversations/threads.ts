@@ -24,13 +24,22 @@ export function createAnsweredThreads(store: Pick<Store, 'keyed'>): AnsweredThre
 }
 
 /** Shared by all processes (H11). */
-export function createThreadPartners(store: Pick<Store, 'keyed'>): ThreadPartners {
+export function createThreadPartners(
+  store: Pick<Store, 'keyed'>,
+): ThreadPartners & Readonly<{ forget(sender: string): Promise<void> }> {
   const partners = store.keyed('thread-partners');
   return {
     get: async (conversation) => (await partners.get<string>(conversationKey(conversation))) ?? undefined,
     async set(conversation, sender) {
       const key = conversationKey(conversation);
       await (sender === undefined ? partners.delete(key) : partners.set(key, sender, rememberMs));
+    },
+    /** Q12. */
+    async forget(sender) {
+      const theirs: string[] = [];
+      for await (const [key, partner] of partners.iterator())
+        if (partner === sender) theirs.push(String(key));
+      for (const key of theirs) await partners.delete(key);
     },
   };
 }

@@ -38,6 +38,7 @@ export function createForgetSomebody(options: {
   kept: Readonly<{
     users: Pick<Users, 'forget'>;
     pairing: Pick<Pairing, 'pending' | 'forget'>;
+    partners: Readonly<{ forget(sender: string): Promise<void> }>;
     rules: Pick<StandingRules, 'forget'>;
     approvals: Pick<SkillApprovals, 'forget'>;
     capabilities: Pick<CapabilityRecords, 'forget'>;
@@ -51,7 +52,7 @@ export function createForgetSomebody(options: {
   log: Log;
 }): ForgetSomebody {
   const { store, access, audit, waitMs, clock, log } = options;
-  const { users, pairing, rules, approvals, capabilities, settings, files } = options.kept;
+  const { users, pairing, partners, rules, approvals, capabilities, settings, files } = options.kept;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -94,6 +95,7 @@ export function createForgetSomebody(options: {
     // Before what tells of them is dropped.
     const rooms = await roomsOf(sender);
     const asked = await pairing.forget(sender);
+    await partners.forget(sender);
     await rules.forget(sender);
     await approvals.forget(sender);
     await stopWork(sender);

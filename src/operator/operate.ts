@@ -14,6 +14,7 @@ import type { AnswerOperation } from '../channels/terminal/control.ts';
 import { accessSettings, skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
+import { createThreadPartners } from '../conversations/threads.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { OperatorError } from '../core/errors.ts';
 import { once } from '../lib/async/mutex.ts';
@@ -84,7 +85,7 @@ export function createOperate(
   const { host, people, access, rules, approvals, mcp, capabilities, files, inForce, running } = parts;
   const forget = createForgetSomebody({
     ...host,
-    kept: { ...people, rules, approvals, capabilities, files },
+    kept: { ...people, partners: createThreadPartners(host.store), rules, approvals, capabilities, files },
     access,
     waitMs: isAlone ? 0 : forgetWaitMs,
   });

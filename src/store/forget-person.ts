@@ -15,7 +15,7 @@ import { storedPart } from './stored-message.ts';
 
 /** Rows in one transaction: a few milliseconds. */
 const batch = 500;
-const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 'shown'];
+const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 'shown', 'threads'];
 
 /**
  * Removes a person (Q12): their direct messages, in groups their turns and runs, quotes of them, and values under
@@ -146,7 +146,9 @@ export async function forgetPerson(
   async function forgetKeys(of: PersonKeys): Promise<void> {
     for (let after = ''; ;) {
       const page = await rows.keys(of, after, batch);
-      const theirs = page.filter((key) => names(key, sender) || items.has(key.split(/[#!]/)[0] ?? key));
+      const theirs = page.filter(
+        (key) => names(key, sender) || isDirect(key) || items.has(key.split(/[#!]/)[0] ?? key),
+      );
       if (theirs.length > 0) await rows.removeKeys(of, theirs);
       if (page.length < batch) return;
       after = page.at(-1) ?? after;
@@ -200,7 +202,7 @@ export type PersonRow = Readonly<{
 /** `text` undefined removes the row. A row that no longer holds `was` stays. */
 type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
 
-type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown';
+type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown' | 'threads';
 
 export type ForgetRows = Readonly<{
   /** Transcripts and run journals with an entry whose JSON holds one of these texts. */

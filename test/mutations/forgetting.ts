@@ -112,6 +112,7 @@ export const forgettingMutations = [
     ['accounts of somebody forgotten stay', 'await capabilities.forget(sender)', '0'],
   ]),
   ...changesOf('operator/forget-somebody.ts', 'operator/forget-places.test.ts', [
+    ['threads remember somebody forgotten', 'await partners.forget(sender);', ''],
     ['where somebody forgotten was refused stays', '...(await audit.meetings()),', ''],
     ['where somebody forgotten asked for a code stays', '...(await pairing.pending())', '...[].slice()'],
     ['where messages of somebody forgotten waited stays', '...heard.map(', '...heard.slice(0, 0).map('],
@@ -124,6 +125,13 @@ export const forgettingMutations = [
   ]),
   ...changesOf('audit/audit-names.ts', 'operator/forget-places.test.ts', [
     ['threads of somebody forgotten are still named', ' || known.startsWith(`${id}/`)', ''],
+  ]),
+  ...changesOf('store/forget-person.ts', 'operator/forget-places.test.ts', [
+    [
+      'threads with somebody forgotten are remembered',
+      'names(key, sender) || isDirect(key) ||',
+      'names(key, sender) ||',
+    ],
   ]),
   ...changesOf('store/forget-person.ts', store, [
     [

@@ -8,6 +8,7 @@ import { createForgetSomebody } from '../../src/operator/forget-somebody.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { createAudit } from '../../src/audit/create-audit.ts';
 import { createPairing } from '../../src/access/pairing.ts';
+import { createAnsweredThreads, createThreadPartners } from '../../src/conversations/threads.ts';
 import { createUsers } from '../../src/access/users.ts';
 import { createChatSettings } from '../../src/settings/chat-settings.ts';
 import { createStandingRules } from '../../src/approvals/standing-rules.ts';
@@ -66,6 +67,7 @@ async function stage(t: TestContext) {
     kept: {
       users,
       pairing,
+      partners: createThreadPartners(store),
       rules: createStandingRules({ stored: store.keyed('rules'), audit }),
       approvals: { forget: async () => undefined },
       capabilities: store.capabilities,
@@ -182,4 +184,25 @@ test('Q12 a place where others were heard, or that is no direct message, stays w
   assert.deepEqual(files, [{ sender: ann, places: ['slack:U1'], files: [] }]);
   assert.deepEqual(await setOf(bob), { days: 9 });
   assert.match((await audit.tail(9)).join('\n'), /slack:C1.*\n.*slack:U2.*slack:D2.*\n.*slack:D2\/1\.2/);
+});
+
+test('Q12 H11 no thread remembers somebody forgotten, and where they were in private no thread is remembered', async (t) => {
+  const { store, audit, forget } = await stage(t);
+  const threads = createAnsweredThreads(store);
+  const partners = createThreadPartners(store);
+  const threadOf = (chat: string): Conversation => ({ channel: 'slack', chat, thread: '1.2' });
+  await audit.record(heard(ann, placeOf(ann)));
+  for (const chat of ['D1', 'D2', 'C1']) await threads.add(said(bob, { conversation: threadOf(chat) }));
+  await partners.set(threadOf('C1'), ann);
+  await partners.set(threadOf('C2'), bob);
+  await forget(ann);
+  assert.deepEqual(await Promise.all(['D1', 'D2', 'C1'].map((chat) => threads.has(threadOf(chat)))), [
+    false,
+    true,
+    true,
+  ]);
+  assert.deepEqual(
+    [await partners.get(threadOf('C1')), await partners.get(threadOf('C2'))],
+    [undefined, bob],
+  );
 });

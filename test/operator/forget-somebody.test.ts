@@ -34,6 +34,7 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
     kept: {
       users: { forget: async () => false },
       pairing: { pending: async () => [], forget: async () => false },
+      partners: { forget: async () => undefined },
       rules: { forget: async () => undefined },
       approvals: { forget: async () => undefined },
       capabilities: store.capabilities,
@@ -93,6 +94,7 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
     kept: {
       users: people,
       pairing,
+      partners: { forget: async () => undefined },
       rules,
       approvals: written.askers,
       capabilities: stage.records,
