@@ -58,15 +58,35 @@ export function formatConfigProblem({ file, line, column, message }: ConfigProbl
 /** A mistyped choice, not a credential. */
 const plainWord = /^[a-z]{0,12}$/i;
 
-/** Safe to print (S12): only likely misspelt choices are quoted, as other text may be a credential. */
-export function describeFound(value: unknown, isSecret: boolean, isChoice = false): string {
+/** Keys of ids, zones and languages: what is written there is shown if it can't be a credential. */
+const publicKeys: ReadonlySet<unknown> = new Set([
+  ...['owner', 'users', 'groups', 'approvers', 'chat', 'sender', 'allow_users', 'allow_chat_ids'],
+  ...['timezone', 'language', 'conversation'],
+]);
+
+/** A name, a zone or a plain number, with a channel before it or not; passwords and tokens mix letters with digits. */
+const publicText = /^(?:[a-z]{1,10}:|[@#])?(?:-?\d{1,16}|[A-Za-z]{1,20}(?:[ /_-][A-Za-z]{1,20}){0,2})$/;
+
+function isPublic(path: KeyPath, text: string): boolean {
+  const key = path.filter((part) => typeof part === 'string').at(-1);
+  const isOwn = !['tools', 'plugins', 'mcp'].includes(String(path[0]));
+  return isOwn && publicKeys.has(key) && publicText.test(text);
+}
+
+/** Safe to print (S12): likely misspelt choices and public text are quoted, as other text may be a credential. */
+export function describeFound(
+  value: unknown,
+  isSecret: boolean,
+  isChoice = false,
+  isPublicText = false,
+): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
   if (typeof value === 'object') return 'a table';
   if (typeof value === 'string') {
     if (isSecret) return 'text that is not shown';
-    if (value === '' || (isChoice && plainWord.test(value))) return JSON.stringify(value);
+    if (value === '' || (isChoice && plainWord.test(value)) || isPublicText) return JSON.stringify(value);
     return `text of ${value.length} characters`;
   }
   if (isSecret) return typeof value === 'boolean' ? 'true or false' : 'a number';
@@ -82,7 +102,9 @@ export function foundAt(
 ): string {
   const key = JSON.stringify(path);
   const variable = fromEnvironment.find((one) => JSON.stringify(one.path) === key);
-  return variable === undefined ? describeFound(value, isSecret, isChoice) : `the value of $${variable.name}`;
+  return variable === undefined
+    ? describeFound(value, isSecret, isChoice, isPublic(path, String(value)))
+    : `the value of $${variable.name}`;
 }
 
 type Where = Readonly<{ file?: string | undefined; place: Place | undefined; path: KeyPath }>;

@@ -44,8 +44,8 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   const absent = missing.map(({ path, name }) =>
     keyProblem(
       at(path),
-      `"$${name}"`,
-      `the environment has no ${name}, so set it (not empty), or remove the line`,
+      `"$${name}", but the environment has no ${name}`,
+      'set it (not empty), or remove the line',
     ),
   );
   const written = otherForms(toml.data).map(({ path, name }) =>

@@ -108,10 +108,15 @@ test('L2 what is wrong in the config has its place, and why and fix apart', asyn
   );
   const first = of('CONFIG_INVALID');
   assert.equal(first.line, 2);
-  assert.match(first.what, /^telegram\.mode is "pull"$/);
+  assert.match(first.what, /^telegram\.mode cannot be "pull"$/);
   assert.match(first.fix, /^Write "polling" or "webhook"/);
   const missing = await examine(home, '[telegram]\ntoken = "$TELEGRAM_BOT_TOKEN"\n');
-  assert.match(missing.of('CONFIG_INVALID').what, /telegram\.token/);
+  assert.match(
+    missing.of('CONFIG_INVALID').what,
+    /^telegram\.token .*but the environment has no TELEGRAM_BOT_TOKEN$/,
+  );
+  const zone = (await examine(home, '[bot]\ntimezone = "Mars/Base"\n')).of('CONFIG_INVALID');
+  assert.equal(zone.what, 'bot.timezone cannot be "Mars/Base"');
   const half = (await examine(home, '[bot]\n[slack]\nbot_token = "xoxb-1"\n')).of('CONFIG_INVALID');
   assert.match(half.what, /app_token is missing: bot_token is set, and this mode needs app_token too$/);
   assert.deepEqual([half.fix, half.line], ['Write "$SLACK_APP_TOKEN".', 2]);

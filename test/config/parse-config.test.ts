@@ -389,6 +389,30 @@ test('S12 G5 a problem never shows text that could be a credential, however shor
   }
 });
 
+test('G2 S12 of public keys what is written is shown, and what may be a credential is not', () => {
+  const [token, password] = ['123456789:AAFqx-canary-canary-canary-canary', 'canary7pass'];
+  const said = (text: string): string =>
+    problemsOf(text)
+      .map(({ message }) => message)
+      .join('\n');
+  assert.match(said('[bot]\ntimezone = "Mars/Base"'), /^bot\.timezone is "Mars\/Base": write a zone/);
+  assert.match(said('[access]\nusers = ["@Ann"]'), /^access\.users\[0\].* "@Ann"/);
+  for (const leak of [
+    token,
+    password,
+    `@${password}`,
+    `telegram:${password}`,
+    'xoxb-1-canary',
+    'sk-ant-api03-canary',
+  ])
+    for (const text of [
+      `[bot]\ntimezone = "${leak}"\nowner = ["${leak}"]`,
+      `[access]\nusers = ["${leak}"]\ngroups = "${leak}"`,
+    ])
+      assert.doesNotMatch(said(text), /canary/, leak);
+  assert.doesNotMatch(said('[hooks]\nsecret = "canary"\n[telegram]\ntoken = ["canary"]'), /canary/);
+});
+
 test('L1 S2 where values may be missing, what is there keeps its place and is a secret', () => {
   const text =
     '[mcp.x]\ncommand = "sh"\nargs = ["$GONE", "$HERE"]\n[telegram]\ntoken = "$GONE"\n[store]\nurl = "$GONE"\n[[hooks]]\nname = "ci"\nsecret = "$GONE"\nconversation = "slack:C1"\nas = "slack:U1"\n';

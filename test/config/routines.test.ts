@@ -43,13 +43,10 @@ const refused: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] 
     { conversation: 'slack:C1' },
     /config\.toml:6: .*routines\[0\]\.conversation: Slack is not set up\. Write \[slack\]/,
   ],
-  [
-    { conversation: 'team' },
-    /config\.toml:6:1: routines\[0\]\.conversation is text of 4 characters: write channel and id/,
-  ],
+  [{ conversation: 'team' }, /config\.toml:6:1: routines\[0\]\.conversation is "team": write channel and id/],
   [
     { timezone: 'Mars/Base' },
-    /config\.toml:7:1: routines\[0\]\.timezone is text of 9 characters: write a zone such as/,
+    /config\.toml:7:1: routines\[0\]\.timezone is "Mars\/Base": write a zone such as/,
   ],
 ];
 

@@ -28,11 +28,15 @@ export function examineBroken(machine: Machine, problems: readonly ConfigProblem
 
 const imperative = /^(.*?): ((?:write|did you mean|set|add|remove|keep|name|close|use)\b.*)$/s;
 
+/** In a sentence that says what stands there and no fault. */
+const onlyFound = / is (?=(?:"[^"]*"|text .*|an? \w+|-?\d[\d.]*|true|false|the value of \S+)$)/;
+
 /** `telegram.mode is "pull"` and `write "polling" or "webhook"` stand in one message. */
 function ofProblem({ file, line, message }: ConfigProblem): Found {
   const [, what = message, fix] = imperative.exec(message) ?? /^(.*?): (.*)$/s.exec(message) ?? [];
   const todo = fix === undefined ? undefined : fix.charAt(0).toUpperCase() + fix.slice(1);
-  return { level: 'error', code: 'CONFIG_INVALID', message: what, fix: todo, path: file, line };
+  const title = what.replace(onlyFound, ' cannot be ');
+  return { level: 'error', code: 'CONFIG_INVALID', message: title, fix: todo, path: file, line };
 }
 
 type Examined = Readonly<{
