@@ -166,7 +166,9 @@ async function openPlace(t: TestContext) {
   t.after(() => model.close());
   const ann = telegram.person({ name: 'Ann' });
   ann.says('/start');
-  await home.write('config.toml', `${configOf(ann.id, telegram.url, model.url)}${sandboxHere}`);
+  await home.write('notes.json', '{ "tools": [] }');
+  const config = configOf(ann.id, telegram.url, model.url, path.join(home.folder, 'notes.json'));
+  await home.write('config.toml', `${config}${sandboxHere}`);
   const accessPage = await readFile(path.join(root, 'docs/how-to/access.md'), 'utf8');
   const [tests] = blocksOf(accessPage).filter(({ text }) => text.startsWith('[[test]]'));
   await home.write('access.tests.toml', tests?.text ?? '');
@@ -213,7 +215,7 @@ const codes: Readonly<Record<string, number>> = {
   'skillet access explain telegram:4000002 --chat telegram:-1002000000001 --skill opening-hours': 1,
 };
 
-function configOf(owner: number, telegram: string, model: string): string {
+function configOf(owner: number, telegram: string, model: string, notes: string): string {
   return `[bot]
 owner = ["telegram:${owner}"]
 [telegram]
@@ -229,7 +231,7 @@ groups = ["telegram:-100", "telegram:-100123", "telegram:-1002000000001", "slack
 group_users = ["*"]
 [mcp.notes]
 command = "${process.execPath}"
-args = ["${path.join(root, 'test/servers/mcp/stdio-server.ts')}"]
+args = ["${path.join(root, 'test/servers/mcp/stdio-server.ts')}", "${notes}"]
 [capabilities.providers.notes]
 command = ["${process.execPath}", "${path.join(root, 'providers/notes/main.ts')}", "--data", "./notes"]
 `;
