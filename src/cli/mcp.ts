@@ -9,6 +9,7 @@ import { openOperatorConfig } from './open-config.ts';
 import { ago } from './status.ts';
 import type { Shared } from './command.ts';
 import { agree, print, printJson } from './console.ts';
+import { printList } from './print-list.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 type Mcp = Config['mcp'];
@@ -22,7 +23,7 @@ export async function mcpList({ config, json }: Shared): Promise<void> {
     .filter((name) => !servers.some((server) => server.name === name))
     .map((name) => `${printable(name)}  no bot runs, and it was never connected`);
   const lines = [...servers.flatMap((server) => serverLines(server, mcp)), ...never];
-  print(lines.join('\n') || 'No MCP server is configured: [mcp.NAME] in config.toml names one.');
+  printList(lines, 'No MCP server is configured: [mcp.NAME] in config.toml names one.');
 }
 
 /** Shows the changes, then switches them on after a yes (X7). */

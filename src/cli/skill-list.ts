@@ -18,6 +18,7 @@ import { openLog } from './open-log.ts';
 import type { Shared } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { print, printJson } from './console.ts';
+import { printList } from './print-list.ts';
 import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
 
 /** Exit 1 if a skill did not load (F5). */
@@ -45,10 +46,8 @@ export async function listSkills({ config: flag, json }: Shared): Promise<void> 
     const { name, origin, enabled, chatTypes, description } = row;
     const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
     const note = noteWidth === 0 ? '' : ` ${noteOf(row).padEnd(noteWidth)}`;
-    print(
-      `${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)}${note} ${oneLine(description, 60)}`,
-    );
-    for (const line of linesBelow(row)) print(`${' '.repeat(width)}  ${line}`);
+    const line = `${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)}${note} ${oneLine(description, 60)}`;
+    printList([line, ...linesBelow(row).map((below) => `${' '.repeat(width)}  ${below}`)]);
   }
   if (rows.length === 0) print('There are no skills.');
   printDiagnostics(diagnostics);
@@ -109,7 +108,7 @@ function listedTools(
 }
 
 function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
-  for (const diagnostic of diagnostics) print(asLine(diagnostic));
+  printList(diagnostics.map(asLine));
 }
 
 function asLine({ level, code, message, path: file, line }: Diagnostic): string {

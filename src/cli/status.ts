@@ -8,6 +8,7 @@ import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { inMinutes, print, printJson, untilInterrupted, waited } from './console.ts';
+import { printList } from './print-list.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
@@ -31,13 +32,13 @@ const clearScreen = '\u001b[2J\u001b[H';
 export async function listTasks({ config, json }: Shared): Promise<void> {
   const tasks = await askBot(config, 'tasks');
   if (json === true) return printJson(tasks);
-  print(tasks.map(taskLine).join('\n') || 'Nothing runs in the background.');
+  printList(tasks.map(taskLine), 'Nothing runs in the background.');
 }
 
 export async function listRoutines({ config, json }: Shared): Promise<void> {
   const routines = await askBot(config, 'routine list');
   if (json === true) return printJson(routines);
-  print(routines.map(routineLine).join('\n') || 'There are no routines.');
+  printList(routines.map(routineLine), 'There are no routines.');
 }
 
 function routineLine({ id, name, creator, conversation, state, next, last, failures }: RoutineRow): string {
