@@ -161,6 +161,13 @@ test('M1 offline, a skill without scripts is answered from its reference files: 
   assert.doesNotMatch(telegram.ended.text, /Slack/);
   assert.match((await ask('How can I connect a model?', onDisk)).ended.text, /ANTHROPIC_API_KEY/);
   assert.match((await ask('who may talk to you', onDisk)).ended.text, /^## Who may talk/);
+  assert.match(
+    (await ask('what does it cost', onDisk)).ended.text,
+    /^## What it costs\n\n[^|]*`skillet stats`[^|]*$/,
+  );
+  const dashboard = (await ask('is there a dashboard', onDisk)).ended.text;
+  assert.match(dashboard, /^## In a terminal\n[^]*\|---\|---\|\n\| `skillet dashboard` \|/);
+  assert.ok(!dashboard.includes('`skillet backup'), 'of a long table only the rows that fit');
   assert.match((await ask('xylophone', onDisk)).ended.text, /no script.*none is connected/);
   const long = `# All\n\n## Words\n\n\`\`\`\n# no heading\n${'some words\n'.repeat(1_000)}\`\`\`\n`;
   const shown = await ask('words', () => long, ['references/a.md']);

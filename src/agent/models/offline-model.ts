@@ -184,7 +184,17 @@ export function bestSection(files: readonly string[], words: string): string | u
     .filter(({ score }) => score > 0)
     // A shorter section says less of other things.
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length);
-  return best && cut(best.section.text);
+  return best && cut(rowsThatFit(best.section, terms));
+}
+
+/** Of a table whose heading does not fit: its head and the rows that do. */
+function rowsThatFit({ heading, text }: Section, terms: readonly string[]): string {
+  const fits = (line: string): boolean => terms.some((term) => line.toLowerCase().includes(term));
+  const isRow = (line: string): boolean => line.startsWith('|');
+  const lines = text.split('\n');
+  if (fits(heading) || !lines.some((line) => isRow(line) && fits(line))) return text;
+  const isHead = (index: number): boolean => !isRow(lines[index - 1] ?? '') || !isRow(lines[index - 2] ?? '');
+  return lines.filter((line, index) => !isRow(line) || isHead(index) || fits(line)).join('\n');
 }
 
 function sectionsOf(file: string): readonly Section[] {
