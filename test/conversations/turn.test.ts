@@ -358,7 +358,7 @@ test('M3 H14 a refusal, and that an answer was cut off, are told in the language
   const refused = await setUp({ main: [{ text: '', stopReason: 'refusal' }] });
   assert.equal(
     await refused.ask(makeMessage({ sender })),
-    'Le modèle de langage a refusé de répondre à cela.',
+    'Le modèle de langage a refusé de répondre à cela. Reformulez, ou demandez autre chose.',
   );
   const long = await setUp({
     main: [

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const script = `
   const { openSync, closeSync } = await import('node:fs');
   const { sayIn } = await import(${JSON.stringify(new URL('../../src/core/texts/say.ts', import.meta.url).href)});
-  const button = () => sayIn('de')(['This button has expired.']);
+  const button = () => sayIn('de')(['This button has expired. Please ask me again.']);
   const held = [];
   try { for (;;) held.push(openSync('/dev/null')); } catch {}
   const without = button();
@@ -17,5 +17,9 @@ test('S15 H14 without a free file descriptor people are answered in English, and
   const args = ['--input-type=module', '--eval', script];
   const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, ...args];
   const { stdout, stderr } = spawnSync('/bin/sh', limited, { encoding: 'utf8' });
-  assert.equal(stdout, '["This button has expired.","Dieser Knopf ist abgelaufen."]', stderr);
+  assert.equal(
+    stdout,
+    '["This button has expired. Please ask me again.","Dieser Knopf ist abgelaufen. Bitte frag mich noch einmal."]',
+    stderr,
+  );
 });

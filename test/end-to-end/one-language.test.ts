@@ -49,8 +49,9 @@ const oddities =
     '/',
   );
 
-/** What is typed, named, or addressed: code, addresses, ids. */
-const unread = /<(code|pre)>[^]*?<\/\1>|`[^`]*`|https?:\/\/\S+|\b\w+:\w+\b|<[^>]*>|&\w+;/g;
+/** What is typed, named, or addressed: code, addresses, ids. Reasons and rules are as the log has them. */
+const unread =
+  /^[•-] (?:Grund|Regel|Um das zu ändern): .*$|<(code|pre)>[^]*?<\/\1>|`[^`]*`|https?:\/\/\S+|\b\w+:\w+\b|<[^>]*>|&\w+;/gm;
 /** Words of English sentences that no German one holds. */
 const english =
   /\b(?:the|is|are|of|and|or|you|your|please|with|this|that|not|from|have|has|can|can’t|which|they|step|thinking|choose|save|cancel|yes|always|approve|deny|write|reply|sending|files|reading|next|more|using|running|waiting|started|untitled|nothing|here|only)\b/i;

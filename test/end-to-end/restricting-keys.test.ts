@@ -41,7 +41,7 @@ test('F11 a skill with a restriction that is not known is off until the config e
   const set = await startWholeBot(t, { toml, skills: { told }, script: () => 'ordinary' });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('/told now');
-  await ann.dm.nextMessage('ordinary');
+  await ann.dm.nextMessage('told is off until an owner enables it.');
   assert.ok(
     !set.messages.requests.some(({ body }) => isRun(body) || /- told/.test(JSON.stringify(body.system))),
   );

@@ -8,7 +8,8 @@ await testAsOrdinaryUser(
   [
     'arguments reach the script as they are',
     'a path of the skill means the same in every form',
-    "files can't be written, moved or removed",
+    'in the working folder a command may write over',
+    'larger files of the skill stand in the working folder read-only',
     'no file of the host outside its folders can be read',
     'no file of the host outside its folders can be written',
     'declares no network reaches no address',

@@ -1,4 +1,4 @@
-import { englishOrigin, type Origin } from '../../core/provenance.ts';
+import type { Origin } from '../../core/provenance.ts';
 import type { AllowedGroup } from '../../access/users.ts';
 import type { InputOf, OperationName, OutputOf } from '../../operator/operations.ts';
 import { askBot } from '../ask-bot.ts';
@@ -60,7 +60,8 @@ export const peopleCommands = [
     async run({ config, json }) {
       const rules = await askBot(config, 'policy list');
       if (json === true) return printJson(rules);
-      print(rules.map(ruleLine).join('\n') || 'No standing approvals.');
+      const originNote = await originNotes();
+      print(rules.map((rule) => ruleLine(rule, originNote)).join('\n') || 'No standing approvals.');
     },
   }),
   change('policy revoke', 'ask again before such calls', 'id', 'as `policy list` shows it'),
@@ -74,6 +75,7 @@ export const peopleCommands = [
     async run({ config, json, person }) {
       const memories = await askBot(config, 'memory list', person);
       if (json === true) return printJson(memories);
+      const originNote = await originNotes();
       const lines = memories.map(
         ({ id, at, scope, chat, text, from }) =>
           `${id}  ${inMinutes(at)}  ${scope}  ${chat}  ${oneLine(text, 500)}${originNote(from)}`,
@@ -89,6 +91,7 @@ export const peopleCommands = [
     async run({ config, json }) {
       const notes = await askBot(config, 'memory team');
       if (json === true) return printJson(notes);
+      const originNote = await originNotes();
       const { person, chat, team } = notes.counts;
       print(`${person} notes of persons, ${chat} of chats, ${team} of the team`);
       for (const { id, at, author, text, from } of notes.team)
@@ -167,13 +170,18 @@ async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?
   print(lines.join('\n') || none);
 }
 
+type OriginNote = (from: Origin) => string;
+
 /** Nothing if the person typed it (S13). */
-function originNote(from: Origin): string {
-  const origin = englishOrigin(from);
-  return origin === undefined ? '' : `  (from ${oneLine(origin, 100)})`;
+async function originNotes(): Promise<OriginNote> {
+  const { englishOrigin } = await import('../../core/provenance.ts');
+  return (from) => {
+    const origin = englishOrigin(from);
+    return origin === undefined ? '' : `  (from ${oneLine(origin, 100)})`;
+  };
 }
 
-function ruleLine(rule: OutputOf<'policy list'>[number]): string {
+function ruleLine(rule: OutputOf<'policy list'>[number], originNote: OriginNote): string {
   const { id, tool, skill, chat, sender, by, since, counts, from } = rule;
   const of = skill === undefined ? '' : ` of ${skill}`;
   const effect = counts ? '' : '  (has no effect: bash is asked for each time, and a changed tool again)';

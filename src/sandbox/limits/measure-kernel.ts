@@ -21,6 +21,7 @@ const usualLetters = 128;
  */
 export async function measureKernel(ids: readonly number[], most: number): Promise<number> {
   const pipes = new Set<string>();
+  const ofPipes = (): number => Math.max(0, pipes.size - freePipes) * pipeBytes;
   let bytes = (await namesInMemory(ids.at(-1) ?? 0)) * nameBytes;
   for (const id of ids) {
     const areas = await lengthOf(`/proc/${id}/maps`, longList);
@@ -28,6 +29,7 @@ export async function measureKernel(ids: readonly number[], most: number): Promi
     for (const file of (await unlessGone(readdir(`/proc/${id}/fd`))) ?? []) {
       const target = (await unlessGone(readlink(`/proc/${id}/fd/${file}`))) ?? '';
       if (target.startsWith('pipe:')) pipes.add(target);
+      if (ofPipes() > most) return ofPipes();
       if (/^(?:pipe|socket):/.test(target)) continue;
       const letters = await lengthOf(`/proc/${id}/fdinfo/${file}`);
       const each = target === 'anon_inode:inotify' ? perLetter.watchedFiles : perLetter.locks;
@@ -35,7 +37,7 @@ export async function measureKernel(ids: readonly number[], most: number): Promi
     }
     if (bytes > most) break;
   }
-  return bytes + Math.max(0, pipes.size - freePipes) * pipeBytes;
+  return bytes + ofPipes();
 }
 
 /** None where the process shares the bot's mounts. */
