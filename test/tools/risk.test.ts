@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { risks, type Traits } from '../../src/core/tool.ts';
-import { riskInSandbox, riskOf } from '../../src/tools/policy.ts';
+import { reachesOutside, riskInSandbox, riskOf } from '../../src/tools/policy.ts';
 
 test('T7 risk follows from the traits, is critical only when declared, and a declared one stands', () => {
   const flags = [false, true];
@@ -23,4 +23,10 @@ test('T7 scripts are moderate in a sandbox without network, dangerous with it, c
   assert.equal(riskInSandbox({ mode: 'virtual', reachesNetwork: false }), 'moderate');
   assert.equal(riskInSandbox({ mode: 'bubblewrap', reachesNetwork: true }), 'dangerous');
   assert.equal(riskInSandbox({ mode: 'off', reachesNetwork: false }), 'critical');
+});
+
+test('S7 a command reaches outside with a network, and without a sandbox', () => {
+  assert.equal(reachesOutside({ mode: 'bubblewrap', reachesNetwork: false }), false);
+  assert.equal(reachesOutside({ mode: 'bubblewrap', reachesNetwork: true }), true);
+  assert.equal(reachesOutside({ mode: 'off', reachesNetwork: false }), true);
 });
