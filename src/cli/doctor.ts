@@ -42,7 +42,7 @@ async function examineHere({
   return [...checks, ...(await checkOnline(config, owners, quietLog))];
 }
 
-/** With `online` the servers are tried anew. */
+/** With `online` the servers are tried again. */
 async function examined(config: Config, flag: string | undefined, online = false) {
   const { registry, diagnostics } = await lookAround(config, flag);
   const isRunning = await isServed(config.bot.dataDir);

@@ -1,7 +1,7 @@
 import { displayWidth } from '../lib/markdown/render-text.ts';
 import { print } from './console.ts';
 
-/** Lines of a list, or `none`. On a terminal a longer line goes on below, between words; elsewhere it stays whole. */
+/** Lines of a list, or `none`. On a terminal a longer line continues below, between words; elsewhere it stays whole. */
 export function printList(lines: readonly string[], none = ''): void {
   const { isTTY, columns } = process.stdout;
   const width = isTTY && columns > 0 ? columns : Infinity;

@@ -30,7 +30,7 @@ export type Work = Readonly<{
 export type Shown = Readonly<{
   progress(text: string): void;
   onText(more: string): void;
-  /** The model is silent: `note` stands below its words until it goes on. */
+  /** The model is silent: `note` stands below its words until it continues. */
   onSilence(note: string): void;
   /** Not `final`: tool calls follow. */
   onWritten(final: boolean): void;

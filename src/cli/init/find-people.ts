@@ -31,7 +31,7 @@ type ChannelName = 'telegram' | 'slack';
 
 const titles: Readonly<Record<ChannelName, string>> = { telegram: 'Telegram', slack: 'Slack' };
 
-/** One on each channel: whoever is known on one alone is a stranger on the other. */
+/** One on each channel: who is known on one alone is a stranger on the other. */
 async function findOwners(dialog: Dialog, answers: Answers, waiting: Waiting): Promise<readonly Named[]> {
   const connected = (['telegram', 'slack'] as const).filter((name) => answers[name] !== undefined);
   const first = await findOwner(dialog, answers, { ...waiting, on: connected });

@@ -69,7 +69,7 @@ export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check
 
 const fewFiles = 256;
 
-/** Nothing where there are enough. */
+/** Empty if there are enough. */
 export function checkOpenFiles({ mostFiles }: Machine): readonly Check[] {
   if (mostFiles === undefined || mostFiles >= fewFiles) return [];
   const message = `a process may have ${mostFiles} files open, and a busy bot needs more than ${fewFiles}`;

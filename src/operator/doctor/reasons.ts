@@ -164,7 +164,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   },
   STORE_LOST: {
     why: 'People, approvals, routines and conversations stood in the store that is gone. The bot does not start without it.',
-    fix: 'Put a backup in its place: `skillet restore FILE --store-only`. To begin anew on purpose, move the folder of the audit away.',
+    fix: 'Put a backup in its place: `skillet restore FILE --store-only`. To start empty on purpose, move the folder of the audit away.',
   },
   STORE_OLDER: {
     why: 'The next start changes the schema. An older Skillet can’t read an SQLite file after that; on PostgreSQL it can, unless the changelog names a removal.',
