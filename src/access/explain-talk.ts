@@ -1,7 +1,7 @@
 import { listsId } from './chat-migrations.ts';
 import type { Decision, MessageDenial, Speaker } from './decide-message.ts';
 import type { KeyPath } from '../config/section.ts';
-import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
+import { terminalOwnerId, type AccessLevel, type AccessSettings } from '../core/access-settings.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Rule, Ruling } from './ruling.ts';
 
@@ -38,7 +38,7 @@ export function explainTalk(
 
   function admission(): Readonly<{ reason: string; rule: Rule }> {
     const { id } = sender;
-    if (id === 'terminal:owner') return { reason: `${id} is an owner`, rule: { name: 'the terminal' } };
+    if (id === terminalOwnerId) return { reason: `${id} is an owner`, rule: { name: 'the terminal' } };
     if (listsId(settings.owners, id)) return { reason: `${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
     if (stored.owner) return { reason: `${id} is the owner by claim`, rule: { name: 'the store' } };
     const groupUsers = effective(settings, chat, 'groupUsers');

@@ -22,7 +22,8 @@ import type { ChannelEvent } from '../core/channel.ts';
 import type { ChatType } from '../core/conversation.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { terminalOwner, type TerminalRequest } from '../operator/terminals/take-terminal.ts';
+import { terminalOwner } from '../core/access-settings.ts';
+import type { TerminalRequest } from '../operator/terminals/take-terminal.ts';
 import type { Seated, Told, View } from '../operator/terminals/terminals.ts';
 import { storedPart, storedReceipt } from '../store/stored-message.ts';
 

@@ -6,7 +6,7 @@ import { OperatorError } from '../core/errors.ts';
 import { moveFoldersOut, refuseFilledFolders } from '../folders/move-out.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
 import { storeFileOf } from '../operator/archive/archive-parts.ts';
-import { bringWritten } from '../skills/bring-written.ts';
+import { fetchWritten } from '../skills/bring-written.ts';
 import { writtenRoot } from '../skills/open-library.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { moveRows, type Moved } from '../store/move/move-rows.ts';
@@ -88,14 +88,7 @@ async function toFile(config: Config, target: string, how: How): Promise<Result>
 async function bringSkills(config: Config, file: string, files: ReadFiles): Promise<void> {
   const store = await openStore(`sqlite:${file}`);
   try {
-    await bringWritten(writtenRoot(config), createWrittenSkills(store).all, {
-      ...files,
-      missing: async () => [],
-      put: async () => undefined,
-      write: async () => ({ before: undefined, after: '' }),
-      versions: async () => new Map(),
-      removeUnused: async () => [],
-    });
+    await fetchWritten(writtenRoot(config), createWrittenSkills(store).all, files);
   } finally {
     await store.close();
   }

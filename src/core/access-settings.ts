@@ -1,5 +1,9 @@
 import type { ChatType } from './conversation.ts';
 
+/** Who sits at the bot's own terminal, and owns the bot there (H5). */
+export const terminalOwner = 'owner';
+export const terminalOwnerId = `terminal:${terminalOwner}`;
+
 /** `[skills.NAME]`. Ids are bare or qualified. */
 export type SkillSettings = Readonly<{
   enabled?: boolean;

@@ -15,7 +15,7 @@ import { accessSettings, skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
 import { createThreadPartners } from '../conversations/threads.ts';
-import type { AccessSettings } from '../core/access-settings.ts';
+import { terminalOwnerId, type AccessSettings } from '../core/access-settings.ts';
 import { OperatorError } from '../core/errors.ts';
 import { once } from '../lib/async/mutex.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
@@ -35,7 +35,7 @@ import { createKeptFiles, type KeptFiles } from './kept-files.ts';
 import { operations, typedOperate, type Operate, type OperationName } from './operations.ts';
 import type { OperateDeps, RunningParts } from './operation.ts';
 import { storeFileOf } from './archive/archive-parts.ts';
-import { terminalAccess, terminalOwnerId } from './terminals/take-terminal.ts';
+import { terminalAccess } from './terminals/take-terminal.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /** For answers to a person who is to be forgotten. */

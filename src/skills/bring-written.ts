@@ -7,11 +7,8 @@ import { hashSkill } from './install/hash-skill.ts';
 import { isThere, replacedPath } from './prepare-draft.ts';
 import { marker } from './written-marker.ts';
 
-/** What of stored files is used here. */
-type SkillFiles = Pick<
-  StoredFiles,
-  'list' | 'read' | 'get' | 'missing' | 'put' | 'write' | 'versions' | 'removeUnused'
->;
+type FilesThere = Pick<StoredFiles, 'list' | 'read' | 'get'>;
+type SkillFiles = FilesThere & Pick<StoredFiles, 'missing' | 'put' | 'write' | 'versions' | 'removeUnused'>;
 
 /** As recorded, newest first; `approved` may be in use or come back. */
 type Versions = Readonly<{ name: string; hashes: readonly string[]; approved?: string | undefined }>;
@@ -32,13 +29,8 @@ export async function bringWritten(
   // First: a version is recorded before it is stored.
   const stored = new Set(await files.list(group));
   const known = await records();
-  for (const record of known.values()) await bring(root, record, stored, files);
-  for (const name of await markedIn(root)) {
-    const hash = known.has(name) ? undefined : hashSkill(path.join(root, name))?.hash;
-    // Discarded in another process.
-    if (hash !== undefined && stored.has(named(hash)))
-      await rm(path.join(root, name), { recursive: true, force: true });
-  }
+  for (const record of known.values()) await storeMissing(root, record, stored, files);
+  await fetchAll(root, known, stored, files);
   const wanted = new Set([...known.values()].flatMap(({ hashes, approved }) => [hashes[0], approved]));
   const [inUse, left] = [true, false].map((use) =>
     [...stored].filter((folder) => wanted.has(path.basename(folder)) === use),
@@ -48,13 +40,55 @@ export async function bringWritten(
   await files.removeUnused(left ?? [], Date.now() - dayMs);
 }
 
-async function bring(
+/** The half of it that changes nothing in the store. */
+export async function fetchWritten(
   root: string,
-  { name, hashes, approved }: Versions,
+  records: () => Promise<ReadonlyMap<string, Versions>>,
+  files: FilesThere,
+): Promise<void> {
+  const stored = new Set(await files.list(group));
+  await fetchAll(root, await records(), stored, files);
+}
+
+async function storeMissing(
+  root: string,
+  { name, hashes: [newest], approved }: Versions,
   stored: ReadonlySet<string>,
   files: SkillFiles,
 ): Promise<void> {
-  if (name !== path.basename(name) || name.startsWith('.')) return;
+  if (!isPlainName(name)) return;
+  const place = path.join(root, name);
+  const here = hashSkill(place)?.hash;
+  for (const hash of [here, approved]) {
+    const from = hash === here ? place : replacedPath(root, name);
+    const isMissing =
+      hash !== undefined && (hash === newest || hash === approved) && !stored.has(named(hash));
+    if (isMissing && hashSkill(from)?.hash === hash) await storeFolder(from, named(hash), files);
+  }
+}
+
+async function fetchAll(
+  root: string,
+  known: ReadonlyMap<string, Versions>,
+  stored: ReadonlySet<string>,
+  files: FilesThere,
+): Promise<void> {
+  for (const record of known.values()) await fetchNewer(root, record, stored, files);
+  for (const name of await markedIn(root)) {
+    const hash = known.has(name) ? undefined : hashSkill(path.join(root, name))?.hash;
+    // Discarded in another process.
+    if (hash !== undefined && stored.has(named(hash)))
+      await rm(path.join(root, name), { recursive: true, force: true });
+  }
+}
+
+async function fetchNewer(
+  root: string,
+  { name, hashes, approved }: Versions,
+  stored: ReadonlySet<string>,
+  files: FilesThere,
+): Promise<void> {
+  if (!isPlainName(name)) return;
   const [newest] = hashes;
   const place = path.join(root, name);
   const here = hashSkill(place)?.hash;
@@ -62,12 +96,6 @@ async function bring(
     here === undefined
       ? !(await isThere(place))
       : here === approved || hashes.includes(here) || stored.has(named(here));
-  for (const hash of [here, approved]) {
-    const from = hash === here ? place : replacedPath(root, name);
-    const isMissing =
-      hash !== undefined && (hash === newest || hash === approved) && !stored.has(named(hash));
-    if (isMissing && hashSkill(from)?.hash === hash) await storeFolder(from, named(hash), files);
-  }
   if (newest !== undefined && newest !== here && isOurs && stored.has(named(newest)))
     await fetchTo(place, newest, files);
   // So that it can come back here if the newest is discarded.
@@ -77,8 +105,12 @@ async function bring(
   }
 }
 
+function isPlainName(name: string): boolean {
+  return name === path.basename(name) && !name.startsWith('.');
+}
+
 /** Put in place by one rename; nothing if it is not what its name says. */
-async function fetchTo(place: string, hash: string, files: SkillFiles): Promise<void> {
+async function fetchTo(place: string, hash: string, files: FilesThere): Promise<void> {
   await mkdir(path.dirname(place), { recursive: true });
   const aside = await mkdtemp(path.join(path.dirname(place), '.writing-'));
   try {

@@ -9,16 +9,7 @@ import {
   type SkillUse,
 } from '../../src/access/decide-skill.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
-import { openAccess as open } from '../support/make-skill.ts';
-
-const secret: SkillAccess = { ...open, sensitive: true, chatTypes: ['private'] };
-const inGroup: SkillUse = {
-  chatType: 'group',
-  chatIds: ['telegram:-100123'],
-  external: false,
-  sender: 'telegram:42',
-  by: 'person',
-};
+import { openAccess as open, secretAccess as secret, useInGroup as inGroup } from '../support/make-skill.ts';
 
 function rules(settings: SkillSettings = {}, defaults: readonly string[] = []): SkillRules {
   return { enabled: true, defaults: { allowChatIds: defaults }, skills: new Map([['gmail', settings]]) };

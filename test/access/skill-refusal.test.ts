@@ -5,16 +5,8 @@ import type { ChatType } from '../../src/core/conversation.ts';
 import type { SkillUse } from '../../src/access/decide-skill.ts';
 import { skillRefusal } from '../../src/access/skill-refusal.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
-import { openAccess as open } from '../support/make-skill.ts';
+import { openAccess as open, secretAccess as secret, useInGroup as inGroup } from '../support/make-skill.ts';
 
-const secret: SkillAccess = { ...open, sensitive: true, chatTypes: ['private'] };
-const inGroup: SkillUse = {
-  chatType: 'group',
-  chatIds: ['telegram:-100123'],
-  external: false,
-  sender: 'telegram:42',
-  by: 'person',
-};
 const inDirect: Partial<SkillUse> = { chatType: 'private', chatIds: ['telegram:42'] };
 const only = (...chatTypes: ChatType[]): SkillAccess => ({ ...open, chatTypes });
 

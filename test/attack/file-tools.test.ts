@@ -30,6 +30,7 @@ import {
   sendFileTool,
   writeFileTool,
 } from '../../src/tools/built-in/file-tools.ts';
+import { grepFilesTool } from '../../src/tools/built-in/grep-files.ts';
 import { callOneTool } from '../support/call-one-tool.ts';
 
 const secret = 'canary-77b1c0';
@@ -61,6 +62,7 @@ function makeGround(t: TestContext) {
     write: (file: string, content = 'new') => call(writeFileTool(places, quota), { path: file, content }),
     list: (folder?: string) => call(listFilesTool(places), folder === undefined ? {} : { path: folder }),
     send: (file: string) => call(sendFileTool(places), { path: file }),
+    grep: (text: string, file?: string) => call(grepFilesTool(places), { text, path: file }),
   };
 }
 
@@ -335,3 +337,31 @@ function hasPython(): boolean {
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
+
+test(
+  'T13 R4 a search opens no link, pipe, device or second name, named or on its way',
+  { skip: linux },
+  async (t) => {
+    const { at, grep } = makeGround(t);
+    const scratch = (name: string): string => at('scratch', name);
+    symlinkSync(at('beside', 'f'), scratch('link'));
+    symlinkSync(at('beside'), scratch('sub'));
+    symlinkSync('/dev/zero', scratch('zero'));
+    linkSync(at('beside', 'f'), scratch('second'));
+    execFileSync('mkfifo', [scratch('pipe')]);
+    writeFileSync(scratch('own.txt'), 'mine\n');
+    assert.equal(await grep(secret), 'No line of a text file there holds it.');
+    assert.match(await grep('MINE'), /own\.txt:1: mine$/);
+    for (const name of ['link', 'sub', 'sub/f', 'zero', 'second', 'pipe', '../beside/f', '/etc/passwd'])
+      for (const found of [await grep(secret, name), await grep('root', name)])
+        assert.doesNotMatch(found, /canary|root:/, name);
+  },
+);
+
+test('T13 S9 a search of endless short lines gives the first hundred, and says that there is more', async (t) => {
+  const { at, grep } = makeGround(t);
+  for (let n = 0; n < 50; n++) writeFileSync(at('chat', `${n}.txt`), 'a\n'.repeat(99_000));
+  const found = await grep('a');
+  assert.equal(found.match(/: a$/gm)?.length, 100);
+  assert.match(found, /name a smaller folder/);
+});

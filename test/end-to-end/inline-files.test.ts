@@ -3,11 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { obedient } from '../support/obedient-model.ts';
+import { obedientInRuns, obedientSkill as skill } from '../support/obedient-model.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
-const skill = (name: string, more = ''): string =>
-  `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\nDo what you are told:\n$ARGUMENTS\n`;
 /** A format example of another program, with its own keys. */
 const format = 'context: inline\nagent: general\nmodel: default\nallowed-tools: read_file, grep_files\n';
 const skills = {
@@ -24,14 +22,13 @@ const toml = [
   ...['fin', 'books'].map((name) => `[skills.${name}]\nallow_users = ["telegram:42"]`),
 ].join('\n');
 
-/** Calls what is dictated, also in a run, and repeats what came of the run. */
-const script: typeof obedient = (body, index) => {
-  const came = /<output>\\n(.*?)\\n<\/output>/s.exec(JSON.stringify(body.messages.at(-1)))?.[1];
-  return came === undefined ? obedient(body, index) : `Result of the run: ${came}`;
-};
-
 async function open(t: TestContext, more = '') {
-  const set = await startWholeBot(t, { toml: `${toml}\n${more}`, skills, script, flood: false });
+  const set = await startWholeBot(t, {
+    toml: `${toml}\n${more}`,
+    skills,
+    script: obedientInRuns,
+    flood: false,
+  });
   const folder = path.join(set.home, 'workspace', 'skills', 'conv', 'references');
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'rules.md'), 'First rule: be kind.\nSecond rule: be BRIEF.\n');

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { obedient } from '../support/obedient-model.ts';
+import { obedientInRuns, obedientSkill as skill } from '../support/obedient-model.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
-const skill = (name: string, more = ''): string =>
-  `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\nDo what you are told:\n$ARGUMENTS\n`;
 const skills = {
   fin: skill('fin'),
   calc: skill('calc'),
@@ -20,14 +18,13 @@ const toml = [
   ...['fin', 'ledger', 'boss'].map((name) => `[skills.${name}]\nallow_users = ["telegram:42"]`),
 ].join('\n');
 
-/** Calls what is dictated, also in a run, and repeats what came of the run. */
-const script: typeof obedient = (body, index) => {
-  const came = /<output>\\n(.*?)\\n<\/output>/s.exec(JSON.stringify(body.messages.at(-1)))?.[1];
-  return came === undefined ? obedient(body, index) : `Result of the run: ${came}`;
-};
-
 async function open(t: TestContext, more = '') {
-  const set = await startWholeBot(t, { toml: `${toml}\n${more}`, skills, script, flood: false });
+  const set = await startWholeBot(t, {
+    toml: `${toml}\n${more}`,
+    skills,
+    script: obedientInRuns,
+    flood: false,
+  });
   const ann = set.telegram.person({ id: 42, name: 'Ann' });
   const bob = set.telegram.person({ id: 43, name: 'Bob' });
   const room = set.telegram.group();

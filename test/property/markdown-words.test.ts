@@ -7,28 +7,12 @@ import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { toSlackMessage } from '../../src/channels/slack/from-markdown.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 import { parseHtml } from '../servers/telegram/parse-html.ts';
-import { numRuns } from './markdown-source.ts';
+import { blockMarks, numRuns, spanMarks } from './markdown-source.ts';
 
 /** Marks of all kinds, whole, half and in each other. */
 const marks = [
-  ...[
-    '# ',
-    '## ',
-    '- ',
-    '* ',
-    '1. ',
-    '7) ',
-    '> ',
-    '>> ',
-    '- [x] ',
-    '    ',
-    '\t',
-    '\n',
-    '\n\n',
-    '  \n',
-    '\\\n',
-  ],
-  ...['*', '**', '***', '_', '__', '~~', '~', '`', '``', '```\n', '```js\n', '~~~\n', '\\', '---\n', '===\n'],
+  ...blockMarks,
+  ...spanMarks,
   ...[
     '[',
     ']',
@@ -46,20 +30,7 @@ const marks = [
     '$',
     '$$',
   ],
-  ...[
-    '\\(',
-    '\\)',
-    '\\[',
-    '\\]',
-    '[x]: http://a.b/c\n',
-    '[x]',
-    '[x]: ',
-    '[^1]',
-    '[^1]: ',
-    '[!NOTE]\n',
-    '&',
-    '&lt;',
-  ],
+  ...['\\(', '\\)', '\\[', '\\]', '[x]: http://a.b/c\n', '[x]', '[x]: ', '[^1]', '[^1]: ', '[!NOTE]\n'],
   ...['[a](http://b.c)', '<http://q.r>', 'https://u.v/x ', '![i](https://x.y/z.png)', '[ ]( http://a.b "t")'],
   ...[
     '<b>',

@@ -1,3 +1,4 @@
+import type { SkillUse } from '../../src/access/decide-skill.ts';
 import type { Skill, SkillAccess } from '../../src/core/skill.ts';
 
 /** Access for everybody everywhere. */
@@ -9,6 +10,18 @@ export const openAccess: SkillAccess = {
   disableModelInvocation: false,
   userInvocable: true,
   why: [],
+};
+
+/** Access in direct messages only. */
+export const secretAccess: SkillAccess = { ...openAccess, sensitive: true, chatTypes: ['private'] };
+
+/** A person's use in a group. */
+export const useInGroup: SkillUse = {
+  chatType: 'group',
+  chatIds: ['telegram:-100123'],
+  external: false,
+  sender: 'telegram:42',
+  by: 'person',
 };
 
 /** A skill as the loader would give it, usable everywhere, changed as the test wants it. */

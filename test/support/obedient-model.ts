@@ -17,3 +17,13 @@ export const obedient = ((body, index) => {
   if (body.tools?.some((tool) => tool.name === name) !== true) return `Not offered: ${name}`;
   return { content: [{ type: 'tool_use', id: `toolu_${index}`, name, input: JSON.parse(input) as object }] };
 }) satisfies WholeBotOptions['script'];
+
+/** The same, also in a run, and the main agent repeats what came of the run. */
+export const obedientInRuns: typeof obedient = (body, index) => {
+  const came = /<output>\\n(.*?)\\n<\/output>/s.exec(JSON.stringify(body.messages.at(-1)))?.[1];
+  return came === undefined ? obedient(body, index) : `Result of the run: ${came}`;
+};
+
+/** A skill for it: a run does what it is told. */
+export const obedientSkill = (name: string, more = ''): string =>
+  `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\nDo what you are told:\n$ARGUMENTS\n`;

@@ -51,8 +51,7 @@ function readTable([head, rule, ...body]: readonly string[]): Table | undefined 
   const rows: TableRow[] = [];
   for (const cells of [names, ...body.map(cellsOf)]) {
     if (cells?.length !== names.length) return undefined;
-    if (!cells.every((cell) => cell === '' || (plainCell.test(cell) && !/www\./i.test(cell))))
-      return undefined;
+    if (!cells.every((cell) => cell === '' || isPlainCell(cell))) return undefined;
     rows.push({
       type: 'tableRow',
       children: cells.map((value) => ({

@@ -49,13 +49,13 @@ export async function tryServers(
       const signal = AbortSignal.timeout(tryMs);
       try {
         const connection = await connectOnce(settings, {
-          ...{ env: process.env, cwd: file === undefined ? process.cwd() : path.dirname(file), signal },
-          ...{
-            redact: (text: string) => text,
-            onListChanged: () => undefined,
-            endWithUs,
-            clock: systemClock,
-          },
+          env: process.env,
+          cwd: file === undefined ? process.cwd() : path.dirname(file),
+          redact: (text) => text,
+          onListChanged: () => undefined,
+          signal,
+          endWithUs,
+          clock: systemClock,
         });
         const tools = await connection.list(signal).finally(connection.close);
         return { said: `${name} ${tools.length} tools`, found: [] };

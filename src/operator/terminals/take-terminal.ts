@@ -2,17 +2,14 @@ import type { Socket } from 'node:net';
 import { z } from 'zod';
 import type { TakeTerminal } from '../../channels/terminal/control.ts';
 import { createPeer } from '../../channels/terminal/peer.ts';
-import type { AccessSettings } from '../../core/access-settings.ts';
+import { terminalOwnerId, type AccessSettings } from '../../core/access-settings.ts';
 import type { Receipt, Status } from '../../core/channel.ts';
 import { chatTypes, type Conversation } from '../../core/conversation.ts';
 import type { Spent } from '../../channels/terminal/answer-cost.ts';
 import type { Seat, Seated, Terminals, Told, View } from './terminals.ts';
 import { storedReceipt } from '../../store/stored-message.ts';
 
-export const terminalOwner = 'owner';
-
 const terminalChannel = 'terminal';
-export const terminalOwnerId = `${terminalChannel}:${terminalOwner}`;
 
 const terminalRequest = z.object({
   user: z.string().min(1).max(200),
