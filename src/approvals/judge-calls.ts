@@ -25,6 +25,8 @@ import { otherApprovers, whyNobodyElse } from './who-may-answer.ts';
 type JudgedLoop = Readonly<{
   /** Absent: main agent. */
   skill?: Skill;
+  /** Names of the skills that the main agent follows. */
+  following?(): readonly string[];
   run?: string;
   transcript: string;
   /** Checked again after an answer (D7). */
@@ -113,7 +115,7 @@ export function createJudgeCalls(options: {
     };
   };
 
-  function judge({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
+  function judge({ skill, following, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
     return async (call, signal) => {
       const { requester, risk, tool } = call;
       const files = (): string =>
@@ -128,7 +130,7 @@ export function createJudgeCalls(options: {
         if (!mayUse.allowed) return mayUse;
         const marked = await isMarked(call, { skill, transcript });
         if (decideWrite(tool, marked) === 'refused') return denied(staysHere, staysHere);
-        const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
+        const of = { tool: tool.name, risk, requester, marked, following: following?.(), ...ofSkill };
         const { action, eachTime, fourEyes } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);

@@ -30,6 +30,8 @@ export type ActiveSkills = Readonly<{
   tools: readonly Tool[];
   inline: InlineSkill;
   restriction: ToolRestriction;
+  /** Names of the skills that this turn follows. */
+  following(): readonly string[];
   /** Whose files the file tools see: of those that are followed, the last that may be read (U8). */
   readable(): Skill | undefined;
 }>;
@@ -99,6 +101,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
     ],
     inline: (skill, request) => followInline(skill, request, { restriction, deps }),
     restriction,
+    following: () => restriction.followed().map(({ skill }) => skill),
     readable: () =>
       restriction
         .followed()

@@ -131,9 +131,11 @@ function callToolOf(
 ): CallTool {
   const { task, ownCall } = turn;
   // Most turns call nothing.
-  const ofModel = once(() => doorOf(turn, tools, { own: tools.all, allowed: active.restriction }, deps));
+  const ofModel = once(() =>
+    doorOf(turn, { tools, active }, { own: tools.all, allowed: active.restriction }, deps),
+  );
   const ofPerson = once(() =>
-    doorOf(turn, tools, { own: [useSkill], allowed: allToolsAllowed([useSkill.name]) }, deps),
+    doorOf(turn, { tools, active }, { own: [useSkill], allowed: allToolsAllowed([useSkill.name]) }, deps),
   );
   const isPersons = task === undefined || task.tool === useSkill.name;
   return (call, signal, begin) =>
@@ -142,7 +144,7 @@ function callToolOf(
 
 function doorOf(
   turn: OpenTurn,
-  { queued }: TurnTools,
+  { tools: { queued }, active }: Readonly<{ tools: TurnTools; active: ActiveSkills }>,
   {
     own,
     allowed,
@@ -153,9 +155,10 @@ function doorOf(
   const { requester, task } = turn;
   const judge = gates.judgeCalls({
     transcript: turn.transcript,
+    following: () => task?.following ?? active.following(),
     mayGoOn: async () => ({ allowed: true }),
     waiting: (asking) => asking(),
-    later: task === undefined ? (call) => continueLater(call, turn, deps) : undefined,
+    later: task === undefined ? (call) => continueLater(call, turn, active, deps) : undefined,
     run: task?.id,
   });
   return createCallTool(

@@ -63,7 +63,8 @@ export async function toolsOf(
     ...deps.tools.web(),
   ];
   const outside = await deps.tools.outside.offered(turn.requester, 'main');
-  const fromOutside = turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, deps)) : outside;
+  const fromOutside =
+    turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, active, deps)) : outside;
   const others = [...toEnd, ...built.filter(({ name }) => wanted.has(name)), ...fromOutside];
   const queued = new Set(turn.task === undefined ? fromOutside : []);
   const borrowed = built.filter(({ name }) => lent.names.has(name));
@@ -73,11 +74,11 @@ export async function toolsOf(
 export function shownTools(
   { seen, model, requester }: OpenTurn,
   { all, others }: TurnTools,
-  { restriction }: ActiveSkills,
+  { restriction, following }: ActiveSkills,
   { runtime }: Pick<Host, 'runtime'>,
 ): readonly Tool[] {
-  const skillsAtHand = seen.length > 0 || restriction.followed().length > 0;
-  const isDenied = deniesEveryCall(runtime().config.policy, { requester });
+  const skillsAtHand = seen.length > 0 || following().length > 0;
+  const isDenied = deniesEveryCall(runtime().config.policy, { requester, following: following() });
   const own = (skillsAtHand ? all : others).filter((tool) => !isDenied(tool));
   // `callTool` refuses the rest (T6, M13).
   if (model.bindsThinking === true) return own;
@@ -86,14 +87,14 @@ export function shownTools(
 }
 
 /** Runs in its own queue, so it may take long (U9). */
-function queuedTool(tool: Tool, turn: OpenTurn, deps: TurnDeps): Tool {
+function queuedTool(tool: Tool, turn: OpenTurn, active: ActiveSkills, deps: TurnDeps): Tool {
   return {
     ...tool,
     // A repeat finds its own work.
     traits: { ...tool.traits, idempotent: true },
     labelsOutput: true,
     run: (input, context) =>
-      enqueue(turn, toolCall(tool, input, context.toolUseId), { what: tool.name, context }, deps),
+      enqueue(turn, toolCall(tool, input, context.toolUseId, active), { what: tool.name, context }, deps),
   };
 }
 
@@ -101,17 +102,19 @@ function queuedTool(tool: Tool, turn: OpenTurn, deps: TurnDeps): Tool {
 export function continueLater(
   { id, tool, input }: JudgedCall,
   turn: OpenTurn,
+  active: ActiveSkills,
   deps: TurnDeps,
 ): Promise<Envelope> {
-  return enqueue(turn, toolCall(tool, input, id), { what: tool.name }, deps);
+  return enqueue(turn, toolCall(tool, input, id, active), { what: tool.name }, deps);
 }
 
-function toolCall({ name }: Tool, input: unknown, toolUseId: string): Call {
+function toolCall({ name }: Tool, input: unknown, toolUseId: string, { following }: ActiveSkills): Call {
   return {
     skill: name,
     tool: name,
     by: 'model',
     toolUseId,
+    following: following(),
     input: z.record(z.string(), z.unknown()).parse(input),
   };
 }

@@ -71,6 +71,8 @@ export type Task = Readonly<
       by: 'person' | 'model';
       parent: string;
       toolUseId: string;
+      /** Names of the skills that the turn followed: their policy rules hold for this call too (T8). */
+      following?: readonly string[];
       ofRoutine?: true;
     }
   | {

@@ -37,6 +37,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     by: z.enum(['person', 'model']),
     parent: z.string(),
     toolUseId: z.string(),
+    following: z.array(z.string()).optional(),
     ofRoutine: z.literal(true).optional(),
   } satisfies FieldsOf<RunTask>),
   z.object({

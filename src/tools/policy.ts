@@ -9,7 +9,7 @@ export type PolicyAction = 'allow' | 'confirm' | 'deny';
 /** It fits a call that matches all its fields. */
 export type PolicyRule = Readonly<{
   tool?: string | undefined;
-  /** Never fits the main agent. */
+  /** Fits calls of its runs. While the main agent follows it, the rule can only make its calls stricter. */
   skill?: string | undefined;
   chat?: string | undefined;
   sender?: string | undefined;
@@ -22,7 +22,9 @@ export type Policy = Readonly<Record<Risk, PolicyAction> & { rules: readonly Pol
 
 type PolicyCase = Readonly<{
   tool: string;
-  skill?: string;
+  skill?: string | undefined;
+  /** Names of the skills that the main agent follows. */
+  following?: readonly string[] | undefined;
   risk: Risk;
   requester: Requester;
   /** A tainted call reaches outside (S7). */
@@ -37,13 +39,16 @@ export function decidePolicy(
   policy: Policy,
   of: PolicyCase,
 ): Readonly<{ action: PolicyAction; eachTime: boolean; fourEyes: boolean }> {
-  const fitting = policy.rules.filter((rule) => fits(rule, of));
-  const actions = fitting.map(({ action }) => action);
-  const ruled = strictest.find((action) => actions.includes(action));
-  const action = ruled ?? policy[of.risk];
+  const own = policy.rules.filter((rule) => fits(rule, of));
+  const followed = (of.following ?? []).flatMap((skill) =>
+    policy.rules.filter((rule) => rule.skill === skill && fits(rule, { ...of, skill })),
+  );
+  const fitting = [...own, ...followed];
+  const ruled = strictestOf(own);
+  const action = strictestOf([...followed, { action: ruled ?? policy[of.risk] }]) ?? 'deny';
   return {
     action: of.marked && action === 'allow' ? 'confirm' : action,
-    eachTime: of.marked || of.risk === 'critical' || ruled !== undefined,
+    eachTime: of.marked || of.risk === 'critical' || fitting.length > 0,
     fourEyes: fitting.some(({ fourEyes }) => fourEyes === true),
   };
 }
@@ -51,7 +56,7 @@ export function decidePolicy(
 /** Tools of which every call is refused, whatever its input: a model need not see them (T8). */
 export function deniesEveryCall(
   policy: Policy,
-  of: Readonly<{ skill?: string; requester: Requester }>,
+  of: Pick<PolicyCase, 'skill' | 'following' | 'requester'>,
 ): (tool: Tool) => boolean {
   return (tool) => {
     const dependsOnInput = tool.terms !== undefined || tool.now !== undefined;
@@ -59,6 +64,10 @@ export function deniesEveryCall(
       (risk) => decidePolicy(policy, { ...of, tool: tool.name, risk, marked: false }).action === 'deny',
     );
   };
+}
+
+function strictestOf(rules: readonly Pick<PolicyRule, 'action'>[]): PolicyAction | undefined {
+  return strictest.find((action) => rules.some((rule) => rule.action === action));
 }
 
 const strictest = ['deny', 'confirm', 'allow'] as const;

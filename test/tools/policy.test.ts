@@ -40,6 +40,29 @@ test('S7 T8 a marked call is never freer than confirm, whatever level and rules 
         }
 });
 
+test('T8 while the main agent follows a skill, a rule for that skill makes its calls stricter and never freer', () => {
+  for (const level of actions)
+    for (const one of actions)
+      for (const other of [undefined, ...actions]) {
+        const more = other === undefined ? [] : [{ tool: 'b*', action: other }];
+        const policy = policyOf(level, [{ skill: 'dice', tool: 'bash', action: one }, ...more]);
+        const of = { tool: 'bash', risk: 'moderate', requester, marked: false } as const;
+        const alone = decidePolicy(policy, of).action;
+        const following = decidePolicy(policy, { ...of, following: ['notes', 'dice'] }).action;
+        assert.equal(following, strictness(one) > strictness(alone) ? one : alone);
+        assert.equal(decidePolicy(policy, { ...of, following: ['notes'] }).action, alone);
+        const elsewhere = { ...of, tool: 'read_file', following: ['dice'] };
+        assert.equal(decidePolicy(policy, elsewhere).action, level, 'the rule names another tool');
+      }
+  const eyes = policyOf('allow', [{ skill: 'dice', action: 'confirm', fourEyes: true }]);
+  const of = { tool: 'bash', risk: 'safe', requester, marked: false } as const;
+  assert.deepEqual(decidePolicy(eyes, { ...of, following: ['dice'] }), {
+    action: 'confirm',
+    eachTime: true,
+    fourEyes: true,
+  });
+});
+
 test('T8 the strictest rule that fits replaces the level, and Always counts only where the level asked', () => {
   for (const level of actions)
     for (const one of actions)
