@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { defined } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
-import { limitConnections } from '../lib/net/limit-connections.ts';
-import { createServer } from '../lib/net/node-http.ts';
+import { serveHttp } from '../lib/net/serve-http.ts';
 import { redactTexts } from '../lib/redaction/redact.ts';
-import { whyNotListening } from '../lib/text/text.ts';
 import { accessPage } from './access.ts';
 import { answerApproval, approvalsPage, revokeRule } from './approvals.ts';
 import { auditPage } from './audit.ts';
@@ -72,7 +69,7 @@ export type DashboardOptions = Readonly<{
 
 /** The operator's page, on loopback alone (S8). Throws OperatorError if the port can't be listened on. */
 export async function serveDashboard({ port, acts, open, clock, log }: DashboardOptions): Promise<Dashboard> {
-  const sessions = createSessions(() => taken, clock);
+  const sessions = createSessions(() => server.port, clock);
   /** What the last form did, said once. */
   const notices = new WeakMap<Session, string>();
 
@@ -118,7 +115,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? '/', 'http://127.0.0.1') ?? new URL('http://127.0.0.1/unknown');
-    const refusal = refuseRequest(request, { port: taken, isLink: url.pathname === '/enter' });
+    const refusal = refuseRequest(request, { port: server.port, isLink: url.pathname === '/enter' });
     if (refusal !== undefined)
       return send(response, refusal.status, plainPage('Refused', refusal.text), { connection: 'close' });
     const file = files.get(url.pathname);
@@ -184,12 +181,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
     response.writeHead(303, { ...headers, location: action.page.path }).end();
   }
 
-  const server = createServer(
-    {
-      requestTimeout: longestRequestMs,
-      headersTimeout: longestRequestMs,
-      connectionsCheckingInterval: 1_000,
-    },
+  const server = await serveHttp(
     (request, response) => {
       answer(request, response).catch((error: unknown) => {
         const isKnown = error instanceof OperatorError;
@@ -199,21 +191,14 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
         else send(response, 500, plainPage('This page can’t be shown', text));
       });
     },
+    { host: '127.0.0.1', port, longestRequestMs, mostConnections, cannotListen: cannotListen(port) },
   );
-  limitConnections(server, mostConnections);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(port, error)));
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const { port: taken } = server.address() as AddressInfo;
   return {
-    newLink: () => `http://127.0.0.1:${taken}/enter?token=${sessions.newLink()}`,
-    close: () =>
-      new Promise((resolve) => {
-        live.stop();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    newLink: () => `${server.url}/enter?token=${sessions.newLink()}`,
+    async close() {
+      live.stop();
+      await server.close();
+    },
   };
 }
 
@@ -278,9 +263,8 @@ function fileOf(name: string, type: string): Readonly<{ type: string; body: stri
   return { type, body: readFileSync(new URL(name, import.meta.url), 'utf8') };
 }
 
-function cannotListen(port: number, error: NodeJS.ErrnoException): OperatorError {
-  return new OperatorError(
-    `The dashboard can't listen on 127.0.0.1:${port}: ${whyNotListening(error)}. Choose another --port, or leave it out for a free one.`,
-    { cause: error },
+const cannotListen = (port: number) => (why: string, cause: Error) =>
+  new OperatorError(
+    `The dashboard can't listen on 127.0.0.1:${port}: ${why}. Choose another --port, or leave it out for a free one.`,
+    { cause },
   );
-}

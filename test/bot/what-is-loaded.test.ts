@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { loadBolt } from '../../src/channels/slack/load-bolt.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { startRunningBot } from '../support/running-bot.ts';
 
@@ -53,16 +51,6 @@ test('B3 B4 a bot that has just started has loaded nothing that it may never use
   for (const file of files) assert.ok(!used.some((url) => url.endsWith(`/src/${file}`)), file);
   assert.deepEqual(
     used.filter((what) => what.startsWith('Intl.')),
-    [],
-  );
-});
-
-test('B4 Bolt comes without Express', async () => {
-  await loadBolt();
-  const loaded = Object.keys(createRequire(import.meta.url).cache);
-  assert.ok(loaded.some((file) => file.includes('/node_modules/@slack/bolt/')));
-  assert.deepEqual(
-    loaded.filter((file) => file.includes('/node_modules/express/')),
     [],
   );
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { userContent } from '../../src/runs/user-content.ts';
-import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { addressesTyped, type Message } from '../../src/core/message.ts';
 import { ignored, messageOf, me as telegramBot, said } from '../support/telegram-updates.ts';
 import { equalData } from '../support/equal-data.ts';
+import { meaningOf } from '../support/slack-payloads.ts';
 
 const me = { team: 'T1', user: 'UBOT', command: '/skill' };
 const eve = { id: 66, is_bot: false, first_name: 'Eve' };
@@ -19,7 +19,7 @@ function onSlack(more: object): Message {
     ts: '1700000000.1',
     ...more,
   };
-  const converted = toEvent({ type: 'event_callback', event }, me, 1);
+  const converted = meaningOf({ type: 'event_callback', event }, me, 1);
   assert.ok('event' in converted && converted.event.type === 'message', JSON.stringify(converted));
   return converted.event.message;
 }

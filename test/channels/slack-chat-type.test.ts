@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { SeenChatType } from '../../src/core/conversation.ts';
 import { decideSkill } from '../../src/access/decide-skill.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import { meaningOf } from '../support/slack-payloads.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 /** What Slack writes as the name of a direct message, a private channel and a group message, and looks like them. */
@@ -62,7 +62,7 @@ test('A3 no name and no id of a channel tells its type: without Slack’s word i
         },
       ];
       for (const payload of payloads.filter((one) => !isRealType(one))) {
-        const converted = toEvent(payload, me, 1);
+        const converted = meaningOf(payload, me, 1);
         assert.ok('event' in converted, JSON.stringify(payload));
         const { event } = converted;
         const { chatType } =

@@ -8,6 +8,7 @@ import { systemClock as clock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { noPartners } from '../servers/slack/no-partners.ts';
+import { byBolt } from '../support/slack-payloads.ts';
 
 const me = { team: 'T1', user: 'UBOT', botId: 'BBOT', appId: 'ABOT', command: '/skill' };
 const log = quietLog();
@@ -15,26 +16,28 @@ const log = quietLog();
 /** Takes payloads of a workspace whose channels are public and shared with nobody. */
 function intakeOf(onEvent: OnEvent, partners = noPartners) {
   const told = { channel: { is_channel: true, is_member: true } };
-  return createIntake({
-    me,
-    onEvent,
-    chats: createChatLookup(async () => told, log, clock),
-    names: createNameLookup(async () => ({ user: { name: 'ann' } }), log, clock),
-    threads: {
-      threadFollow: true,
-      hasAnswered: async () => false,
-      partners,
-      isAtWork: async () => false,
-    },
-    actions: {
-      openForm: async () => undefined,
-      showHome: () => undefined,
-      tell: async () => undefined,
-      openThread: async () => assert.fail(),
-    },
-    log,
-    clock,
-  });
+  return byBolt(
+    createIntake({
+      me,
+      onEvent,
+      chats: createChatLookup(async () => told, log, clock),
+      names: createNameLookup(async () => ({ user: { name: 'ann' } }), log, clock),
+      threads: {
+        threadFollow: true,
+        hasAnswered: async () => false,
+        partners,
+        isAtWork: async () => false,
+      },
+      actions: {
+        openForm: async () => undefined,
+        showHome: () => undefined,
+        tell: async () => undefined,
+        openThread: async () => assert.fail(),
+      },
+      log,
+      clock,
+    }),
+  );
 }
 
 const slash = {
@@ -156,4 +159,28 @@ test('H13 the third mention without its message makes a notice, and is taken as 
     ['message', 'message', 'notice', 'message'],
   );
   assert.match(JSON.stringify(taken[2]), /message\.channels.*message\.groups/);
+});
+
+test('H4 what is said in one conversation stays in order, whatever kinds of event come between', async () => {
+  const heard: string[] = [];
+  const intake = intakeOf(async (event) => {
+    if (event.type === 'message' || event.type === 'edited' || event.type === 'deleted')
+      heard.push(event.message.text);
+  });
+  const texts = Array.from({ length: 60 }, (_, n) => `message ${n}`);
+  await Promise.all(
+    texts.map((text, n) => {
+      const at = { channel: 'C1', channel_type: 'channel', user: 'U1', team: 'T1' };
+      const ts = `1700000000.${String(n + 1).padStart(6, '0')}`;
+      const said = { ...at, text, ts, thread_ts: '1700000000.000000' };
+      const kinds = [
+        { ...said, type: 'app_mention' },
+        { ...said, type: 'message', subtype: 'message_changed', message: said },
+        { ...said, type: 'message', subtype: 'message_deleted', previous_message: said },
+        { ...said, type: 'message' },
+      ];
+      return intake({ type: 'event_callback', team_id: 'T1', event: kinds[n % kinds.length] });
+    }),
+  );
+  assert.deepEqual(heard, texts);
 });

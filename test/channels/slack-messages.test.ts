@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toFilled } from '../../src/channels/slack/form-view.ts';
 import { createThreadPartners } from '../../src/conversations/threads.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';
+import { meaningOf } from '../support/slack-payloads.ts';
 
 test('H4 a direct message becomes a private, addressed message without a thread', async (t) => {
   const { slack, message } = await connectSlackChannel(t);
@@ -86,7 +86,7 @@ test('A9 who speaks in another workspace that the app is installed in is a guest
   const user = { id: 'U1', name: 'anna' };
   const press = { type: 'block_actions', user, container: { message_ts: '1.1', channel_id: 'D1' } };
   const speaker = (payload: object): string => {
-    const read = toEvent(payload, me, 1);
+    const read = meaningOf(payload, me, 1);
     assert.ok('event' in read);
     const { sender, external } = read.event.type === 'press' ? read.event.press : read.event.message;
     assert.equal(external, sender.kind === 'guest');

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createChatLookup } from '../../src/channels/slack/look-up.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
-import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { decideMessage } from '../../src/access/decide-message.ts';
@@ -13,6 +12,7 @@ import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { noPartners } from '../servers/slack/no-partners.ts';
 import { createWatch } from '../servers/slack/watch.ts';
 import { equalData } from '../support/equal-data.ts';
+import { byBolt, meaningOf } from '../support/slack-payloads.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -116,29 +116,31 @@ test('Q2 a twin that comes with names is merged into the one that came without',
   const log = quietLog();
   const known = [new Map<string, string>(), new Map([['U1', 'Anna']])];
   const accepted: string[] = [];
-  const intake = createIntake({
-    me: { team: 'T1', user: 'UBOT', command: '/skill' },
-    onEvent: async (event) => {
-      if (event.type !== 'message') return;
-      accepted.push(event.message.text, await store.inbox.accept(event.message, { now: 1 }));
-    },
-    chats: createChatLookup(async () => ({}), log, systemClock),
-    names: { of: async () => known.shift() ?? assert.fail(), clientOf: () => ({}) },
-    threads: {
-      threadFollow: true,
-      hasAnswered: async () => false,
-      partners: noPartners,
-      isAtWork: async () => false,
-    },
-    actions: {
-      openForm: async () => undefined,
-      showHome: () => undefined,
-      tell: async () => undefined,
-      openThread: async () => assert.fail(),
-    },
-    log,
-    clock: systemClock,
-  });
+  const intake = byBolt(
+    createIntake({
+      me: { team: 'T1', user: 'UBOT', command: '/skill' },
+      onEvent: async (event) => {
+        if (event.type !== 'message') return;
+        accepted.push(event.message.text, await store.inbox.accept(event.message, { now: 1 }));
+      },
+      chats: createChatLookup(async () => ({}), log, systemClock),
+      names: { of: async () => known.shift() ?? assert.fail(), clientOf: () => ({}) },
+      threads: {
+        threadFollow: true,
+        hasAnswered: async () => false,
+        partners: noPartners,
+        isAtWork: async () => false,
+      },
+      actions: {
+        openForm: async () => undefined,
+        showHome: () => undefined,
+        tell: async () => undefined,
+        openThread: async () => assert.fail(),
+      },
+      log,
+      clock: systemClock,
+    }),
+  );
   const said = { channel: 'C1', user: 'U1', ts: '1700000000.000001', text: '<@UBOT> see <@U1>' };
   await intake({ type: 'event_callback', event: { ...said, type: 'app_mention' } });
   await intake({ type: 'event_callback', event: { ...said, type: 'message', channel_type: 'group' } });
@@ -205,8 +207,8 @@ test('A9 whatever people are called, only what is shown differs: never who, wher
       const payload = slash
         ? { command: '/skill', text: words, trigger_id: '1', channel_id: 'C1', user_id: 'U2', team_id: 'T1' }
         : { type: 'event_callback', event: { ...event, thread_ts: quoted.ts, root: quoted } };
-      const bare = toEvent(payload, me, 1);
-      const named = toEvent(
+      const bare = meaningOf(payload, me, 1);
+      const named = meaningOf(
         payload,
         me,
         1,

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Message } from '../../src/core/message.ts';
 import { connectSlackChannel, watchLog } from '../servers/slack/connected-slack.ts';
 import { noPartners } from '../servers/slack/no-partners.ts';
+import { byBolt } from '../support/slack-payloads.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -65,26 +66,28 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
   await fc.assert(
     fc.asyncProperty(text, fc.boolean(), fc.boolean(), async (words, inThread, external) => {
       const seen: Message[] = [];
-      const intake = createIntake({
-        me,
-        onEvent: async (event: ChannelEvent) => void (event.type === 'message' && seen.push(event.message)),
-        chats: createChatLookup(async () => ({}), log, systemClock),
-        names: createNameLookup(async () => ({ user: { name: '/stop Ann' } }), log, systemClock),
-        threads: {
-          threadFollow: true,
-          hasAnswered: async () => true,
-          partners: { ...noPartners, get: async () => 'slack:U9' },
-          isAtWork: async () => false,
-        },
-        actions: {
-          openForm: async () => undefined,
-          showHome: () => undefined,
-          tell: async () => undefined,
-          openThread: async () => assert.fail(),
-        },
-        log,
-        clock: systemClock,
-      });
+      const intake = byBolt(
+        createIntake({
+          me,
+          onEvent: async (event: ChannelEvent) => void (event.type === 'message' && seen.push(event.message)),
+          chats: createChatLookup(async () => ({}), log, systemClock),
+          names: createNameLookup(async () => ({ user: { name: '/stop Ann' } }), log, systemClock),
+          threads: {
+            threadFollow: true,
+            hasAnswered: async () => true,
+            partners: { ...noPartners, get: async () => 'slack:U9' },
+            isAtWork: async () => false,
+          },
+          actions: {
+            openForm: async () => undefined,
+            showHome: () => undefined,
+            tell: async () => undefined,
+            openThread: async () => assert.fail(),
+          },
+          log,
+          clock: systemClock,
+        }),
+      );
       const said = {
         channel: 'C1',
         user: 'U9',

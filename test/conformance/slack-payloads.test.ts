@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toEvent, type Converted } from '../../src/channels/slack/to-event.ts';
+import { meaningOf, type Meaning } from '../support/slack-payloads.ts';
 
 const corpora =
   process.env['SKILLET_CORPORA'] ?? path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpora');
@@ -16,8 +16,8 @@ function read(...parts: readonly string[]): unknown {
 }
 
 /** An event, or a reason in plain words. */
-function check(payload: unknown, name: string): Converted {
-  const converted = toEvent(payload, me, 1);
+function check(payload: unknown, name: string): Meaning {
+  const converted = meaningOf(payload, me, 1);
   if ('ignored' in converted) assert.match(converted.ignored, /^[a-z][\w .-]{5,80}$/i, name);
   else assert.match(converted.event.type, /^(message|edited|deleted|press)$/, name);
   return converted;
@@ -40,7 +40,7 @@ test('H4 every recorded payload becomes an event or a named reason', { skip }, (
 test('H4 recorded mentions, messages, edits, deletions and bots come out as what they are', { skip }, () => {
   const of = (name: string) => {
     const found = Object.entries(payloads).find(([key]) => key.startsWith(name));
-    return toEvent(found?.[1], me, 1);
+    return meaningOf(found?.[1], me, 1);
   };
   const message = (name: string) => {
     const converted = of(name);
@@ -66,7 +66,7 @@ test('H4 recorded Socket Mode frames carry payloads that are understood', { skip
   for (const file of readdirSync(path.join(corpora, 'slack-socket'))) {
     for (const frame of read('slack-socket', file) as { type: string; payload?: unknown }[]) {
       const converted = check(frame.payload, `${file} ${frame.type}`);
-      if (frame.type === 'slash_commands') assert.ok('event' in converted && converted.slash);
+      if (frame.type === 'slash_commands') assert.ok('slash' in converted);
     }
   }
 });

@@ -2,28 +2,6 @@ import { changesOf } from './changes-of.ts';
 
 /** What a person has to agree to (T8, S7), and who may. */
 export const approvalMutations = [
-  ...changesOf('tools/policy.ts', 'tools/policy.test.ts', [
-    [
-      'the mildest rule wins',
-      "['deny', 'confirm', 'allow'] as const",
-      "['allow', 'confirm', 'deny'] as const",
-    ],
-    ['four_eyes counts for nothing', 'fitting.some(({ fourEyes }) => fourEyes === true)', 'false'],
-    ['a marked call is allowed', "of.marked && action === 'allow' ? 'confirm' : action", 'action'],
-    [
-      'a critical call may be allowed for good',
-      "of.marked || of.risk === 'critical' || ruled",
-      'of.marked || ruled',
-    ],
-    ['a rule for a skill fits any', 'if (skill !== undefined && skill !== of.skill) return false;', ''],
-    ['a rule for a chat fits any', 'if (chat !== undefined && !listsId', 'if (false && !listsId'],
-    ['a rule for a sender fits any', 'if (sender !== undefined && !listsId', 'if (false && !listsId'],
-    [
-      'a rule for a tool fits any',
-      'return tool === undefined || matchesGlob(tool, of.tool);',
-      'return true;',
-    ],
-  ]),
   ...changesOf('tools/call-tool.ts', 'tools/call-tool.test.ts', [
     ['what a tool itself refuses is done', 'if (terms?.refused !== undefined) return terms.refused;', ''],
     ['a tool that is not allowed is called', '!door.allowed.allows(name, input)', 'false'],
@@ -33,37 +11,6 @@ export const approvalMutations = [
     ['a secret in an output reaches the model', 'escapeLabels(redact(text))', 'escapeLabels(text)'],
     ['a label in an output reaches the model', 'escapeLabels(redact(text))', 'redact(text)'],
     ['a call that a person refused is made', 'if (refusal !== undefined) return refusal;', ''],
-  ]),
-  ...changesOf('tools/policy.ts', 'tools/risk.test.ts', [
-    ['a declared risk is passed over', 'if (risk !== undefined) return risk;', ''],
-    [
-      'side effects without reach are safe',
-      "requiresFilesystem ? 'dangerous' : 'moderate'",
-      "requiresFilesystem ? 'dangerous' : 'safe'",
-    ],
-    ['no sandbox is no risk', "if (sandbox.mode === 'off') return 'critical';", ''],
-  ]),
-  ...changesOf('approvals/standing-rules.ts', 'approvals/standing-rules.test.ts', [
-    ['bash may be allowed for good', "return tool !== 'bash';", 'return true;'],
-    [
-      'a rule is told before it is stored',
-      'await stored.set(kept.id, kept);',
-      'void stored.set(kept.id, kept);',
-    ],
-    [
-      'who allowed a rule stays after forget',
-      'rule.sender === sender || rule.by === sender',
-      'rule.sender === sender',
-    ],
-    [
-      'rules of somebody forgotten stay',
-      'rule.sender === sender || rule.by === sender',
-      'rule.by === sender',
-    ],
-    ['a rule holds for changed files', "skill ?? '', files ?? '', chat", "skill ?? '', '', chat"],
-    ['a rule holds in any chat', "files ?? '', chat, sender", "files ?? '', '', sender"],
-    ['a rule holds for anybody', "files ?? '', chat, sender", "files ?? '', chat, ''"],
-    ['a rule holds for a changed tool', 'sender, ...of]);', 'sender]);'],
   ]),
   ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
     [

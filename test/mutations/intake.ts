@@ -122,13 +122,18 @@ export const intakeMutations = [
       'response.writeHead(200).end();',
     ],
   ]),
-  ...changesOf('channels/slack/create-intake.ts', 'channels/slack-slash.test.ts', [
+  ...changesOf('channels/slack/once-guard.ts', 'channels/slack-intake.test.ts', [
     [
       'a press, slash or form that failed is never tried again',
       '      seen.delete(id);\n      throw error;',
       '      throw error;',
-      { test: 'channels/slack-intake.test.ts' },
     ],
+    ['a press counts twice', 'if (seen.has(id)) return undefined;', ''],
+  ]),
+  ...changesOf('channels/slack/store-first.ts', 'channels/slack-socket.test.ts', [
+    ['an event is acknowledged before it is stored', 'await app.processEvent(', 'void app.processEvent('],
+  ]),
+  ...changesOf('channels/slack/create-intake.ts', 'channels/slack-slash.test.ts', [
     [
       'anybody is followed in a thread',
       '(await partners.get(message.conversation)) === message.sender.id',
@@ -141,7 +146,6 @@ export const intakeMutations = [
       'false',
       { test: 'channels/slack-messages.test.ts' },
     ],
-    ['a press counts twice', 'if (seen.has(id)) return undefined;', ''],
     [
       'known facts hide an external event',
       'seen.external || facts.external',

@@ -1,11 +1,10 @@
 import type { Words } from '../../core/texts/say.ts';
 import type * as Bolt from '@slack/bolt';
-import type { ReceiverEvent } from '@slack/bolt';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import { createAgentView } from './create-agent-view.ts';
 import { createChatLookup, createNameLookup, membersOf, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
-import { createIntake, type Intake } from './create-intake.ts';
+import { createIntake } from './create-intake.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createShowHome } from './create-show-home.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
@@ -15,9 +14,11 @@ import { escapeText } from './plain-text.ts';
 import { createFetchFile } from './files.ts';
 import { toFormView } from './form-view.ts';
 import { identify, missedScopes, neededScopes } from './identify.ts';
-import { loadBolt, type BoltParts } from './load-bolt.ts';
+import { listen } from './listen.ts';
+import { loadBolt } from './load-bolt.ts';
 import { openThread } from './open-thread.ts';
 import { readEarlier } from './read-earlier.ts';
+import { storeFirst } from './store-first.ts';
 import {
   userOf,
   type SlackApi,
@@ -46,27 +47,30 @@ export type SlackConnection = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Bolt's App acknowledges an event before any listener runs: its `processEvent` is replaced by one that stores first (Q1). Slack delivers again what was not acknowledged. Throws OperatorError for tokens that cannot work. */
+/** Throws OperatorError for tokens that cannot work. */
 export async function connectSlack(options: ConnectOptions): Promise<SlackConnection> {
   const { app, settings, paces, onEvent } = options;
   const { log, clock } = options.deps;
   const { agentView = false, reaction } = settings;
   const bolt = await loadBolt();
-  const receiver = createReceiver(bolt, app, options.deps);
-  const bot = new bolt.App({
-    token: app.botToken,
-    receiver,
+  const client = new bolt.webApi.WebClient(app.botToken, {
+    ...clientOptions(app),
     logger: toSlackLogger(log),
-    clientOptions: clientOptions(app),
-    tokenVerificationEnabled: false,
-    ignoreSelf: false,
-    convoStore: false,
   });
-  const call: CallSlack = async (method, args) => ({ ...(await bot.client.apiCall(method, { ...args })) });
+  const call: CallSlack = async (method, args) => ({ ...(await client.apiCall(method, { ...args })) });
   const me = { ...(await identify(call, settings.command, log, clock)), agentView };
   const chats = createChatLookup(call, log, clock);
   const api = { call, me, chats, names: createNameLookup(call, log, clock) };
-  const settle = storeFirst(bot, createIntake(intakeOptions(api, options)));
+  const bot = new bolt.App({
+    authorize: async () => ({ botToken: app.botToken, botId: me.botId, botUserId: me.user, teamId: me.team }),
+    receiver: storeFirst(createReceiver(bolt, app, options.deps)),
+    logger: toSlackLogger(log),
+    clientOptions: clientOptions(app),
+    // Its edits and deletions have to be told from those of people, too.
+    ignoreSelf: false,
+    convoStore: false,
+  });
+  listen(bot, createIntake(intakeOptions(api, options)), log);
   const sender = createSender(api, paces);
   const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
   const mark = reaction === undefined;
@@ -87,8 +91,6 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
       if (me.scopes !== undefined) await tellMissing(missedScopes(me.scopes, features), onEvent, log);
     },
     async stop() {
-      // While the sockets still live.
-      await settle();
       await bot.stop();
       await status.clear();
     },
@@ -131,26 +133,6 @@ function intakeOptions(
   };
 }
 
-/** Returns the stop, which waits for events that were taken. */
-function storeFirst(bot: Bolt.App, intake: Intake): () => Promise<void> {
-  const running = new Set<Promise<void>>();
-  const state = { stopping: false };
-  const takeIn = async ({ body, ack }: ReceiverEvent): Promise<void> => {
-    const reply = await intake(body);
-    await (reply === undefined ? ack() : ack(reply));
-  };
-  bot.processEvent = async (event) => {
-    if (state.stopping) throw new Error('the Slack channel is stopping');
-    const taken = takeIn(event);
-    running.add(taken);
-    await taken.finally(() => running.delete(taken));
-  };
-  return async () => {
-    state.stopping = true;
-    await Promise.allSettled(running);
-  };
-}
-
 async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Log): Promise<void> {
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
@@ -167,7 +149,7 @@ async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Lo
   );
 }
 
-function createReceiver(bolt: BoltParts, app: SlackApp, { log, clock }: SlackDeps): Bolt.Receiver {
+function createReceiver(bolt: typeof Bolt, app: SlackApp, { log, clock }: SlackDeps): Bolt.Receiver {
   const { mode, appToken = '', signingSecret = '', listen = { host: '127.0.0.1', port: 3000 } } = app;
   return mode === 'http'
     ? createHttpReceiver(bolt, { signingSecret, listen, log, clock })

@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Receiver } from '@slack/bolt';
+import type * as Bolt from '@slack/bolt';
+import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { BoltParts } from './load-bolt.ts';
+import { serveHttp, type HttpServer } from '../../lib/net/serve-http.ts';
 import { toSlackLogger } from './slack-log.ts';
 
 type HttpOptions = Readonly<{
@@ -13,8 +13,11 @@ type HttpOptions = Readonly<{
   clock: Clock;
 }>;
 
-/** Refuses requests dated ahead (S1); an event that was not stored gets a 500, so Slack sends it again (Q1). */
-export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Receiver {
+/**
+ * Bolt's HTTP receiver behind a server of ours, which bounds connections and refuses requests dated ahead (S1, S18). An
+ * event that was not stored gets a 500, so Slack sends it again (Q1). `start` rejects if it can't listen.
+ */
+export function createHttpReceiver(bolt: typeof Bolt, options: HttpOptions): Bolt.Receiver {
   const { log, clock, listen } = options;
   const receiver = new bolt.HTTPReceiver({
     signingSecret: options.signingSecret,
@@ -30,25 +33,32 @@ export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Recei
       log.error({}, 'a Slack request was not stored within 3 s: Slack delivers it again');
       response.writeHead(503).end();
     },
-    dispatchErrorHandler: ({ response }) => void response.writeHead(404).end(),
   });
-  receiver.requestListener = notAhead(receiver.requestListener, clock);
+  const opened: { server?: HttpServer } = {};
   return {
     init: (app) => receiver.init(app),
     async start() {
-      const server = await receiver.start(listen);
-      server.maxConnections = mostConnections;
-      const { address, port } = server.address() as AddressInfo;
-      const host = address.includes(':') ? `[${address}]` : address;
-      log.info({ url: `http://${host}:${port}/slack/events` }, 'Slack events are awaited');
+      opened.server = await serveHttp(notAhead(receiver.requestListener, clock), {
+        ...listen,
+        longestRequestMs,
+        mostConnections,
+        cannotListen: (why, cause) =>
+          new OperatorError(
+            `Slack's events can't be received on ${listen.host}:${listen.port}: ${why}. Set another address: [slack] listen`,
+            { cause },
+          ),
+      });
+      log.info({ url: `${opened.server.url}/slack/events` }, 'Slack events are awaited');
     },
-    stop: () => receiver.stop(),
+    stop: async () => opened.server?.close(),
   };
 }
 
 const windowMs = 5 * 60_000;
+const longestRequestMs = 15_000;
 const mostConnections = 256;
 
+/** Bolt refuses only what is too old. It throws for paths that are not its own. */
 function notAhead(listener: RequestListener, clock: Clock): RequestListener {
   return (request, response) => {
     const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
@@ -56,6 +66,10 @@ function notAhead(listener: RequestListener, clock: Clock): RequestListener {
       response.writeHead(401).end();
       return;
     }
-    listener(request, response);
+    try {
+      listener(request, response);
+    } catch {
+      response.writeHead(404).end();
+    }
   };
 }

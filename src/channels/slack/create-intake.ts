@@ -10,6 +10,7 @@ import type {
   Form,
   OpenForm,
 } from '../../core/channel.ts';
+import { createInOrder } from '../../lib/async/in-order.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
@@ -21,15 +22,37 @@ import { userOf, type SlackDeps, type SlackIdentity, type SlackSettings } from '
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';
-import { toEvent, toStanding, type Converted } from './to-event.ts';
+import {
+  toPress,
+  toSaid,
+  toSlash,
+  toStanding,
+  type Convert,
+  type Followed,
+  type Named,
+  type Slash,
+} from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
+import { createOnceGuard } from './once-guard.ts';
 
 type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
 type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
 
-/** Rejects if the payload must come again (Q1). */
-export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefined>;
+/** Each resolves once what it heard is stored, and rejects if the payload has to come again (Q1). */
+export type Intake = Readonly<{
+  /** The events `message` and `app_mention`. */
+  said(payload: unknown): Promise<void>;
+  /** The bot was added to a channel or removed from it. */
+  joinedOrLeft(payload: unknown): Promise<void>;
+  /** Somebody opened the Home tab or the Messages tab. */
+  visited(payload: unknown): Promise<void>;
+  pressed(payload: unknown): Promise<void>;
+  /** A slash command. What it returns is for its sender alone. */
+  called(payload: unknown): Promise<Reply | undefined>;
+  /** A form was sent. It returns what is wrong in its fields. */
+  filled(payload: unknown): Promise<FormErrors | undefined>;
+}>;
 
 type IntakeOptions = Readonly<{
   me: SlackIdentity;
@@ -58,15 +81,11 @@ const missedMessages: ChannelEvent = {
   markdown: fixed`Slack sends me mentions, but no other messages, so I can’t follow threads there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
 };
 
-type Taken = Reply | FormErrors | undefined;
-type Heard = Exclude<Converted, { ignored: string }>;
-type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
-
 /** Completes events, and hands them on in order by conversation. */
 export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, threads, actions, log, clock } = options;
   const { partners } = threads;
-  const inOrder = createQueues<Taken>();
+  const inOrder = createInOrder();
   const isNew = createOnceGuard(clock);
   const missesMessages = createMissedMessages();
 
@@ -119,7 +138,7 @@ export function createIntake(options: IntakeOptions): Intake {
     return names.clientOf(userOf(id)).language;
   };
 
-  const takeSlash = async (bare: Message, trigger: string | undefined): Promise<Reply | undefined> => {
+  const takeSlash = async (bare: Message, trigger: string): Promise<Reply | undefined> => {
     const facts = await chats.lookUp(bare.conversation.chat);
     if (facts.absent) return invitation(me.user, sayIn(await languageOf(bare.sender)));
     if (facts.chatType === 'private')
@@ -196,44 +215,71 @@ export function createIntake(options: IntakeOptions): Intake {
     });
   };
 
-  const take = async ({ event, followable, slash, trigger }: Heard): Promise<Taken> => {
-    if (event.type === 'message' && slash) return takeSlash(event.message, trigger);
-    if (event.type === 'press') await takePress(event.press, trigger);
-    else await takeMessage(event, followable);
+  const read = <What>(payload: unknown, convert: Convert<What>): Named<What> | undefined => {
+    const heard = convert(payload, me);
+    if ('people' in heard) return heard;
+    log.debug({ reason: heard.ignored }, 'Slack payload ignored');
     return undefined;
   };
 
-  return async (payload) => {
-    const form = toFilled(payload, me);
-    if (form !== undefined) return isNew(form.id, () => takeForm(form));
-    if (missesMessages(payload)) await onEvent(missedMessages);
-    const standing = toStanding(payload, me);
-    if (standing !== undefined) {
+  const withNames = async <What>(
+    payload: unknown,
+    bare: Named<What>,
+    convert: Convert<What>,
+  ): Promise<Named<What>> => {
+    const found = await names.of(bare.people);
+    const named = found.size === 0 ? bare : convert(payload, me, found);
+    return 'people' in named ? named : bare;
+  };
+
+  return {
+    async said(payload) {
+      if (missesMessages(payload)) await onEvent(missedMessages);
+      const bare = read(payload, toSaid);
+      if (bare === undefined) return;
+      // Before an event's turn: waiting events ask together.
+      const named = withNames(payload, bare, toSaid);
+      await inOrder(conversationKey(bare.event.message.conversation), async () => {
+        const { event, followable } = await named;
+        await takeMessage(event, followable);
+      });
+    },
+    async joinedOrLeft(payload) {
+      const standing = toStanding(payload, me);
+      if (standing === undefined) return;
       const known = await names.of(standing.people);
       await onEvent(toStanding(payload, me, known)?.event ?? standing.event);
-      return undefined;
-    }
-    const visited = toHomeVisit(payload, me);
-    if (visited?.visit.action !== undefined)
-      return void (await isNew(visited.visit.id, () => takeVisit(payload, visited)));
-    if (visited !== undefined) return void (await takeVisit(payload, visited));
-    const now = clock.now();
-    const bare = toEvent(payload, me, now);
-    if ('ignored' in bare) {
-      log.debug({ reason: bare.ignored }, 'Slack payload ignored');
-      return undefined;
-    }
-    const withNames = async (): Promise<Heard> => {
-      const found = await names.of(bare.people);
-      const named = found.size === 0 ? bare : toEvent(payload, me, now, found);
-      return 'ignored' in named ? bare : named;
-    };
-    const { event, slash } = bare;
-    if (event.type === 'press') return isNew(event.press.id, async () => take(await withNames()));
-    if (slash) return isNew(event.message.id, async () => take(await withNames()));
-    // Before an event's turn: waiting events ask together.
-    const named = withNames();
-    return inOrder(conversationKey(event.message.conversation), async () => take(await named));
+    },
+    async visited(payload) {
+      const visited = toHomeVisit(payload, me);
+      if (visited !== undefined) await takeVisit(payload, visited);
+    },
+    async pressed(payload) {
+      const visited = toHomeVisit(payload, me);
+      if (visited !== undefined) return isNew(visited.visit.id, () => takeVisit(payload, visited));
+      const bare = read(payload, toPress);
+      await (bare &&
+        isNew(bare.press.id, async () => {
+          const { press, trigger } = await withNames(payload, bare, toPress);
+          await takePress(press, trigger);
+        }));
+    },
+    async called(payload) {
+      const now = clock.now();
+      const convert: Convert<Slash> = (of, bot, known) => toSlash(of, bot, now, known);
+      const bare = read(payload, convert);
+      return (
+        bare &&
+        isNew(bare.message.id, async () => {
+          const { message, trigger } = await withNames(payload, bare, convert);
+          return takeSlash(message, trigger);
+        })
+      );
+    },
+    async filled(payload) {
+      const form = toFilled(payload, me);
+      return form && isNew(form.id, () => takeForm(form));
+    },
   };
 }
 
@@ -246,39 +292,4 @@ function notPosted({ outcome }: SendError, say: Say): string {
   return outcome === 'retry'
     ? say`I can’t post here right now. Please try again in a minute, or write to me directly.`
     : say`I can’t post in this channel. Please write to me directly.`;
-}
-
-/** Tasks of one key run one after another, also after a failure. */
-function createQueues<Result>(): (key: string, task: () => Promise<Result>) => Promise<Result> {
-  const tails = new Map<string, Promise<Result>>();
-  return async (key, task) => {
-    const before = tails.get(key);
-    const mine = before === undefined ? task() : before.then(task, task);
-    tails.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (tails.get(key) === mine) tails.delete(key);
-    }
-  };
-}
-
-/** Slash calls and presses have no row yet (S1). A signature is good for 5 minutes on both sides. */
-function createOnceGuard(clock: Clock) {
-  const seen = new Map<string, number>();
-  return async <Result>(id: string, task: () => Promise<Result>): Promise<Result | undefined> => {
-    const now = clock.now();
-    for (const [old, at] of seen) {
-      if (now - at < 600_000) break;
-      seen.delete(old);
-    }
-    if (seen.has(id)) return undefined;
-    seen.set(id, now);
-    try {
-      return await task();
-    } catch (error) {
-      seen.delete(id);
-      throw error;
-    }
-  };
 }

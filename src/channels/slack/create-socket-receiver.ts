@@ -1,7 +1,7 @@
 import type * as Bolt from '@slack/bolt';
 import type { App, Receiver, SocketModeReceiver } from '@slack/bolt';
 import type { Dispatcher } from 'undici';
-import type { BoltParts } from './load-bolt.ts';
+import { proxyDispatcher } from './load-bolt.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
 import { toSlackLogger } from './slack-log.ts';
 import { createTroubleLog } from '../trouble-log.ts';
@@ -22,7 +22,7 @@ type SocketOptions = Readonly<{
 }>;
 
 /** Slack closes each line every few hours; the other takes slash calls and presses, which are never redelivered. */
-export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): Receiver {
+export function createSocketReceiver(bolt: typeof Bolt, options: SocketOptions): Receiver {
   const { log, clock } = options;
   const stopped = new AbortController();
   const state: { app?: App; dispatcher?: Dispatcher } = {};
@@ -50,7 +50,7 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
       state.app = app;
     },
     async start() {
-      state.dispatcher = await bolt.proxyDispatcher();
+      state.dispatcher = await proxyDispatcher();
       await first.open();
       if (stopped.signal.aborted) return;
       log.info({ mode: 'socket' }, 'Slack is connected');

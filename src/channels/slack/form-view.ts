@@ -6,7 +6,8 @@ import { shownName } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
-const callback = 'skillet:form';
+/** Says that a form is one of ours. */
+export const formCallback = 'skillet:form';
 const actionId = 'skillet:value';
 /** A modal takes 100 blocks. */
 const mostFields = 99;
@@ -15,7 +16,7 @@ const mostFields = 99;
 export function toFormView({ title, text, action, conversation, fields, words }: Form): Block {
   return {
     type: 'modal',
-    callback_id: callback,
+    callback_id: formCallback,
     private_metadata: JSON.stringify([action, conversation.chat, conversation.thread ?? '']),
     title: plain(title, 24),
     submit: plain(words.save, 24),
@@ -37,7 +38,7 @@ export function toFormView({ title, text, action, conversation, fields, words }:
 
 export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefined {
   const sent = viewSubmission.safeParse(payload);
-  if (!sent.success || sent.data.view.callback_id !== callback) return undefined;
+  if (!sent.success || sent.data.view.callback_id !== formCallback) return undefined;
   const { user, view, trigger_id: trigger } = sent.data;
   const place = metadata.safeParse(view.private_metadata);
   if (!place.success) return undefined;

@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { actionOf } from './buttons.ts';
-import {
-  blockActions,
-  eventCallback,
-  messageEvent,
-  slashCommand,
-  type BlockActions,
-  type MessageEvent,
-  type SlashCommand,
-} from './payloads.ts';
+import { blockActions, eventCallback, messageEvent, slashCommand, type MessageEvent } from './payloads.ts';
 import { plainSlackText, noNames, shownName, type Names } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { senderKind, toConversation, toMessage, type Heard } from './to-message.ts';
@@ -26,42 +18,31 @@ const joined = z.object({
 
 const left = z.object({ type: z.enum(['channel_left', 'group_left']), channel: id });
 
-type NotSaid = 'form' | 'home' | 'opened' | 'moved' | 'joined' | 'left' | 'notice';
+export type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
-/** `slash`: it has no message yet. */
-export type Converted =
-  | Readonly<{
-      event: Exclude<ChannelEvent, { type: NotSaid }>;
-      followable: boolean;
-      slash: boolean;
-      people: readonly string[];
-      /** For 3 s. */
-      trigger?: string;
-    }>
-  | Readonly<{ ignored: string }>;
+/** What a payload means, and whose names it needs; or why it means nothing. */
+export type Converted<What> = Named<What> | Readonly<{ ignored: string }>;
+export type Named<What> = What & Readonly<{ people: readonly string[] }>;
 
-/** Never throws (H4). `now` dates slash calls. */
-export function toEvent(payload: unknown, me: SlackIdentity, now: number, names: Names = noNames): Converted {
-  const slash = slashCommand.safeParse(payload);
-  if (slash.success) return fromSlash(slash.data, me, now, names);
-  const type = typeOf(payload);
-  if (type === 'block_actions') {
-    const press = blockActions.safeParse(payload);
-    return press.success ? fromPress(press.data, me, names) : { ignored: 'block_actions without a message' };
-  }
-  if (type !== 'event_callback') return { ignored: `unused payload ${type}` };
+/** Never throws (H4). `names` has those that are known so far. */
+export type Convert<What> = (payload: unknown, me: SlackIdentity, names?: Names) => Converted<What>;
+
+type Said = Readonly<{ event: Followed; followable: boolean }>;
+/** `trigger` opens a form, for 3 s. */
+export type Slash = Readonly<{ message: Message; trigger: string }>;
+type Pressed = Readonly<{ press: Press; trigger?: string }>;
+
+/** The events `message` and `app_mention`: something was said, edited or deleted. */
+export const toSaid: Convert<Said> = (payload, me, names = noNames) => {
   const wrapper = eventCallback.safeParse(payload);
   if (!wrapper.success) return { ignored: 'malformed event_callback' };
   const { event, is_ext_shared_channel, team_id, authorizations } = wrapper.data;
-  if (event.type !== 'message' && event.type !== 'app_mention') {
-    return { ignored: `unused event ${word(event.type)}` };
-  }
   const message = messageEvent.safeParse(event);
-  if (!message.success) return { ignored: `malformed ${event.type}` };
+  if (!message.success) return { ignored: `malformed ${word(event.type)}` };
   // Other workspaces may send here.
   const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
   return fromMessage(message.data, is_ext_shared_channel === true || !isHome, me, names);
-}
+};
 
 /** Still said by a person, or another bot (A9). */
 export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
@@ -69,7 +50,12 @@ export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_
 const notice =
   /^(assistant_app_thread|tombstone|message_replied|(un)?pinned_item|huddle_thread|reminder_\w+)$|_(add|remove|join|leave|topic|purpose|name|archive|unarchive|enable|disable|created|changed|deleted|updated|permissions|denied|notification)$/;
 
-function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, names: Names): Converted {
+function fromMessage(
+  event: MessageEvent,
+  external: boolean,
+  me: SlackIdentity,
+  names: Names,
+): Converted<Said> {
   const place = { chat: event.channel, channelType: event.channel_type, external };
   if (event.subtype === 'message_deleted') {
     const { previous_message: gone } = event;
@@ -98,14 +84,20 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
-function converted(
-  event: Exclude<ChannelEvent, { type: NotSaid }>,
-  { followable, people }: Heard,
-): Converted {
-  return { event, followable, slash: false, people };
+function converted(event: Followed, { followable, people }: Heard): Converted<Said> {
+  return { event, followable, people };
 }
 
-function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: Names): Converted {
+/** A slash command. Slack does not date it: `now` does. */
+export function toSlash(
+  payload: unknown,
+  me: SlackIdentity,
+  now: number,
+  names: Names = noNames,
+): Converted<Slash> {
+  const read = slashCommand.safeParse(payload);
+  if (!read.success) return { ignored: 'malformed slash command' };
+  const slash = read.data;
   const name = slash.command === me.command ? 'skill' : slash.command.slice(1).toLowerCase();
   const { commandText: args, people } = plainSlackText(slash.text ?? '', me.user, names);
   const message: Message = {
@@ -124,20 +116,17 @@ function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: N
     attachments: [],
     sentAt: now,
   };
-  return {
-    event: { type: 'message', message },
-    followable: false,
-    slash: true,
-    people: [slash.user_id, ...people],
-    trigger: slash.trigger_id,
-  };
+  return { message, people: [slash.user_id, ...people], trigger: slash.trigger_id };
 }
 
-function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Converted {
-  const { user, container, message } = payload;
-  const chat = container.channel_id || payload.channel?.id;
+/** A press on a button of a message. */
+export const toPress: Convert<Pressed> = (payload, me, names = noNames) => {
+  const read = blockActions.safeParse(payload);
+  if (!read.success) return { ignored: 'block_actions without a message' };
+  const { user, container, message, channel, actions, trigger_id } = read.data;
+  const chat = container.channel_id || channel?.id;
   if (!chat) return { ignored: 'press outside a channel' };
-  const pressed = payload.actions[0];
+  const pressed = actions[0];
   const action = pressed && actionOf(pressed);
   if (action === undefined) return { ignored: 'press of a link or of a button that is not ours' };
   const thread = container.thread_ts ?? message?.thread_ts ?? undefined;
@@ -159,20 +148,8 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
     action,
     receipt: { id: container.message_ts },
   };
-  return {
-    event: { type: 'press', press },
-    followable: false,
-    slash: false,
-    people: [user.id],
-    trigger: payload.trigger_id || undefined,
-  };
-}
-
-function typeOf(payload: unknown): string {
-  if (typeof payload !== 'object' || payload === null) return 'that is no object';
-  const { type } = payload as { type?: unknown };
-  return typeof type === 'string' ? word(type) : 'without a type';
-}
+  return { press, people: [user.id], trigger: trigger_id || undefined };
+};
 
 function word(name: string): string {
   return /^\w[\w.]{0,59}$/.test(name) ? name : 'with an odd name';

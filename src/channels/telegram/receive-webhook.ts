@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Update } from 'grammy/types';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { createServer } from '../../lib/net/node-http.ts';
+import { serveHttp } from '../../lib/net/serve-http.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
@@ -22,12 +22,6 @@ export async function receiveWebhook(options: {
 }): Promise<Readonly<{ stop(): Promise<void> }>> {
   const { listen, path, secret, updates, log } = options;
   const underWay = new Set<Promise<void>>();
-  const server = createServer({ requestTimeout: longestRequestMs }, (request, response) => {
-    const work = answer(request, response).finally(() => underWay.delete(work));
-    underWay.add(work);
-  });
-
-  server.maxConnections = mostConnections;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
@@ -54,25 +48,23 @@ export async function receiveWebhook(options: {
     return 200;
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      const place = `${listen.host}:${listen.port}`;
-      reject(
-        new OperatorError(`the Telegram webhook can't listen on ${place}: ${error.message}`, {
-          cause: error,
-        }),
-      );
-    });
-    server.listen(listen.port, listen.host, resolve);
-  });
-  return {
-    async stop() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await Promise.all(underWay);
-      server.closeAllConnections();
-      await closed;
+  const server = await serveHttp(
+    (request, response) => {
+      const work = answer(request, response).finally(() => underWay.delete(work));
+      underWay.add(work);
     },
-  };
+    {
+      ...listen,
+      longestRequestMs,
+      mostConnections,
+      cannotListen: (why, cause) =>
+        new OperatorError(
+          `the Telegram webhook can't listen on ${listen.host}:${listen.port}: ${why}. Set another address: [telegram] listen`,
+          { cause },
+        ),
+    },
+  );
+  return { stop: () => server.close(Promise.all(underWay)) };
 }
 
 function reply(response: ServerResponse, status: number): void {

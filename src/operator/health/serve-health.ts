@@ -1,19 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIP, type AddressInfo } from 'node:net';
+import { isIP } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
 import type { HookAnswer, Hooks } from '../../hooks/receive-hook.ts';
 import type { Log } from '../../lib/log.ts';
-import { limitConnections } from '../../lib/net/limit-connections.ts';
-import { createServer } from '../../lib/net/node-http.ts';
-import { hostAndPort, whyNotListening } from '../../lib/text/text.ts';
+import { serveHttp, type HttpServer } from '../../lib/net/serve-http.ts';
+import { hostAndPort } from '../../lib/text/text.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
 import { defined } from '../../lib/json/json-values.ts';
 
-export type HealthServer = Readonly<{
-  /** With the port that was taken. */
-  url: string;
-  close(): Promise<void>;
-}>;
+export type HealthServer = Pick<HttpServer, 'url' | 'close'>;
 
 /** A request that takes longer to arrive is cut (milliseconds). */
 const longestRequestMs = 5_000;
@@ -52,13 +47,7 @@ export async function serveHealth(options: {
     return { status: report.ready ? 200 : 503, body, type: 'application/json' };
   }
 
-  const server = createServer(
-    {
-      requestTimeout: longestRequestMs,
-      headersTimeout: longestRequestMs,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: largestHead,
-    },
+  const server = await serveHttp(
     (request, response) => {
       answer(request).then(
         (what) => reply(response, what, request.method === 'HEAD'),
@@ -68,26 +57,14 @@ export async function serveHealth(options: {
         },
       );
     },
+    { host, port, longestRequestMs, largestHead, mostConnections, cannotListen: cannotServe(listen) },
   );
-  limitConnections(server, mostConnections);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(listen, error)));
-    server.listen(port, host, resolve);
-  });
-  const { address, family, port: taken } = server.address() as AddressInfo;
-  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
+  const { url, address } = server;
   if (!isLoopback(address)) {
     log.warn({ url }, 'health and metrics can be read by anyone who reaches this address');
   }
   log.info({ url }, 'health and metrics are served');
-  return {
-    url,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return server;
 }
 
 type Answer = Readonly<{
@@ -156,9 +133,8 @@ function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
-function cannotListen(listen: string, error: NodeJS.ErrnoException): OperatorError {
-  return new OperatorError(
-    `health and metrics can't be served on ${listen}: ${whyNotListening(error)}. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
-    { cause: error },
+const cannotServe = (listen: string) => (why: string, cause: Error) =>
+  new OperatorError(
+    `health and metrics can't be served on ${listen}: ${why}. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
+    { cause },
   );
-}

@@ -1,27 +1,28 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
-import { limitConnections } from '../../src/lib/net/limit-connections.ts';
+import { serveHttp } from '../../src/lib/net/serve-http.ts';
+
+const options = {
+  host: '127.0.0.1',
+  port: 0,
+  longestRequestMs: 60_000,
+  mostConnections: 8,
+  cannotListen: (why: string) => new Error(why),
+};
 
 test('S18 half requests, half bodies and idle connections keep nobody out, and a request under way is kept', async (t) => {
   const held = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     if (request.method === 'POST') return void request.resume();
     if (request.url !== '/slow') return void response.end('ok');
     reached.resolve();
     void held.promise.then(() => response.end('slow'));
-  });
-  limitConnections(server, 8);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
+  }, options);
+  t.after(() => server.close());
+  const { port } = server;
   const slow = fetch(`http://127.0.0.1:${port}/slow`);
   await reached.promise;
   for (const start of [
@@ -41,4 +42,22 @@ test('S18 half requests, half bodies and idle connections keep nobody out, and a
   }
   held.resolve();
   assert.equal(await (await slow).text(), 'slow');
+});
+
+test('S4 a server that can’t listen says why, and one that closes ends half requests once its work is done', async () => {
+  const work = Promise.withResolvers<void>();
+  const server = await serveHttp((_, response) => void response.end('ok'), options);
+  await assert.rejects(
+    serveHttp(() => undefined, { ...options, port: server.port }),
+    {
+      message: 'another program has that port',
+    },
+  );
+  const half = connect(server.port, '127.0.0.1').on('error', () => undefined);
+  await once(half, 'connect');
+  half.write('GET / HTTP/1.1\r\n');
+  const ended = new Promise((resolve) => half.once('close', resolve));
+  const closed = server.close(work.promise);
+  work.resolve();
+  await Promise.all([closed, ended]);
 });

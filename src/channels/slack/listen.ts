@@ -1,0 +1,35 @@
+import type { App } from '@slack/bolt';
+import type { Log } from '../../lib/log.ts';
+import type { Intake } from './create-intake.ts';
+import { formCallback } from './form-view.ts';
+
+const said = ['message', 'app_mention'];
+const membership = ['member_joined_channel', 'channel_left', 'group_left'];
+const opened = 'app_home_opened';
+
+/** Sends each kind of event to its place. Bolt's `processEvent` rejects if one of these listeners does (Q1). */
+export function listen(app: App, intake: Intake, log: Log): void {
+  app.event(oneOf(said), ({ body }) => intake.said(body));
+  app.event(oneOf(membership), ({ body }) => intake.joinedOrLeft(body));
+  app.event(opened, ({ body }) => intake.visited(body));
+  app.event(noneOf([...said, ...membership, opened]), async ({ event }) =>
+    log.debug({ reason: `unused event ${event.type}` }, 'Slack payload ignored'),
+  );
+  app.command(/^\//, async ({ body, ack }) => ack(await intake.called(body)));
+  app.action(/./, async ({ body, ack }) => {
+    await intake.pressed(body);
+    await ack();
+  });
+  app.view(formCallback, async ({ body, ack }) => ack(await intake.filled(body)));
+  app.error(async (error) => {
+    throw error.original ?? error;
+  });
+}
+
+function oneOf(types: readonly string[]): RegExp {
+  return new RegExp(`^(${types.join('|')})$`);
+}
+
+function noneOf(types: readonly string[]): RegExp {
+  return new RegExp(`^(?!(${types.join('|')})$)`);
+}
