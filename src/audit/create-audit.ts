@@ -29,6 +29,9 @@ export type Audit = Readonly<{
   settled(): Promise<void>;
 }>;
 
+/** A crash leaves so many lines ahead of the store at most. */
+const mostAtOnce = 16;
+
 type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
 
 /**
@@ -106,7 +109,7 @@ export function createAudit(options: {
 
   async function flush(): Promise<void> {
     while (queue.length > 0) {
-      const batch = queue.splice(0);
+      const batch = queue.splice(0, mostAtOnce);
       try {
         chain = append(await (chain ??= openChain()), batch);
         await chain;
@@ -174,6 +177,17 @@ export async function refuseLostStore(dataDir: string, stored: Pick<Values, 'ite
   for await (const _ of stored.iterator()) return;
   const lost = await lostStore(dataDir);
   if (lost !== undefined) throw new OperatorError(lost);
+}
+
+/** What the audit tells of a store whose process was killed: undefined, or that it lost more than the last moment. */
+export async function lostEnd(dataDir: string, stored: Pick<Values, 'get'>): Promise<string | undefined> {
+  const file = (await auditFiles(dataDir)).at(-1);
+  if (file === undefined || !existsSync(auditKeyFile(dataDir))) return undefined;
+  const { chain } = await openAuditKey(dataDir);
+  const kept = await stored.get<Head>(chain);
+  const ahead = (readLine((await lastLine(file)) ?? '')?.seq ?? 0) - (kept?.seq ?? 0);
+  if (ahead <= mostAtOnce) return undefined;
+  return `the last ${ahead} lines of its audit are not known to it, so what was stored in that time is lost`;
 }
 
 /** Where the chain stands; `day` is that of the newest file. */

@@ -4,7 +4,7 @@ import type { Channel, OnEvent } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
 import { createHooks, type Hooks } from '../hooks/receive-hook.ts';
-import { outageNotice } from '../operator/health/store-health.ts';
+import { damageNotice, outageNotice } from '../operator/health/store-health.ts';
 import { startRetention } from '../operator/kept-files.ts';
 import { createOperate } from '../operator/operate.ts';
 import { typedOperate } from '../operator/operations.ts';
@@ -169,12 +169,14 @@ function hooksOf(base: Base, { host: { meter } }: BotParts): Hooks {
 }
 
 function startHealth({ host, chat }: Base, parts: BotParts): void {
-  parts.host.health.start((outage) => {
-    const { key, words } = outageNotice(outage, host.runtime().config.bot.timezone ?? systemZone());
-    chat.replies
+  const tell = ({ key, words }: ReturnType<typeof outageNotice>): void =>
+    void chat.replies
       .tellOwners(key, words)
       .catch((error: unknown) => host.log.error({ err: error }, 'the owners could not be told'));
-  });
+  parts.host.health.start(
+    (outage) => tell(outageNotice(outage, host.runtime().config.bot.timezone ?? systemZone())),
+    (damage) => tell(damageNotice(damage)),
+  );
 }
 
 /** Members are known before the first event is judged (A13). */

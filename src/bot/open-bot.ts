@@ -14,7 +14,7 @@ import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { auditPlace, openAuditKey } from '../audit/audit-files.ts';
-import { createAudit, refuseLostStore } from '../audit/create-audit.ts';
+import { createAudit, lostEnd, refuseLostStore } from '../audit/create-audit.ts';
 import {
   controlPath,
   serveControl,
@@ -65,10 +65,12 @@ export async function openBot(options: {
   await using opening = new AsyncDisposableStack();
   const home = ownDataDir(config.bot.dataDir);
   opening.defer(home.release);
+  const killed: { lost?: string }[] = [];
   const store = await openStore(config.store.url, {
     log,
     clock,
     until,
+    onKilled: (lost) => killed.push({ lost }),
   });
   opening.defer(store.close);
   const health = await openHealth({
@@ -84,6 +86,10 @@ export async function openBot(options: {
   until?.addEventListener('abort', giveUp);
   // One in memory is always empty.
   if (config.store.url !== 'sqlite::memory:') await refuseLostStore(config.bot.dataDir, keyed('audit'));
+  for (const { lost } of killed) {
+    const reason = lost ?? (await lostEnd(config.bot.dataDir, keyed('audit')));
+    if (reason !== undefined) health.ofStore.damaged(reason);
+  }
   const folders = await openFolders(config, health.store, log);
   const tracing = await openTraces(env, log);
   opening.defer(async () => tracing?.close());

@@ -46,8 +46,10 @@ async function examineHere({
 async function examined(config: Config, flag: string | undefined, online = false) {
   const { registry, diagnostics } = await lookAround(config, flag);
   const isRunning = await isServed(config.bot.dataDir);
-  const servers = isRunning && !online ? (await askBot(flag, 'status')).servers : undefined;
-  return { config, registry, more: diagnostics, isRunning, servers, log: quietLog };
+  const status = isRunning ? await askBot(flag, 'status') : undefined;
+  const servers = online ? undefined : status?.servers;
+  const trouble = status?.process?.readiness.store;
+  return { config, registry, more: diagnostics, isRunning, servers, trouble, log: quietLog };
 }
 
 function repairsOf(checks: readonly Check[]) {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { ifAbsent } from '../lib/has-code.ts';
 import { parseJson } from '../lib/json/json-values.ts';
+import { bootId } from '../lib/processes/boot-id.ts';
 import type { StoredFile } from '../store/stored-files.ts';
 import type { Seen } from './scan-folder.ts';
 
@@ -37,24 +38,21 @@ export async function readIndex(file: string): Promise<FolderIndex> {
   const text = await readFile(file, 'utf8').catch(ifAbsent);
   const read = text === undefined ? undefined : shape.safeParse(parseJson(text)).data;
   if (read === undefined) return emptyIndex;
-  const trusted = read.boot === (await bootId());
+  const boot = bootId();
+  const trusted = boot !== '' && read.boot === boot;
   const files = read.files.map((one) => (trusted ? one : { ...one, mark: '' }));
   return { version: read.version, files: new Map(files.map((one) => [one.path, one])) };
 }
 
 export async function writeIndex(file: string, { version, files }: FolderIndex): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  const text = JSON.stringify({ boot: await bootId(), version, files: [...files.values()] });
+  const text = JSON.stringify({ boot: bootId(), version, files: [...files.values()] });
   await writeFile(`${file}.part`, text, { mode: 0o600 });
   await rename(`${file}.part`, file);
 }
 
 export async function removeIndex(file: string): Promise<void> {
   await rm(file, { force: true });
-}
-
-async function bootId(): Promise<string> {
-  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(ifAbsent)) ?? '';
 }
 
 /** Whether it is surely as it was stored; undefined if only its bytes can tell. */

@@ -16,12 +16,15 @@ export async function openStore(
     clock = systemClock,
     baseDir = '.',
     until,
+    onKilled,
   }: {
     log?: Log;
     clock?: Clock;
     baseDir?: string;
     /** If set, waits for an unreachable PostgreSQL server until aborted. */
     until?: AbortSignal;
+    /** Of an embedded store; `lost`: what is missing of it since. */
+    onKilled?: (lost: string | undefined) => void;
   } = {},
 ): Promise<Store> {
   const [scheme, rest = ''] = split(url);
@@ -35,7 +38,11 @@ export async function openStore(
         'or the address of a PostgreSQL database: "postgres://USER:PASSWORD@HOST/DATABASE".',
     );
   }
-  return openEmbeddedStore(rest === ':memory:' ? rest : path.resolve(baseDir, rest), clock, log);
+  return openEmbeddedStore(rest === ':memory:' ? rest : path.resolve(baseDir, rest), {
+    clock,
+    log,
+    onKilled,
+  });
 }
 
 const silent: Log = {

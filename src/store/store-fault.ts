@@ -34,6 +34,9 @@ export function isDamage(error: unknown): boolean {
   return false;
 }
 
+export const helpDamaged = (): string =>
+  `Stop the bot and put a backup in its place: \`${skilletHere()} restore FILE --store-only\``;
+
 /** CORRUPT, NOTADB. */
 const damageCodes: ReadonlySet<number> = new Set([11, 26]);
 

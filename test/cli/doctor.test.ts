@@ -13,6 +13,7 @@ import {
   checkOpenFiles,
   type Machine,
 } from '../../src/operator/doctor/check-machine.ts';
+import { checkStore } from '../../src/operator/doctor/check-store.ts';
 import { checkServers } from '../../src/operator/doctor/check-servers.ts';
 import type { Finding } from '../../src/operator/doctor/finding.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
@@ -261,6 +262,23 @@ test('L2 Q9 a running bot is no finding: its store and ports are its own', async
   const { ok, found } = await examine(home, undefined);
   assert.equal(ok, true, JSON.stringify(found));
   await bot.end();
+});
+
+test('L2 Q11 what a running bot says of its store is a finding, though its file is whole', async (t) => {
+  const home = await openCliHome(t);
+  const parsed = parseConfig('', { env: {}, cwd: home.folder });
+  assert.ok(parsed.ok);
+  const look = { state: 'ready', keys: [] } as const;
+  const idOf = async (reason: string) => {
+    const { findings } = await checkStore(parsed.config, look, { ok: false, reason, sinceSeconds: 3 });
+    return findings.map(({ id, what }) => `${id}: ${what}`);
+  };
+  assert.deepEqual(await idOf('it is damaged: its journal ends early'), [
+    'STORE_DAMAGED: the store: it is damaged: its journal ends early',
+  ]);
+  assert.deepEqual(await idOf('database or disk is full'), [
+    'STORE_UNUSABLE: the store: database or disk is full',
+  ]);
 });
 
 test('L2 F5 skills that do not load, lack something or have a table for nobody', async (t) => {

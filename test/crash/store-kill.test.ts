@@ -58,7 +58,7 @@ test(`Q7 a kill at any instant loses nothing that was accepted, journalled or an
     const lines = 1 + Math.floor(Math.random() * 200);
     said.push(...(await writeAndKill(url, round, lines)));
     context.diagnostic(`killed after ${lines} lines`);
-    const store = await openStore(url);
+    const store = await openStore(url, { onKilled: (lost) => assert.equal(lost, undefined) });
     await assertHolds(store, said);
     await store.close();
   }

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/complete-config.ts';
 import { lostStore } from '../../audit/audit-files.ts';
 import { lookAtStore, type StoreLook } from '../../store/look-at-store.ts';
+import type { Readiness } from '../health/open-metrics.ts';
 import { check, type Check, type Found } from './finding.ts';
 
 /** Milliseconds for a database on the network. */
@@ -11,7 +12,12 @@ export function lookAtOwnStore({ store: { url } }: Config, isRunning: boolean): 
   return lookAtStore(url, { namespace: 'people', mine: isRunning, withinMs: patienceMs });
 }
 
-export async function checkStore({ store: { url }, bot }: Config, look: StoreLook): Promise<Check> {
+/** `trouble`: what the running bot says of it. */
+export async function checkStore(
+  { store: { url }, bot }: Config,
+  look: StoreLook,
+  trouble: Readiness['store'] = { ok: true },
+): Promise<Check> {
   const kind = url.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL';
   const said: Readonly<Record<StoreLook['state'], string>> = {
     absent: 'not there yet: the first start makes it',
@@ -24,8 +30,14 @@ export async function checkStore({ store: { url }, bot }: Config, look: StoreLoo
   // A data directory that can't be read has findings of its own.
   const lost = look.state === 'absent' ? await lostStore(bot.dataDir).catch(() => undefined) : undefined;
   const found =
-    lost === undefined ? foundOf(look) : [{ level: 'error', code: 'STORE_LOST', message: lost } as const];
+    lost === undefined
+      ? foundOf(trouble.ok || look.state === 'damaged' ? look : troubleOf(trouble.reason))
+      : [{ level: 'error', code: 'STORE_LOST', message: lost } as const];
   return check('store', `${kind}, ${said[look.state]}`, found);
+}
+
+function troubleOf(why: string): StoreLook {
+  return { state: why.startsWith('it is damaged') ? 'damaged' : 'unusable', why: `the store: ${why}` };
 }
 
 function foundOf(look: StoreLook): readonly Found[] {

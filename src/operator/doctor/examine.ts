@@ -4,6 +4,7 @@ import { envFileOf } from '../../config/load-config.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ServerState } from '../../mcp/server-state.ts';
+import type { Readiness } from '../health/open-metrics.ts';
 import type { Registry } from '../../skills/registry.ts';
 import { claimedOwners } from '../../access/users.ts';
 import { checkAccess } from './check-access.ts';
@@ -47,13 +48,14 @@ type Examined = Readonly<{
   isRunning: boolean;
   /** As a running bot knows them. */
   servers?: readonly ServerState[];
+  trouble?: Readiness['store'];
   log: Log;
 }>;
 
 /** Everything that needs no network (L2). Changes nothing. */
 export async function examine(
   machine: Machine,
-  { config, registry, more, isRunning, servers, log }: Examined,
+  { config, registry, more, isRunning, servers, trouble, log }: Examined,
 ): Promise<Readonly<{ checks: readonly Check[]; owners: readonly string[] }>> {
   const { path: file } = config;
   // First: the sandbox is tried in processes of its own, which takes longest.
@@ -76,7 +78,7 @@ export async function examine(
     await checkFiles(config, more),
     checkDisk(machine, config),
     ...checkOpenFiles(machine),
-    await checkStore(config, store),
+    await checkStore(config, store, trouble),
     checkChannels(config, store, log),
     checkAccess(config, registry.skills),
     ...(config.hooks.length === 0 ? [] : [checkHooks(config, store)]),

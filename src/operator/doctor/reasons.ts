@@ -155,8 +155,8 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
     fix: 'Let them write to the bot once; or correct [bot] owner.',
   },
   STORE_DAMAGED: {
-    why: 'What stands in damaged pages is lost, and each call that meets them fails.',
-    fix: 'Stop the bot and put a backup in its place: `skillet restore FILE --store-only`. Check the disk.',
+    why: 'What stands in damaged pages is lost, and each call that meets them fails. Of a journal that ends early, what came last is lost.',
+    fix: 'Check the disk. After a journal that ended early you can work on with what is left; otherwise stop the bot and put a backup in its place: `skillet restore FILE --store-only`.',
   },
   STORE_LOCKED: {
     why: 'Two bots on one store would answer everything twice, so the second one does not start.',

@@ -1,15 +1,16 @@
-import { skilletHere } from '../../core/skillet-here.ts';
 import type { Words } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { isDamage, storeFault } from '../../store/store-fault.ts';
+import { helpDamaged, isDamage, storeFault } from '../../store/store-fault.ts';
 
 export type StoreState = Readonly<{ ok: true } | { ok: false; reason: string; since: number }>;
 
 /** Milliseconds since 1970. */
 export type Outage = Readonly<{ from: number; to: number; reason: string }>;
+
+export type Damage = Readonly<{ reason: string; since: number }>;
 
 /** Whether the store works; in an outage work waits (Q11). */
 export type StoreHealth = Readonly<{
@@ -20,7 +21,10 @@ export type StoreHealth = Readonly<{
   patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;
   /** Rejects in an outage: the platform sends arrivals again. */
   admitting<T>(work: () => Promise<T>): Promise<T>;
-  start(onOutage: (outage: Outage) => void): void;
+  /** For good, though it works. */
+  damaged(reason: string): void;
+  /** `onDamage` is called once. */
+  start(onOutage: (outage: Outage) => void, onDamage?: (damage: Damage) => void): void;
   stop(): void;
 }>;
 
@@ -45,19 +49,24 @@ export function createStoreHealth(options: {
   const admissions = new Set<(error: Error) => void>();
   const stopping = new AbortController();
   /** Told until the process ends: what is damaged heals by no waiting (Q11). */
-  let damage: Readonly<{ reason: string; since: number }> | undefined;
+  let damage: Damage | undefined;
   let red: Readonly<{ reason: string; since: number }> | undefined;
   let lastOverAt = Number.NEGATIVE_INFINITY;
   let firstPauseMs = shortestMs;
   let tell: (outage: Outage) => void = () => undefined;
+  let tellDamage: ((damage: Damage) => void) | undefined;
+
+  function damaged(reason: string): void {
+    if (damage !== undefined) return;
+    damage = { reason: `it is damaged: ${reason}`, since: clock.now() };
+    log.error({ reason }, 'the store is damaged');
+    tellDamage?.(damage);
+  }
 
   function met(error: unknown): void {
     const fault = storeFault(error);
     if (fault === undefined || stopping.signal.aborted) return;
-    if (damage === undefined && isDamage(error)) {
-      damage = { reason: `it is damaged: ${fault.reason}. ${helpDamaged()}`, since: clock.now() };
-      log.error({ err: error }, `the store is damaged. ${helpDamaged()}`);
-    }
+    if (isDamage(error)) damaged(`${fault.reason}. ${helpDamaged()}`);
     if (red !== undefined) {
       red = { ...red, reason: fault.reason };
       return;
@@ -139,8 +148,11 @@ export function createStoreHealth(options: {
         admissions.delete(refused.reject);
       }
     },
-    start(onOutage) {
+    damaged,
+    start(onOutage, onDamage) {
       tell = onOutage;
+      tellDamage = onDamage;
+      if (damage !== undefined) onDamage?.(damage);
       void watch();
     },
     stop() {
@@ -149,9 +161,6 @@ export function createStoreHealth(options: {
     },
   };
 }
-
-const helpDamaged = (): string =>
-  `Stop the bot and put a backup in its place: \`${skilletHere()} restore FILE --store-only\``;
 
 function notNow(reason: string): Error {
   return new Error(`the store cannot be used now: ${reason}`);
@@ -221,6 +230,15 @@ function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
     giveUp(reason) {
       for (const call of waiting.splice(0)) call.giveUp(reason);
     },
+  };
+}
+
+/** The reason is long and names files: it stands in the log, the status and the doctor's report. */
+export function damageNotice({ since }: Damage): Readonly<{ key: string; words: Words }> {
+  return {
+    key: `store-damaged:${new Date(since).toISOString()}`,
+    words: (say) =>
+      say`My store is damaged: some of what was stored is lost, and a message may be answered again. I continue with what is left. On the server, \`skillet doctor\` says what is wrong.`,
   };
 }
 

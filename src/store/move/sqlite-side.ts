@@ -4,6 +4,7 @@ import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { makeFolders } from '../make-folders.ts';
 import { lockOwner } from '../sqlite/lock-owner.ts';
+import { lostJournal } from '../sqlite/lost-journal.ts';
 import { openConnection } from '../sqlite/open-connection.ts';
 import { migrate, schema, versionOf } from '../sqlite/schema.ts';
 import { indexedWords } from '../sqlite/search-said.ts';
@@ -16,6 +17,11 @@ export async function readFileStore<T>(file: string, work: (store: MovingStore) 
   if (!existsSync(file)) throw new OperatorError(`There is no ${file}, so there is nothing to move.`);
   const lock = lockOwner(file);
   try {
+    const lost = lock.isLeftBehind ? lostJournal(file) : undefined;
+    if (lost !== undefined)
+      throw new OperatorError(
+        `${file} is damaged: ${lost.why}. Start the bot on it first: it says what is left.`,
+      );
     using db = new DatabaseSync(file, { readOnly: true });
     const version = versionOf(db, schema, file);
     if (version < schema.length)
@@ -28,7 +34,7 @@ export async function readFileStore<T>(file: string, work: (store: MovingStore) 
     if (!(error instanceof Error && 'errcode' in error)) throw error;
     throw new OperatorError(`${file} can't be read: ${error.message}.`, { cause: error });
   } finally {
-    lock.release();
+    lock.undo();
   }
 }
 

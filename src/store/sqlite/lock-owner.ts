@@ -2,9 +2,18 @@ import { chmodSync, readFileSync, rmSync, writeFileSync, closeSync, openSync } f
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
 import { hasCode } from '../../lib/has-code.ts';
+import { bootId } from '../../lib/processes/boot-id.ts';
 
 /** SQLite's code for "somebody else holds the lock". */
 const busy = 5;
+
+type Lock = Readonly<{
+  /** The owner before was killed, and the machine has not restarted since. */
+  isLeftBehind: boolean;
+  release(): void;
+  /** As `release`, but leaves what the owner before left: for somebody who changed nothing. */
+  undo(): void;
+}>;
 
 /**
  * One owner of a store file until `release` (Q9). The operating system's lock ends with the process, so it is never
@@ -14,16 +23,32 @@ const busy = 5;
 export function lockOwner(
   file: string,
   { what, instead } = { what: file, instead: 'a file of its own in [store] url' },
-): Readonly<{ release(): void }> {
+): Lock {
   const pidFile = `${file}.pid`;
   // SQLite gives its journal the same mode.
   createOnce(`${file}.lock`);
   chmodSync(`${file}.lock`, 0o600);
   // Never open the lock file elsewhere: closing it loses the POSIX locks.
   const lock = new DatabaseSync(`${file}.lock`);
+  const boot = bootId();
   try {
     lock.exec('BEGIN EXCLUSIVE');
-    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+    const found = readOrEmpty(pidFile);
+    writeFileSync(pidFile, `${process.pid}\n${boot}\n`, { mode: 0o600 });
+    const close = (left: string): void => {
+      try {
+        if (left === '') rmSync(pidFile, { force: true });
+        else writeFileSync(pidFile, left);
+      } catch {
+        // On a read-only disk the id stays; only the lock counts.
+      }
+      lock.close();
+    };
+    return {
+      isLeftBehind: boot !== '' && found.includes(boot),
+      release: () => close(''),
+      undo: () => close(found),
+    };
   } catch (error) {
     lock.close();
     if (!(error instanceof Error && 'errcode' in error && error.errcode === busy)) throw error;
@@ -32,20 +57,10 @@ export function lockOwner(
       { cause: error },
     );
   }
-  return {
-    release() {
-      try {
-        rmSync(pidFile, { force: true });
-      } catch {
-        // On a read-only disk the id stays; only the lock counts.
-      }
-      lock.close();
-    },
-  };
 }
 
 function ownerName(pidFile: string): string {
-  const pid = readOrEmpty(pidFile).trim();
+  const [pid = ''] = readOrEmpty(pidFile).split('\n');
   return /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
 }
 

@@ -3,13 +3,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
 import type { StoreLook } from '../look-at-store.ts';
 import { lockOwner } from './lock-owner.ts';
+import { lostJournal } from './lost-journal.ts';
 import { schema, versionOf } from './schema.ts';
 
 /** Reads a store's file. `mine`: no matter who owns it. */
 export function lookAtFile(file: string, namespace: string, mine: boolean): StoreLook {
   try {
     // Without a lock file nobody ever opened it.
-    if (!mine && existsSync(`${file}.lock`)) lockOwner(file).release();
+    if (!mine && existsSync(`${file}.lock`)) {
+      const lock = lockOwner(file);
+      const lost = lock.isLeftBehind ? lostJournal(file) : undefined;
+      lock.undo();
+      // Opening it would make a new index, and the next start would not know what is lost.
+      if (lost !== undefined) return { state: 'damaged', why: lost.why };
+    }
   } catch (error) {
     if (error instanceof OperatorError) return { state: 'locked', why: error.message };
     return unusable(file, error);

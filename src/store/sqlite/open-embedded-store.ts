@@ -4,22 +4,30 @@ import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { makeFolders } from '../make-folders.ts';
-import { StoreGone } from '../store-fault.ts';
+import { helpDamaged, StoreGone } from '../store-fault.ts';
 import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
 import { createOnce, lockOwner } from './lock-owner.ts';
+import { lostJournal } from './lost-journal.ts';
 import { migrate, schema } from './schema.ts';
 import { openConnection, type Connection } from './open-connection.ts';
+
+type Opening = Readonly<{
+  clock: Clock;
+  log: Log;
+  /** The process that had the store before was killed. `lost`: what is missing of it since. */
+  onKilled?: (lost: string | undefined) => void;
+}>;
 
 /**
  * Creates (file 0600, folders 0700: S4), migrates and owns one SQLite file until closed. `:memory:` is private and
  * ends with the process. Throws OperatorError.
  */
-export function openEmbeddedStore(location: string, clock: Clock, log: Log): Store {
+export function openEmbeddedStore(location: string, { clock, log, onKilled }: Opening): Store {
   try {
     return location === ':memory:'
       ? build(location, { release: () => undefined, clock, log })
-      : own(location, clock, log);
+      : own(location, { clock, log, onKilled });
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -30,7 +38,7 @@ export function openEmbeddedStore(location: string, clock: Clock, log: Log): Sto
   }
 }
 
-function own(location: string, clock: Clock, log: Log): Store {
+function own(location: string, { clock, log, onKilled }: Opening): Store {
   makeFolders(path.dirname(location), 0o700);
   createOnce(location);
   // All names of a file share one lock.
@@ -39,11 +47,17 @@ function own(location: string, clock: Clock, log: Log): Store {
   if (!statSync(file).isFile()) throw new Error('it is no file');
   const lock = lockOwner(file);
   try {
+    const lost = lock.isLeftBehind ? lostJournal(file) : undefined;
+    if (lost?.isUsable === false)
+      throw new OperatorError(`the store can't be opened: ${lost.why}. ${helpDamaged()}`);
     // SQLite gives its journals the same mode.
     chmodSync(file, 0o600);
-    return build(file, { release: lock.release, findFile: finderOf(file), clock, log });
+    const store = build(file, { release: lock.release, findFile: finderOf(file), clock, log });
+    if (lock.isLeftBehind && onKilled !== undefined) onKilled(lost?.why);
+    else if (lost !== undefined) log.error({ file }, `the store is damaged: ${lost.why}`);
+    return store;
   } catch (error) {
-    lock.release();
+    lock.undo();
     throw error;
   }
 }
