@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Update } from 'grammy/types';
-import { createTakeUpdates } from '../../src/channels/telegram/take-updates.ts';
 import { detectEntities } from '../servers/telegram/detect-entities.ts';
 import { openDoor } from '../support/open-door.ts';
-import { quietLog } from '../support/quiet-log.ts';
-import { group, inGroup, me, said } from '../support/telegram-updates.ts';
+import { group, hearingBot, inGroup, said } from '../support/telegram-updates.ts';
 
 /** Each update reaches the next of two processes, which share the store alone. */
 async function twoProcesses(t: TestContext) {
   const { onEvent, store } = await openDoor(t);
   const open = () =>
-    createTakeUpdates({
-      me: () => me,
+    hearingBot({
       onEvent,
       stored: () => undefined,
       pressed: () => assert.fail('nothing is pressed'),
-      log: quietLog(),
     });
   const processes = [open(), open()] as const;
   let calls = 0;

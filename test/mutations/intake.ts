@@ -3,19 +3,14 @@ import { changesOf } from './changes-of.ts';
 /** Who gets in, and how platforms' requests are judged (A9, A10, Q1, H8). */
 export const intakeMutations = [
   ...changesOf('channels/telegram/receive-webhook.ts', 'channels/telegram-webhook.test.ts', [
-    [
-      'a webhook takes any secret',
-      "!sameSecret(request.headers['x-telegram-bot-api-secret-token'], secret)",
-      'false',
-    ],
-    [
-      'no secret is the secret',
-      "if (typeof given !== 'string') return false;",
-      "if (typeof given !== 'string') return true;",
-    ],
+    ['a webhook takes any secret', 'secretToken: secret, ', ''],
     ['a body of any size is read', 'if (size > largestBody) return undefined;', ''],
     ['any path is the webhook', 'asked?.pathname !== path', 'false'],
-    ['an update is taken before it is stored', 'await updates.take(update);', 'void updates.take(update);'],
+    [
+      'an update is taken before it is stored',
+      'await answerUpdate(request, response);',
+      'void answerUpdate(request, response);',
+    ],
   ]),
   ...changesOf('channels/telegram/poll-updates.ts', 'channels/telegram-polling.test.ts', [
     [
@@ -50,7 +45,7 @@ export const intakeMutations = [
       { only: 'H3 a webhook that was set before' },
     ],
   ]),
-  ...changesOf('channels/telegram/take-updates.ts', 'channels/telegram-take-updates.test.ts', [
+  ...changesOf('channels/telegram/listen.ts', 'channels/telegram-listen.test.ts', [
     [
       'a message is told as taken before it is stored',
       'return onEvent({ ...event, message,',
@@ -63,7 +58,7 @@ export const intakeMutations = [
     ],
     [
       'a poisonous update blocks those behind it',
-      "    log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');",
+      "      log.error({ update, err: error }, 'Telegram update could not be read: skipped');",
       '      throw error;',
     ],
   ]),

@@ -1,16 +1,18 @@
 import { fixed } from '../../core/texts/say.ts';
+import type { Bot } from 'grammy';
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
 import { createRateLimiter, type RateLimitRule, type Reserve } from '../rate-limiter.ts';
 import { albumOf, createFetchFile, largestFile } from './files.ts';
 import { captionFits, telegramFits } from './from-markdown.ts';
+import { listen } from './listen.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
 import { createSendPart } from './send-part.ts';
 import { createSetMenus, namesOf } from './set-menus.ts';
 import { createShowStatus } from './show-status.ts';
-import { createTakeUpdates } from './take-updates.ts';
 import {
   createTelegramApi,
+  createTelegramBot,
   longestUploadSeconds,
   saidBy,
   TelegramFault,
@@ -53,7 +55,8 @@ export type TelegramDeps = Readonly<{
 /** With an acknowledgement of our own, so that no update is lost (H1, H3, Q1). */
 export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): Channel {
   const { log, clock, reserve } = deps;
-  const api = createTelegramApi(settings);
+  const bot = createTelegramBot(settings);
+  const api = bot.api.raw;
   const uploads = createTelegramApi({ ...settings, timeoutSeconds: longestUploadSeconds });
   const shared = reserve && { name: 'telegram', reserve };
   const pace = createRateLimiter(settings.paced ? telegramPace : [], clock, shared);
@@ -61,7 +64,7 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
   let commands: ReadonlySet<string> | undefined;
-  const connection = createConnection(settings, deps, { api, commands: () => commands });
+  const connection = createConnection(settings, deps, { bot, commands: () => commands });
 
   return {
     name: 'telegram',
@@ -99,36 +102,36 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
 function createConnection(
   settings: TelegramSettings,
   deps: TelegramDeps,
-  { api, commands }: Readonly<{ api: TelegramApi; commands: () => ReadonlySet<string> | undefined }>,
+  { bot, commands }: Readonly<{ bot: Bot; commands: () => ReadonlySet<string> | undefined }>,
 ): Pick<Channel, 'start' | 'stop' | 'directLink'> {
   const { log, clock } = deps;
   const stopping = new AbortController();
   const waiting = { clock, log, signal: stopping.signal };
-  let me: UserFromGetMe | undefined;
+  const api = bot.api.raw;
   let intake: Intake | undefined;
 
   return {
     async start(onEvent) {
       webhookOf(settings);
-      const self = await connect(api, waiting);
-      me = self;
-      const updates = createTakeUpdates({
-        me: () => ({ id: self.id, username: self.username, commands: commands() }),
+      const me = await connect(api, waiting);
+      bot.botInfo = me;
+      const { foresee } = listen(bot, {
+        commands,
         onEvent,
         stored: (message) => react(message, settings.reaction, { api, log }),
         pressed: (press, words) => answerPress(press, words, { api, log }),
         log,
       });
-      const lead = (until: AbortSignal) => deps.lead(`telegram:${self.id} updates`, until);
-      intake = await openIntake(settings, { api, updates, lead, ...waiting });
-      if (!self.can_read_all_group_messages) await tellPrivacy(onEvent, log);
-      log.info({ bot: self.username, mode: settings.mode }, 'Telegram is connected');
+      const lead = (until: AbortSignal) => deps.lead(`telegram:${me.id} updates`, until);
+      intake = await openIntake(settings, { bot, foresee, lead, ...waiting });
+      if (!me.can_read_all_group_messages) await tellPrivacy(onEvent, log);
+      log.info({ bot: me.username, mode: settings.mode }, 'Telegram is connected');
     },
     async stop() {
       stopping.abort();
       await intake?.stop();
     },
-    directLink: (skill) => me && directLink(me.username, skill),
+    directLink: (skill) => (bot.isInited() ? directLink(bot.botInfo.username, skill) : undefined),
   };
 }
 
@@ -139,14 +142,14 @@ async function openIntake(
   settings: TelegramSettings,
   deps: Parameters<typeof pollUpdates>[0] & Waiting,
 ): Promise<Intake> {
-  const { api, updates, log } = deps;
+  const { bot, log } = deps;
   const webhook = webhookOf(settings);
   if (webhook === undefined) return pollUpdates(deps);
   const { url, secret, listen } = webhook;
-  const receiver = await receiveWebhook({ listen, path: new URL(url).pathname, secret, updates, log });
+  const receiver = await receiveWebhook({ bot, listen, path: new URL(url).pathname, secret, log });
   try {
     const wanted = { url, secret_token: secret, allowed_updates: wantedUpdates };
-    await untilReached(() => api.setWebhook(wanted), deps);
+    await untilReached(() => bot.api.raw.setWebhook(wanted), deps);
   } catch (error) {
     await receiver.stop();
     throw refusedWebhook(url, error);

@@ -1,4 +1,4 @@
-import type { Update } from 'grammy/types';
+import type { Message as TelegramMessage } from 'grammy/types';
 import type { Join } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
@@ -16,10 +16,8 @@ const pieceGapMs = 2000;
 
 const splitHoldMs = 1500;
 
-export function albumOf({ message, channel_post: post }: Update): string | undefined {
-  const said = message ?? post;
-  const group = said?.media_group_id;
-  return group === undefined ? undefined : `telegram:${said?.chat.id}:album:${group}`;
+export function albumOf({ media_group_id: group, chat }: TelegramMessage): string | undefined {
+  return group === undefined ? undefined : `telegram:${chat.id}:album:${group}`;
 }
 
 /** How an album, or a text that the client may have cut, is put together (H3). */

@@ -1,9 +1,10 @@
+import { Context, type Bot } from 'grammy';
 import type { Update } from 'grammy/types';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createTroubleLog, type TroubleLog } from '../trouble-log.ts';
-import type { TakeUpdates } from './take-updates.ts';
-import { TelegramFault, type TelegramApi } from './telegram-api.ts';
+import type { Listening } from './listen.ts';
+import { TelegramFault, thrownBy, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
 /** How long Telegram keeps an idle poll open. */
@@ -28,8 +29,8 @@ export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }>
 }
 
 type PollDeps = Readonly<{
-  api: TelegramApi;
-  updates: TakeUpdates;
+  bot: Bot;
+  foresee: Listening['foresee'];
   /** Resolves when this process polls; the signal: no longer. */
   lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;
@@ -64,7 +65,8 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
 
 /** Unacknowledged updates go to the next poller. */
 async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): Promise<void> {
-  const { api, trouble, clock, log } = poller;
+  const { bot, trouble, clock, log } = poller;
+  const api = bot.api.raw;
   let isOurs = false;
   // Ids may restart lower after a quiet week: an answer confirms the offset.
   let offset: number | undefined;
@@ -98,19 +100,19 @@ async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): 
 
 /** Chats side by side. After the first that was not stored, all come again. */
 async function takeAll(
-  { updates, log }: Poller,
+  { bot, foresee, log }: Poller,
   batch: readonly Update[],
   offset: number | undefined,
   signal: AbortSignal,
 ): Promise<Readonly<{ next: number | undefined; failed: boolean }>> {
-  updates.foresee(batch);
+  foresee(batch);
   const chats = new Map<string, Promise<void>>();
   const taken = batch.map((update) => {
-    const chat = chatOf(update);
+    const chat = String(new Context(update, bot.api, bot.botInfo).chatId ?? '');
     const before = chats.get(chat) ?? Promise.resolve();
     const one = before.then(() => {
       signal.throwIfAborted();
-      return updates.take(update);
+      return bot.handleUpdate(update);
     });
     chats.set(chat, one);
     return one;
@@ -121,7 +123,7 @@ async function takeAll(
     if (outcome.status === 'fulfilled') next = id + 1;
     else {
       if (signal.aborted) return { next, failed: false };
-      const err: unknown = outcome.reason;
+      const err = thrownBy(outcome.reason);
       log.error({ update: id, err }, 'an update could not be stored; it is asked for again');
       return { next, failed: true };
     }
@@ -155,15 +157,4 @@ async function confirm(api: TelegramApi, offset: number, log: Log): Promise<void
 
 function backOff(failures: number): number {
   return Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
-}
-
-function chatOf(update: Update): string {
-  const said: Readonly<{ chat?: Readonly<{ id: number }> }> | undefined =
-    update.message ??
-    update.edited_message ??
-    update.channel_post ??
-    update.edited_channel_post ??
-    update.callback_query?.message ??
-    update.my_chat_member;
-  return String(said?.chat?.id ?? '');
 }

@@ -1,5 +1,5 @@
 import type { Agent as HttpAgent } from 'node:http';
-import { Api, type RawApi } from 'grammy';
+import { Api, Bot, BotError, type ApiClientOptions, type RawApi, type Transformer } from 'grammy';
 import { proxiesOf, proxyForUrl } from '../../lib/net/proxy-for.ts';
 
 /** Safe to log: no token (S3), no content. `unknown`: perhaps carried out. */
@@ -46,22 +46,32 @@ export const longestUploadSeconds = 600;
 /** No byte of the request left. */
 const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-export function createTelegramApi({
-  token,
-  apiRoot,
-  timeoutSeconds = longestCallSeconds,
-}: {
-  token: string;
-  apiRoot?: string;
-  timeoutSeconds?: number;
-}): TelegramApi {
-  const api = new Api(token, {
+type ApiSettings = Readonly<{ token: string; apiRoot?: string; timeoutSeconds?: number }>;
+
+/** Its `api` rejects like TelegramApi. */
+export function createTelegramBot(settings: ApiSettings): Bot {
+  const bot = new Bot(settings.token, { client: clientOptions(settings) });
+  bot.api.config.use(faultsOf(settings.token));
+  return bot;
+}
+
+export function createTelegramApi(settings: ApiSettings): TelegramApi {
+  const api = new Api(settings.token, clientOptions(settings));
+  api.config.use(faultsOf(settings.token));
+  return api.raw;
+}
+
+function clientOptions({ apiRoot, timeoutSeconds = longestCallSeconds }: ApiSettings): ApiClientOptions {
+  return {
     timeoutSeconds,
     apiRoot: apiRoot?.replace(/\/+$/, ''),
     // Its own agents know no proxy.
     baseFetchConfig: { agent: agentFor(apiRoot ?? 'https://api.telegram.org') },
-  });
-  api.config.use(async (call, method, payload, signal) => {
+  };
+}
+
+function faultsOf(token: string): Transformer {
+  return async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal).catch((error: unknown) => {
       throw networkFault(method, error, token);
     });
@@ -76,8 +86,12 @@ export function createTelegramApi({
       movedTo:
         parameters?.migrate_to_chat_id === undefined ? undefined : String(parameters.migrate_to_chat_id),
     });
-  });
-  return api.raw;
+  };
+}
+
+/** What a listener threw. grammY's own error holds the token. */
+export function thrownBy(error: unknown): unknown {
+  return error instanceof BotError ? error.error : error;
 }
 
 /** Node's agents go by the proxies that they are given, or directly. */

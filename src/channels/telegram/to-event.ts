@@ -1,10 +1,4 @@
-import type {
-  CallbackQuery,
-  ChatMember,
-  ChatMemberUpdated,
-  Message as TelegramMessage,
-  Update,
-} from 'grammy/types';
+import type { CallbackQuery, ChatMember, ChatMemberUpdated, Message as TelegramMessage } from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
 import { albumOf, joinOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
@@ -19,44 +13,32 @@ export const wantedUpdates = [
   'my_chat_member',
 ] as const;
 
-/** Pure; throws only on shapes that Telegram never sends. */
-export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
-  const said = update.message ?? update.channel_post;
-  if (said !== undefined) return fromMessage(said, albumOf(update), me);
-  const edited = update.edited_message ?? update.edited_channel_post;
-  if (edited !== undefined) {
-    const read = toMessage(edited, me);
-    const at = edited.edit_date === undefined ? {} : { at: String(edited.edit_date) };
-    return 'ignored' in read ? read : { event: { type: 'edited', message: read.message, ...at } };
-  }
-  if (update.callback_query !== undefined) return fromPress(update.callback_query);
-  if (update.my_chat_member !== undefined) {
-    return fromStanding(update.my_chat_member);
-  }
-  const kind = Object.keys(update).find((key) => key !== 'update_id') ?? 'empty';
-  return { ignored: `${kind} updates are not for this bot` };
-}
+/** What a part of an update means, or why nothing. These functions throw only on shapes that Telegram never sends. */
+type Converted = Readonly<{ event: ChannelEvent }> | Ignored;
 
-function fromMessage(
-  said: TelegramMessage,
-  album: string | undefined,
-  me: Me,
-): Readonly<{ event: ChannelEvent }> | Ignored {
+export function toSaid(said: TelegramMessage, me: Me): Converted {
   const { migrate_to_chat_id: to, migrate_from_chat_id: from, chat } = said;
   if (to !== undefined) return moved(chat.id, to);
   if (from !== undefined) return moved(from, chat.id);
   const read = toMessage(said, me);
   if ('ignored' in read) return read;
   const { message } = read;
-  return { event: { type: 'message', message, join: joinOf(message, album) } };
+  return { event: { type: 'message', message, join: joinOf(message, albumOf(said)) } };
+}
+
+export function toEdited(edited: TelegramMessage, me: Me): Converted {
+  const read = toMessage(edited, me);
+  const at = edited.edit_date === undefined ? {} : { at: String(edited.edit_date) };
+  return 'ignored' in read ? read : { event: { type: 'edited', message: read.message, ...at } };
 }
 
 /** Both chats tell it (A6). */
-function moved(from: number, to: number): Readonly<{ event: ChannelEvent }> {
+function moved(from: number, to: number): Converted {
   return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
 }
 
-function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent }> | Ignored {
+/** The bot comes into a group, or goes. */
+export function toStanding(change: ChatMemberUpdated): Converted {
   const { chat, from, old_chat_member: before, new_chat_member: now } = change;
   const isIn = isThere(now);
   if (chat.type === 'private' || isIn === isThere(before))
@@ -73,7 +55,7 @@ function isThere(member: ChatMember): boolean {
   return member.status !== 'left' && member.status !== 'kicked';
 }
 
-function fromPress(query: CallbackQuery): Readonly<{ event: ChannelEvent }> | Ignored {
+export function toPress(query: CallbackQuery): Converted {
   const { message, data } = query;
   if (message === undefined) return { ignored: 'the button belongs to an inline message' };
   if (data === undefined) return { ignored: 'the button carries no action' };

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Update } from 'grammy/types';
 import { test } from 'node:test';
-import { createTakeUpdates } from '../../src/channels/telegram/take-updates.ts';
 import type { OnEvent } from '../../src/core/channel.ts';
-import { quietLog } from '../support/quiet-log.ts';
-import { ann, dm, me, said } from '../support/telegram-updates.ts';
+import { ann, dm, hearingBot, me, said } from '../support/telegram-updates.ts';
 
 const pressed = {
   update_id: 2,
@@ -25,14 +23,12 @@ const pressed = {
 
 function takeWith(onEvent: OnEvent) {
   const done: string[] = [];
-  const { take } = createTakeUpdates({
-    me: () => me,
+  const { take, log } = hearingBot({
     onEvent,
     stored: ({ text }) => void done.push(text),
     pressed: ({ action }) => void done.push(action),
-    log: quietLog(),
   });
-  return { take, done };
+  return { take, done, log };
 }
 
 test('Q1 an update counts as taken only when its event was, whatever it is', async () => {
@@ -62,4 +58,16 @@ test('H3 a message that waits and a press that was dealt with are told, after th
 test('Q1 an update that can not be read is taken: it must not block those behind it', async () => {
   const { take } = takeWith(() => assert.fail('there is no event'));
   await take({ update_id: 4, message: { message_id: 3, chat: null, text: 'x' } } as unknown as Update);
+});
+
+test('A9 H3 updates of a business account, of guests and of unknown kinds reach nobody, and the log names them', async () => {
+  const { take, log } = takeWith(() => assert.fail('there is no event'));
+  const { message } = said('x');
+  const updates = [{ business_message: message }, { guest_message: message }, { poll: { id: '1' } }, {}];
+  for (const update of updates) await take({ update_id: 5, ...update } as unknown as Update);
+  const reasons = log.lines.map(({ fields }) => fields['reason']);
+  assert.deepEqual(
+    reasons,
+    ['business_message', 'guest_message', 'poll', 'empty'].map((kind) => `unused update ${kind}`),
+  );
 });

@@ -1,0 +1,90 @@
+import type { Bot } from 'grammy';
+import type { Update, UserFromGetMe } from 'grammy/types';
+import { albumOf } from './join-parts.ts';
+import type { Me } from './message-parts.ts';
+import { toEdited, toPress, toSaid, toStanding } from './to-event.ts';
+import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
+import type { Message } from '../../core/message.ts';
+import type { Log } from '../../lib/log.ts';
+
+export type Listening = Readonly<{
+  /** Sees a whole batch before it is handled: a later piece of an album may address the bot (H3). */
+  foresee(updates: readonly Update[]): void;
+}>;
+
+/**
+ * Sends each kind of update to its place. `bot.handleUpdate` resolves once the update is stored, and rejects if it has to
+ * come again (Q1). It also resolves for updates that can't be read, so that they block no other.
+ */
+export function listen(
+  bot: Bot,
+  options: Readonly<{
+    /** Commands without `@bot`; undefined: not known yet. */
+    commands: () => ReadonlySet<string> | undefined;
+    onEvent: OnEvent;
+    stored: (message: Message) => void;
+    pressed: (press: Press, words?: string) => void;
+    log: Log;
+  }>,
+): Listening {
+  const { commands, onEvent, stored, pressed, log } = options;
+  let addressedAlbums: ReadonlySet<string | undefined> = new Set();
+
+  const asMe = ({ id, username }: UserFromGetMe): Me => ({ id, username, commands: commands() });
+  const read = (
+    { update_id: update, my_chat_member: standing }: Update,
+    convert: () => ReturnType<typeof toSaid>,
+  ): ChannelEvent | undefined => {
+    try {
+      const outcome = convert();
+      if ('event' in outcome) return outcome.event;
+      const level = standing === undefined ? 'debug' : 'info';
+      log[level]({ update, reason: outcome.ignored }, 'Telegram update ignored');
+    } catch (error) {
+      log.error({ update, err: error }, 'Telegram update could not be read: skipped');
+    }
+    return undefined;
+  };
+
+  bot.on(['message', 'channel_post'], async ({ update, msg, me }) => {
+    const event = read(update, () => toSaid(msg, asMe(me)));
+    if (event?.type !== 'message') return event && onEvent(event);
+    const addressed = event.message.addressed || addressedAlbums.has(albumOf(msg));
+    const message = { ...event.message, addressed };
+    return onEvent({ ...event, message, stored: () => stored(message) });
+  });
+  bot.on(['edited_message', 'edited_channel_post'], async ({ update, msg, me }) => {
+    const event = read(update, () => toEdited(msg, asMe(me)));
+    return event && onEvent(event);
+  });
+  bot.on('callback_query', async ({ update, callbackQuery }) => {
+    const event = read(update, () => toPress(callbackQuery));
+    if (event?.type !== 'press') return;
+    const told: { words?: string } = {};
+    await onEvent({ ...event, tell: (words) => void (told.words = words) });
+    pressed(event.press, told.words);
+  });
+  bot.on('my_chat_member', async ({ update, myChatMember }) => {
+    const event = read(update, () => toStanding(myChatMember));
+    return event && onEvent(event);
+  });
+  bot.use(({ update }) => {
+    const kind = Object.keys(update).find((key) => key !== 'update_id') ?? 'empty';
+    log.debug({ update: update.update_id, reason: `unused update ${kind}` }, 'Telegram update ignored');
+  });
+
+  return {
+    foresee(updates) {
+      const pieces = updates.flatMap((update) => {
+        const said = update.message ?? update.channel_post;
+        const album = said && albumOf(said);
+        return said === undefined || album === undefined ? [] : [{ update, said, album }];
+      });
+      const addressed = pieces.filter(({ update, said }) => {
+        const event = read(update, () => toSaid(said, asMe(bot.botInfo)));
+        return event?.type === 'message' && event.message.addressed;
+      });
+      addressedAlbums = new Set(addressed.map(({ album }) => album));
+    },
+  };
+}
