@@ -1,7 +1,7 @@
 import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
-import { systemZone } from '../core/local-time.ts';
+import { operatorZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
 import { createHooks, type Hooks } from '../hooks/receive-hook.ts';
 import { damageNotice, outageNotice } from '../operator/health/store-health.ts';
@@ -147,6 +147,7 @@ function operateOf(base: Base, features: Features, parts: BotParts): Bot['operat
     capabilities,
     files,
     inForce: createAccessInForce(base, parts),
+    zone: () => operatorZone(host.runtime().config),
     running: {
       readiness: health.readiness,
       answer: approvals.answer,
@@ -174,7 +175,7 @@ function startHealth({ host, chat }: Base, parts: BotParts): void {
       .tellOwners(key, words)
       .catch((error: unknown) => host.log.error({ err: error }, 'the owners could not be told'));
   parts.host.health.start(
-    (outage) => tell(outageNotice(outage, host.runtime().config.bot.timezone ?? systemZone())),
+    (outage) => tell(outageNotice(outage, operatorZone(host.runtime().config))),
     (damage) => tell(damageNotice(damage)),
   );
 }

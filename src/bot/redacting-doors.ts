@@ -125,8 +125,8 @@ export function cleanStore(store: Store, clean: Clean): Store {
         }),
     addWork: (addWork) => (work, refuse) =>
       addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
-    ...same('stop', 'keyed', 'files', 'usage', 'lead', 'reserve', 'countUse', 'prune', 'forget', 'backup'),
-    ...same('backlog', 'check', 'close'),
+    ...same('stop', 'keyed', 'files', 'usage', 'stats', 'lead', 'reserve', 'countUse', 'prune', 'forget'),
+    ...same('backup', 'backlog', 'check', 'close'),
   });
 }
 

@@ -1,11 +1,14 @@
 import { costOf } from '../limits/budgets.ts';
-import { addTokens, noTokens, type Tokens } from '../core/model.ts';
+import { localDay, operatorZone } from '../core/local-time.ts';
+import { type Tokens } from '../core/model.ts';
 import { csvLine } from '../lib/text/csv.ts';
-import type { UsageRow } from '../store/store.ts';
+import { printable } from '../lib/text/text.ts';
+import type { StatsRow } from '../store/store.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { print, printJson } from './console.ts';
+import { printList } from './print-list.ts';
 
 const dayMs = 86_400_000;
 
@@ -18,9 +21,11 @@ export async function stats({
   month,
 }: Shared & Readonly<{ days: number; month: string | undefined; csv: boolean | undefined }>): Promise<void> {
   const config = await openOperatorConfig(flag);
+  const zone = operatorZone(config);
+  const today = localDay(Date.now(), zone);
   const first =
     month === undefined
-      ? new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10)
+      ? new Date(Date.parse(today) - (days - 1) * dayMs).toISOString().slice(0, 10)
       : `${month}-01`;
   const rows = (await askBot(flag, 'stats', first))
     .filter(({ day }) => month === undefined || day.startsWith(month))
@@ -30,17 +35,21 @@ export async function stats({
   if (rows.length === 0)
     return print(`No model was used ${month === undefined ? `since ${first}` : `in ${month}`}.`);
   const parts = [
-    ['day', (row: UsageRow) => row.day],
-    ['skill', (row: UsageRow) => (row.skill === '' ? '(none)' : row.skill)],
-    ['person', (row: UsageRow) => row.sender],
-    ['model', (row: UsageRow) => row.model],
-  ] as const;
-  print(parts.map(([name, keyOf]) => table(name, rows, keyOf)).join('\n\n'));
+    table('day', rows, ({ day }) => day),
+    table('skill', rows, ({ skill }) => skill, ofRuns(zone)),
+    table('person', rows, ({ sender }) => sender),
+    table('model', rows, ({ model }) => model),
+  ];
+  for (const [n, lines] of parts.entries()) {
+    if (n > 0) print('');
+    printList(lines);
+  }
 }
 
 const columns = [
   ...['day', 'person', 'conversation', 'skill', 'model', 'requests'],
   ...['input', 'output', 'cache_read', 'cache_write', 'dollars'],
+  ...['runs', 'steps', 'failures', 'last_run'],
 ];
 
 /** In the order of `columns`; no dollars for a model without prices. */
@@ -50,39 +59,73 @@ function cells({ tokens, usd, ...row }: Priced): readonly string[] {
     ...[row.day, row.sender, row.conversation, row.skill, row.model],
     ...[row.requests, input, output, cacheRead, cacheWrite].map(String),
     usd?.toFixed(6) ?? '',
+    ...[row.runs, row.steps, row.failures].map(String),
+    row.lastRunAt === undefined ? '' : new Date(row.lastRunAt).toISOString(),
   ];
 }
 
-type Priced = UsageRow & Readonly<{ usd: number | undefined }>;
+type Priced = StatsRow & Readonly<{ usd: number | undefined }>;
+type Column = Readonly<{ heading: string; width: number; of(rows: readonly Priced[]): string }>;
+
+const requests = numbers('requests', 9, (row) => row.requests);
+const tokens = numbers('tokens', 14, (row) => total(row.tokens));
+const dollars: Column = {
+  ...{ heading: 'dollars', width: 9 },
+  of: (rows) =>
+    rows.some(({ usd }) => usd !== undefined) ? sum(rows, ({ usd }) => usd ?? 0).toFixed(2) : '-',
+};
+
+/** Before the tokens and dollars of a skill, in 80 columns with them. */
+function ofRuns(zone: string): readonly Column[] {
+  return [
+    numbers('runs', 6, (row) => row.runs),
+    numbers('steps', 7, (row) => row.steps),
+    numbers('failed', 7, ({ failures }) => failures),
+    { ...tokens, width: 13 },
+    { ...dollars, width: 8 },
+    { heading: 'last used', width: 11, of: (rows) => lastUsed(rows, zone) },
+  ];
+}
+
+/** Of what was stored before runs were counted, and of the main agent, the day is known. */
+function lastUsed(rows: readonly Priced[], zone: string): string {
+  const days = rows.map(({ day, lastRunAt }) => (lastRunAt === undefined ? day : localDay(lastRunAt, zone)));
+  return days.toSorted().at(-1) ?? '';
+}
+
+function numbers(heading: string, width: number, of: (row: Priced) => number): Column {
+  return {
+    ...{ heading, width },
+    of: (rows) => sum(rows, of).toLocaleString('en'),
+  };
+}
 
 /** Days in order, a month of them at most; of others the 20 used most. */
-function table(name: string, rows: readonly Priced[], keyOf: (row: UsageRow) => string): string {
-  const groups = [...Map.groupBy(rows, keyOf)].map(([key, of]) => ({
-    key,
-    requests: of.reduce((sum, { requests }) => sum + requests, 0),
-    tokens: total(of.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens)),
-    usd: of.some(({ usd }) => usd !== undefined)
-      ? of.reduce((sum, { usd }) => sum + (usd ?? 0), 0).toFixed(2)
-      : '-',
-  }));
+function table(
+  name: string,
+  rows: readonly Priced[],
+  keyOf: (row: Priced) => string,
+  shown: readonly Column[] = [requests, tokens, dollars],
+): readonly string[] {
+  const groups = [...Map.groupBy(rows, keyOf)];
+  const used = (of: readonly Priced[]): number => sum(of, (row) => total(row.tokens));
+  const runs = (of: readonly Priced[]): number => sum(of, (row) => row.runs);
   const most = name === 'day' ? 31 : 20;
-  if (name !== 'day') groups.sort((a, b) => b.tokens - a.tokens);
+  if (name !== 'day') groups.sort(([, a], [, b]) => used(b) - used(a) || runs(b) - runs(a));
+  const width = 79 - shown.reduce((sum, column) => sum + column.width + 1, 0);
+  const line = (first: string, cellOf: (column: Column) => string): string =>
+    [first.padEnd(Math.min(28, width)), ...shown.map((column) => cellOf(column).padStart(column.width))].join(
+      ' ',
+    );
   const lines = groups
     .slice(0, most)
-    .map(({ key, requests, tokens, usd }) =>
-      [
-        key.padEnd(28),
-        String(requests).padStart(9),
-        tokens.toLocaleString('en').padStart(14),
-        usd.padStart(9),
-      ].join(' '),
-    );
+    .map(([key, of]) => line(key === '' ? '(none)' : printable(key), (column) => column.of(of)));
   const more = groups.length > most ? [`and ${groups.length - most} more: --json has them all`] : [];
-  return [
-    [name.padEnd(28), 'requests'.padStart(9), 'tokens'.padStart(14), 'dollars'.padStart(9)].join(' '),
-    ...lines,
-    ...more,
-  ].join('\n');
+  return [line(name, ({ heading }) => heading), ...lines, ...more];
+}
+
+function sum(rows: readonly Priced[], of: (row: Priced) => number): number {
+  return rows.reduce((all, row) => all + of(row), 0);
 }
 
 function total({ input, output, cacheRead, cacheWrite }: Tokens): number {

@@ -33,7 +33,7 @@ import type { SettingsTalk } from '../settings/settings-talk.ts';
 import type { Why } from './why.ts';
 import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
-import { systemZone } from '../core/local-time.ts';
+import { operatorZone } from '../core/local-time.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
 export type Commands = Readonly<{
@@ -139,7 +139,7 @@ export function createCommands(deps: {
       text: describeTasks(await tasksHere(message, store.inbox), {
         asks: await store.asks.open(message.conversation),
         reader: message.sender,
-        zone: runtime().config.bot.timezone ?? systemZone(),
+        zone: operatorZone(runtime().config),
         known: new Set((await usable(message)).map(({ name }) => name)),
       }),
     }),

@@ -1,6 +1,6 @@
 import { decideSkill } from '../access/decide-skill.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
-import { systemZone } from '../core/local-time.ts';
+import { operatorZone } from '../core/local-time.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
@@ -127,7 +127,7 @@ async function tell(
   // Nothing to report is not sent (N6).
   if (how === 'quiet') return host.store.commit({ done: item.key });
   const say = sayIn(message.sender.language);
-  const zone = host.runtime().config.bot.timezone ?? systemZone();
+  const zone = operatorZone(host.runtime().config);
   const words =
     text === ''
       ? say`I couldn’t do this. Please word the task differently, or ask me what went wrong.`

@@ -13,7 +13,7 @@ import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { journalOf } from '../runs/tasks.ts';
 import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts';
-import { systemZone } from '../core/local-time.ts';
+import { operatorZone } from '../core/local-time.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
@@ -62,7 +62,7 @@ export function createOverview(options: {
   async function noticesFor({ language, timezone }: Message['sender']): Promise<readonly string[]> {
     const say = sayIn(language);
     const { config, redact } = runtime();
-    const zone = timezone ?? config.bot.timezone ?? systemZone();
+    const zone = timezone ?? operatorZone(config);
     const ofServers = (await servers()).flatMap(({ name, is, since, why = '', waiting }) => [
       ...(is === 'away'
         ? [say`The MCP server ${inlineCode(name)} is away since ${say.time(since, zone)}: ${inlineCode(why)}`]

@@ -141,7 +141,7 @@ type OpenTranscript = Readonly<{
 async function openTranscript(
   { message, transcript }: TurnRequest,
   context: TurnContext,
-  { store, log }: TurnMeans,
+  { store, zone, log }: TurnMeans,
 ): Promise<OpenTranscript> {
   const read = await store.transcripts.read(transcript);
   if (read.damaged > 0)
@@ -163,7 +163,7 @@ async function openTranscript(
     async append(entry, settles) {
       await store.commit({
         entries: [{ transcript, entry }],
-        usage: useOfEntry(entry, user),
+        usage: useOfEntry(entry, user, zone()),
         said: await context.memory?.said(entry, all),
         done: settles,
       });

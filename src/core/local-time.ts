@@ -11,6 +11,28 @@ export function systemZone(): string {
   return namedZone() ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
+/** Of the operator: `[bot] timezone`, or the machine's. Days of statistics and budgets are in it (U10). */
+export function operatorZone({ bot }: Readonly<{ bot: Readonly<{ timezone?: string }> }>): string {
+  return bot.timezone ?? systemZone();
+}
+
+/** `2026-01-02` */
+export function localDay(at: number, zone: string): string {
+  return localTime(at, zone).slice(0, 10);
+}
+
+/** Days of a change of the clocks are shorter or longer. */
+export function untilNextDay(at: number, zone: string): number {
+  const today = localDay(at, zone);
+  let [before, after] = [0, 26 * 3_600_000];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (localDay(at + middle, zone) === today) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
 export function isZone(zone: string): boolean {
   try {
     return timeIn(0, zone) !== '';

@@ -1,4 +1,5 @@
 import type { Config } from '../config/complete-config.ts';
+import { localDay, operatorZone } from '../core/local-time.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { Writer } from '../operator/access/access-decisions.ts';
 import { likelyType } from '../operator/access/question.ts';
@@ -13,7 +14,7 @@ const dayMs = 86_400_000;
 
 /** People and group chats that the config names, that were approved, or that used a model in the last 30 days. */
 export async function knownPlaces({ ask, config, now }: View): Promise<Known> {
-  const since = new Date(now - usageDays * dayMs).toISOString().slice(0, 10);
+  const since = localDay(now - usageDays * dayMs, operatorZone(config));
   const [pairs, usage] = await Promise.all([ask('pair list'), ask('stats', since)]);
   const people = new Map<string, KnownPerson>();
   const chats = new Map<string, KnownChat>();

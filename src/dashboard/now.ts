@@ -1,3 +1,4 @@
+import { localDay, operatorZone } from '../core/local-time.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 import type { Work } from '../operator/list-work.ts';
 import type { Status } from '../operator/status-of.ts';
@@ -100,8 +101,8 @@ function calls({ calls }: Work): Html {
   </ol>`;
 }
 
-async function conversations({ ask, now }: View): Promise<Html> {
-  const rows = await ask('stats', new Date(now).toISOString().slice(0, 10));
+async function conversations({ ask, config, now }: View): Promise<Html> {
+  const rows = await ask('stats', localDay(now, operatorZone(config)));
   const places = [...Map.groupBy(rows, ({ conversation }) => conversation)].map(([conversation, of]) => [
     cell(code(conversation)),
     cell([...new Set(of.map(({ sender }) => sender))].join(', ')),
@@ -109,5 +110,5 @@ async function conversations({ ask, now }: View): Promise<Html> {
     cell(of.reduce((sum, { requests }) => sum + requests, 0)),
   ]);
   const headings = ['Conversation', 'People', 'Skills', 'Model requests'];
-  return table('Conversations today', headings, places, 'No model was used today (UTC).');
+  return table('Conversations today', headings, places, 'No model was used today.');
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../config/complete-config.ts';
 import { pricesOf } from '../config/model-prices.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import { localDay, operatorZone, untilNextDay } from '../core/local-time.ts';
 import { resolveModel, type Tokens } from '../core/model.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Requester } from '../core/tool.ts';
@@ -52,7 +53,7 @@ export function createBudgets(options: {
 
   function sumsToday(mayBeStale: boolean): Promise<Sums> {
     const now = clock.now();
-    const day = dayOf(now);
+    const day = localDay(now, operatorZone(config()));
     if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
       read = { day, at: now, sums: store.usage({ day }).then(sumsOf) };
     return read.sums;
@@ -111,7 +112,7 @@ export function createBudgets(options: {
             ? say`${say.number(limits.usdPerDay, Number.isInteger(limits.usdPerDay) ? 0 : 2)} US dollars`
             : undefined;
       if (budget === undefined) continue;
-      const wait = waitText(untilMidnight(clock.now()), say);
+      const wait = waitText(untilNextDay(clock.now(), operatorZone(config())), say);
       return spentText(say, { whose, of: sum.split(' ', 1)[0] ?? '', budget, wait });
     }
     return undefined;
@@ -176,7 +177,11 @@ export function createBudgets(options: {
     },
     atOnce: (requester, skill) => (underWay) => tooManyAtOnce(scopesOf(requester, skill), underWay),
     async today(sender) {
-      return sumsOf(await store.usage({ day: dayOf(clock.now()), sender })).get('all') ?? nothing;
+      return (
+        sumsOf(await store.usage({ day: localDay(clock.now(), operatorZone(config())), sender })).get(
+          'all',
+        ) ?? nothing
+      );
     },
   };
 }
@@ -192,29 +197,20 @@ function hashed(key: string): string {
   return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
 }
 
-function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
-}
-
-function untilMidnight(now: number): number {
-  const day = 24 * hourMs;
-  return day - (now % day);
-}
-
 function spentText(
   say: Say,
   { whose, of, budget, wait }: Readonly<{ whose: string; of: string; budget: string; wait: string }>,
 ): string {
   switch (of) {
     case 'sender':
-      return say`Your budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+      return say`Your budget of ${budget} a day is used up. It resets ${wait}.`;
     case 'room':
-      return say`This chat’s budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+      return say`This chat’s budget of ${budget} a day is used up. It resets ${wait}.`;
     case 'all':
-      return say`My budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+      return say`My budget of ${budget} a day is used up. It resets ${wait}.`;
     // A model says it in its words.
     default:
-      return `${whose} budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+      return `${whose} budget of ${budget} a day is used up. It resets ${wait}.`;
   }
 }
 

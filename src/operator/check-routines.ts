@@ -1,7 +1,7 @@
 import type { Config } from '../config/complete-config.ts';
 import { conversationOf } from '../config/hook-sections.ts';
 import { formatKeyPath } from '../config/section.ts';
-import { systemZone } from '../core/local-time.ts';
+import { operatorZone } from '../core/local-time.ts';
 import { readWhen } from '../routines/read-when.ts';
 
 type Written = Config['routines'][number];
@@ -23,7 +23,7 @@ export function checkRoutines(config: Config) {
 }
 
 function wrongTime({ when, timezone }: Written, { bot }: Config): readonly Wrong[] {
-  const read = readWhen(when, { zone: timezone ?? bot.timezone ?? systemZone(), now: Date.now() });
+  const read = readWhen(when, { zone: timezone ?? operatorZone({ bot }), now: Date.now() });
   if (read.ok) return [];
   return [{ level: read.isPast === true ? 'warning' : 'error', key: 'when', message: read.problem }];
 }

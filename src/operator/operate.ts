@@ -17,6 +17,7 @@ import { createGroups } from '../conversations/intake/groups.ts';
 import { createThreadPartners } from '../conversations/threads.ts';
 import { terminalOwnerId, type AccessSettings } from '../core/access-settings.ts';
 import { OperatorError } from '../core/errors.ts';
+import { operatorZone } from '../core/local-time.ts';
 import { once } from '../lib/async/mutex.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -73,6 +74,7 @@ type OperateParts = Readonly<{
   capabilities: Pick<Capabilities, 'forget' | 'operations'>;
   files: Pick<KeptFiles, 'forget'>;
   inForce: OperateDeps['inForce'];
+  zone: OperateDeps['zone'];
   /** Absent while no bot runs. */
   running?: RunningParts;
 }>;
@@ -82,7 +84,7 @@ export function createOperate(
   parts: OperateParts,
   { isAlone = false }: Readonly<{ isAlone?: boolean }> = {},
 ): AnswerOperation {
-  const { host, people, access, rules, approvals, mcp, capabilities, files, inForce, running } = parts;
+  const { host, people, access, rules, approvals, mcp, capabilities, files, inForce, zone, running } = parts;
   const forget = createForgetSomebody({
     ...host,
     kept: { ...people, partners: createThreadPartners(host.store), rules, approvals, capabilities, files },
@@ -91,7 +93,7 @@ export function createOperate(
   });
   const { store, audit, clock } = host;
   const deps: OperateDeps = {
-    ...{ store, audit, clock, people, forget, approvals, rules, mcp, inForce, running },
+    ...{ store, audit, clock, people, forget, approvals, rules, mcp, inForce, zone, running },
     capabilities: capabilities.operations,
   };
   return operateOn(deps);
@@ -195,6 +197,7 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
       },
       files: createKeptFiles(await openFolders(config, store, log)),
       inForce: once(() => readAccess(config, createWrittenSkills(store), log)),
+      zone: () => operatorZone(config),
     },
     // On PostgreSQL another process may be running.
     { isAlone: url.startsWith('sqlite:') },

@@ -25,6 +25,7 @@ export type OperateDeps = Readonly<{
     | 'commit'
     | 'backup'
     | 'usage'
+    | 'stats'
     | 'asks'
     | 'transcripts'
     | 'routines'
@@ -46,6 +47,8 @@ export type OperateDeps = Readonly<{
   mcp: McpOperations;
   capabilities: CapabilityOperations;
   inForce(): Promise<AccessInForce>;
+  /** Of the operator (IANA). */
+  zone(): string;
   /** Absent while no bot runs. */
   running?: RunningParts;
   audit: Pick<Audit, 'record' | 'tail' | 'verify'>;

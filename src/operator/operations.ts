@@ -115,10 +115,8 @@ export const operations = {
       throw new OperatorError(`there is no note ${id} of the team: see \`${skilletHere()} memory team\``);
     return { removed: id };
   }),
-  /** Sums of this day (UTC) and of those after it. */
-  stats: reads(z.iso.date(), async (first, { store }) =>
-    (await store.usage({})).filter(({ day }) => day >= first),
-  ),
+  /** Sums of this day (of the operator’s zone) and of those after it. */
+  stats: reads(z.iso.date(), (first, { store }) => store.stats(first)),
 
   /** Messages and runs that are not finished (S8). */
   'work list': reads(none, (_, { store }) => listWork(store)),
@@ -161,7 +159,7 @@ export const operations = {
     return { revoked: true };
   }),
 
-  status: reads(none, (_, { store, mcp, running }) => statusOf(store, mcp, running)),
+  status: reads(none, (_, deps) => statusOf(deps)),
   ...routineOperations,
   tasks: reads(none, (_, { store }) => tasksOf(store)),
   'audit tail': reads(auditLines, async ({ lines, ...filter }, { audit }) => {

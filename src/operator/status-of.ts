@@ -1,4 +1,5 @@
 import { skilletVersion } from '../core/version.ts';
+import { localDay } from '../core/local-time.ts';
 import { shownIdLength } from '../core/message.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import { journalOf } from '../runs/tasks.ts';
@@ -6,9 +7,8 @@ import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Backlog, Store, UsageRow } from '../store/store.ts';
 import { serverStates, type ServerState } from '../mcp/server-state.ts';
-import type { McpOperations } from '../mcp/server-agreement.ts';
 import type { Readiness } from './health/open-metrics.ts';
-import type { RunningParts } from './operation.ts';
+import type { OperateDeps } from './operation.ts';
 
 /** One screen of how a bot is (L12). */
 export type Status = Readonly<{
@@ -41,11 +41,12 @@ export type TaskRow = Readonly<{
 
 type Reads = Pick<Store, 'inbox' | 'outbox' | 'asks' | 'routines' | 'backlog' | 'usage'>;
 
-export async function statusOf(
-  store: Reads,
-  mcp: Pick<McpOperations, 'list'>,
-  running: Pick<RunningParts, 'readiness' | 'plugins'> | undefined,
-): Promise<Status> {
+export async function statusOf({
+  store,
+  mcp,
+  running,
+  zone,
+}: Readonly<{ store: Reads } & Pick<OperateDeps, 'mcp' | 'running' | 'zone'>>): Promise<Status> {
   const items = await store.inbox.list('waiting');
   const asks = await openAsks(items, store);
   const pid = process.pid;
@@ -62,7 +63,7 @@ export async function statusOf(
     routines: await countRoutines(store),
     servers: serverStates(await mcp.list()),
     plugins: running?.plugins() ?? [],
-    today: await store.usage({ day: new Date().toISOString().slice(0, 10) }),
+    today: await store.usage({ day: localDay(Date.now(), zone()) }),
   };
 }
 

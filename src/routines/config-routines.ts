@@ -1,6 +1,6 @@
 import type { Config } from '../config/complete-config.ts';
 import { conversationOf } from '../config/hook-sections.ts';
-import { systemZone } from '../core/local-time.ts';
+import { operatorZone } from '../core/local-time.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Routine, RoutineDefinition } from '../store/routines.ts';
@@ -51,7 +51,7 @@ function define(
   { now, log }: Readonly<{ now: number; log: Log }>,
 ): RoutineDefinition | undefined {
   const { name, as, task, skill, catchUp } = written;
-  const timezone = written.timezone ?? bot.timezone ?? systemZone();
+  const timezone = written.timezone ?? operatorZone({ bot });
   const createdAt = before?.definition.createdAt ?? now;
   const problem = (why: string): undefined => {
     log.error({ routine: name }, `[[routines]] ${name} does not run: ${why}`);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Entry } from '../core/entry.ts';
+import { localDay } from '../core/local-time.ts';
 import type { Step, Store } from '../store/store.ts';
 
 /** Stable; names a run, its journal and its scratch folder. */
@@ -15,10 +16,10 @@ export function runJournal(parent: string, run: string): string {
 /** `skill` is empty for the main agent; `model` is an alias. */
 type User = Readonly<{ sender: string; conversation: string; skill: string; model: string }>;
 
-/** Stored in one step with its entry, so sums are exact (U10). */
-export function useOfEntry(entry: Entry, user: User): NonNullable<Step['usage']> {
+/** Stored in one step with its entry, so sums are exact (U10). `zone`: the operator's. */
+export function useOfEntry(entry: Entry, user: User, zone: string): NonNullable<Step['usage']> {
   if (entry.kind !== 'assistant' && entry.kind !== 'summary') return [];
-  return [{ ...user, day: new Date(entry.at).toISOString().slice(0, 10), tokens: entry.tokens }];
+  return [{ ...user, day: localDay(entry.at, zone), tokens: entry.tokens }];
 }
 
 export async function hasStarted(

@@ -6,7 +6,7 @@ import { stillWaiting } from '../agent/watch-silence.ts';
 import { filesSent } from '../agent/with-files.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
-import { localTime } from '../core/local-time.ts';
+import { localDay, localTime } from '../core/local-time.ts';
 import { noTokens, type Model, type Tokens } from '../core/model.ts';
 import type { Skill, SkillResult } from '../core/skill.ts';
 import { sayIn } from '../core/texts/say.ts';
@@ -21,7 +21,7 @@ import type { Questions } from './questions.ts';
 import { runPrompt } from './run-prompt.ts';
 import { runIdOf, runJournal, useOfEntry } from './run-journal.ts';
 import type { SkillRequest } from './use-skill.ts';
-import type { Store } from '../store/store.ts';
+import type { Step, Store } from '../store/store.ts';
 
 export type RunContext =
   | Readonly<{
@@ -105,10 +105,17 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
     const { scratch, deadline } = part ?? { scratch: id, deadline: createDeadline(clock) };
     const run = { id, transcript, deadline, chain, scratch, part };
     const input = { skill, request, context: { ...context, progress: steps.progress }, run };
+    const count = countsRun(input, began, deps);
     const granted = await createContext(input);
-    if (!granted.ok) return failedRun(granted.result.code, granted.result.text);
-    const ended = await loopOver(input, { granted, parent, began, steps }, deps);
-    const over = !isShuttingDown(context.signal) && ended.status !== 'needs_input';
+    if (!granted.ok) {
+      const failed = failedRun(granted.result.code, granted.result.text);
+      await store.commit({ runs: count('', failed) });
+      return failed;
+    }
+    const ended = await loopOver(input, { granted, parent, began, steps, count }, deps);
+    const continues = isShuttingDown(context.signal);
+    const over = !continues && ended.status !== 'needs_input';
+    if (!continues) await store.commit({ runs: count(granted.model.alias, ended) });
     if (over && part === undefined) await granted.clear();
     const { status, code, iterations, tokens, artifacts } = ended;
     const result: SkillResult = {
@@ -154,7 +161,8 @@ async function loopOver(
     parent,
     began,
     steps,
-  }: Readonly<{ granted: Granted; parent: string; began: number; steps: Steps }>,
+    count,
+  }: Readonly<{ granted: Granted; parent: string; began: number; steps: Steps; count: CountRun }>,
   { store, zone, clock, log }: RunSkillDeps,
 ): Promise<LoopResult> {
   const { requester } = context;
@@ -166,7 +174,7 @@ async function loopOver(
     model: granted.model.alias,
   };
   const append = (entry: Entry): Promise<void> =>
-    store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
+    store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user, zone()) });
   const prompt = runPrompt({
     skill,
     part: run.part !== undefined,
@@ -194,7 +202,7 @@ async function loopOver(
       marks: granted.sensitive ? skill.name : undefined,
       at: began,
     };
-    await append(first);
+    await store.commit({ entries: [{ transcript, entry: first }], runs: count(user.model) });
     entries.push(first);
   }
   if (run.part === undefined) deadline.start(granted.timeoutSeconds * 1_000);
@@ -214,6 +222,24 @@ async function loopOver(
   });
   if (run.part === undefined) deadline.end();
   return ended;
+}
+
+type CountRun = (model: string, ended?: Pick<SkillResult, 'status' | 'code' | 'iterations'>) => Step['runs'];
+
+/** A subagent is a part of its run. A stopped run has not failed (U10). */
+function countsRun(
+  { skill, context: { requester }, run }: RunInput,
+  began: number,
+  { zone, clock }: Pick<RunSkillDeps, 'zone' | 'clock'>,
+): CountRun {
+  if (run.part !== undefined) return () => [];
+  const { sender } = requester;
+  const of = { id: run.id, sender, conversation: conversationKey(requester.conversation), skill: skill.name };
+  const day = localDay(began, zone());
+  return (model, { status, code, iterations } = { status: 'running', iterations: 0 }) => {
+    const failed = status === 'error' && code !== 'CANCELLED';
+    return [{ ...of, day, model, steps: iterations, failed, at: clock.now() }];
+  };
 }
 
 function logEnd(

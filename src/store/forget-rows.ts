@@ -75,6 +75,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   const dropUsage = sql.statement(
     `DELETE FROM usage WHERE sender = ?1 AND day = (SELECT day FROM usage WHERE sender = ?1 ORDER BY day LIMIT 1)`,
   );
+  const dropRuns = sql.statement('DELETE FROM runs WHERE sender = ?1');
   const dropRoutines = sql.statement('DELETE FROM routines WHERE creator = ?1');
 
   const theirMemories = sql.statement('DELETE FROM memories WHERE author = ?1');
@@ -151,7 +152,7 @@ function createForgetRows(sql: Sql): ForgetRows {
       while ((await write(dropSaid(sender, limit))).changed === limit);
     },
     async removeUsage(sender) {
-      let removed = 0;
+      let removed = (await write(dropRuns(sender))).changed;
       for (;;) {
         const { changed } = await write(dropUsage(sender));
         removed += changed;

@@ -38,6 +38,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const usage = sql.statement(
     'DELETE FROM usage WHERE day = (SELECT day FROM usage WHERE day < ?1 ORDER BY day LIMIT 1)',
   );
+  const runs = oldest('runs', 'day', 'id');
   const quiet = sql.statement<Readonly<{ transcript: string }>>(
     'SELECT transcript FROM transcript_times WHERE last_at < ?1 ORDER BY last_at LIMIT 100',
   );
@@ -70,7 +71,9 @@ export function createPrune(sql: Sql): Store['prune'] {
     for (const { rows, keptMs } of stale) await inBatches(rows, now - keptMs);
     const before = Math.max(0, now - retentionMs);
     for (const rows of dead) await inBatches(rows, before);
-    await inBatches(usage, new Date(before).toISOString().slice(0, 10), 1);
+    const day = new Date(before).toISOString().slice(0, 10);
+    await inBatches(usage, day, 1);
+    await inBatches(runs, day);
     for (;;) {
       const found = await sql.read(quiet(before));
       if (found.length === 0) return;

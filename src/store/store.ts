@@ -25,6 +25,7 @@ export type Step = Readonly<{
   /** `lane`: the conversation's key, `~` and a name (U9). Known keys stay. */
   work?: readonly Work[];
   usage?: readonly Use[];
+  runs?: readonly RunRow[];
   /** For later search (K5). */
   said?: readonly Said[];
   done?: string;
@@ -81,6 +82,8 @@ export type Store = Readonly<{
   files(): StoredFiles | undefined;
   /** Of a day, or of all days kept. */
   usage(of: Readonly<{ day?: string; sender?: string }>): Promise<readonly UsageRow[]>;
+  /** Of this day and of those after it. */
+  stats(first: string): Promise<readonly StatsRow[]>;
   /**
    * Resolves when only this process may do `what` (polling Telegram); the signal aborts when it may no longer. A dead
    * holder is replaced within 30 s. Rejects with the reason of `until`.
@@ -168,7 +171,7 @@ export type Transcripts = Readonly<{
 
 export type Use = Omit<UsageRow, 'requests'>;
 
-/** Sums of tokens. `day`: UTC, `2026-11-22`. `skill`: empty for the main agent. */
+/** Sums of tokens. `day`: in the operator’s zone then, `2026-11-22`. `skill`: empty for the main agent. */
 export type UsageRow = Readonly<{
   day: string;
   sender: string;
@@ -178,3 +181,19 @@ export type UsageRow = Readonly<{
   requests: number;
   tokens: Tokens;
 }>;
+
+/** A run as far as it came. What is stored of the same `id` keeps its day and model. `failed`: it ended with an error. */
+export type RunRow = Readonly<
+  Pick<UsageRow, 'day' | 'sender' | 'conversation' | 'skill'> & {
+    id: string;
+    /** Empty if it failed before it had one. */
+    model: string;
+    steps: number;
+    failed: boolean;
+    at: number;
+  }
+>;
+
+/** What a model used, with the runs that began on that day. */
+export type StatsRow = UsageRow &
+  Readonly<{ runs: number; steps: number; failures: number; lastRunAt: number | undefined }>;

@@ -1,24 +1,54 @@
+import { noTokens } from '../core/model.ts';
 import { each, type Sql, type Steps } from './sql.ts';
-import type { Store, UsageRow, UseLimit } from './store.ts';
+import type { StatsRow, Store, UsageRow, UseLimit } from './store.ts';
 
-type Row = Omit<UsageRow, 'tokens'> &
+type Used = Omit<UsageRow, 'tokens'> &
   Readonly<{ input: number; output: number; cache_read: number; cache_write: number }>;
+type Ran = Omit<StatsRow, 'requests' | 'tokens'>;
 
-export function createUsage(sql: Sql): Store['usage'] {
-  const select = `SELECT day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write
+const key = 'day, sender, conversation, skill, model';
+
+export function createUsage(sql: Sql): Pick<Store, 'usage' | 'stats'> {
+  const used = `SELECT ${key}, requests, input, output, cache_read, cache_write
     FROM usage WHERE day >= ?1 AND day <= ?2`;
-  const order = 'ORDER BY day, sender, conversation, skill, model';
-  const ofDays = sql.statement<Row>(`${select} ${order}`);
-  const ofSender = sql.statement<Row>(`${select} AND sender = ?3 ${order}`);
-  return async ({ day, sender }) => {
-    // Every day is between "" and "9".
-    const days = [day ?? '', day ?? '9'] as const;
-    const rows = await sql.read(sender === undefined ? ofDays(...days) : ofSender(...days, sender));
-    return rows.map(({ input, output, cache_read, cache_write, ...row }) => ({
-      ...row,
-      tokens: { input, output, cacheRead: cache_read, cacheWrite: cache_write },
-    }));
+  const ofDays = sql.statement<Used>(`${used} ORDER BY ${key}`);
+  const ofSender = sql.statement<Used>(`${used} AND sender = ?3 ORDER BY ${key}`);
+  const whole = (sum: string): string => `CAST(${sum} AS bigint)`;
+  const ran = sql.statement<Ran>(
+    `SELECT ${key}, ${whole('COUNT(*)')} AS runs, ${whole('SUM(steps)')} AS steps,
+       ${whole('SUM(failed)')} AS failures, MAX(at) AS "lastRunAt" FROM runs WHERE day >= ?1 GROUP BY ${key}`,
+  );
+  return {
+    async usage({ day, sender }) {
+      const days = [day ?? '', day ?? lastDay] as const;
+      return (await sql.read(sender === undefined ? ofDays(...days) : ofSender(...days, sender))).map(
+        toUsage,
+      );
+    },
+    async stats(first) {
+      const [uses, runs] = await Promise.all([sql.read(ofDays(first, lastDay)), sql.read(ran(first))]);
+      const none = { runs: 0, steps: 0, failures: 0, lastRunAt: undefined };
+      const rows = new Map<string, StatsRow>(uses.map((row) => [keyOf(row), { ...toUsage(row), ...none }]));
+      // A run may fail before it uses a model.
+      for (const row of runs)
+        rows.set(keyOf(row), { requests: 0, tokens: noTokens, ...rows.get(keyOf(row)), ...row });
+      return [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    },
   };
+}
+
+/** Of a run whose row is there: it counts once. */
+export const againRun = 'DO UPDATE SET steps = excluded.steps, failed = excluded.failed, at = excluded.at';
+
+/** Every day is before it. */
+const lastDay = '9';
+
+function toUsage({ input, output, cache_read, cache_write, ...row }: Used): UsageRow {
+  return { ...row, tokens: { input, output, cacheRead: cache_read, cacheWrite: cache_write } };
+}
+
+function keyOf({ day, sender, conversation, skill, model }: Omit<UsageRow, 'requests' | 'tokens'>): string {
+  return JSON.stringify([day, sender, conversation, skill, model]);
 }
 
 export function createUses(sql: Sql): Store['countUse'] {

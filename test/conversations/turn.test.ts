@@ -301,6 +301,53 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
   assert.deepEqual(notes, ['once']);
 });
 
+test('U10 Q5 a run counts once in the statistics, with its steps and whether it failed, however often it is taken again', async () => {
+  // In UTC it is the day before.
+  const clock = createManualClock(Date.UTC(2026, 9, 31, 23, 30));
+  const store = await openStore('sqlite::memory:', { clock });
+  const broken = new ModelError('401', { sentence: 'The key is wrong.', passing: false });
+  const model = scriptedModel([new Error('the process dies here'), broken, broken, 'Done.', 'Done.']);
+  const absent: RunContext = { ok: false, result: { code: 'SKILL_UNAVAILABLE', text: 'bash is missing' } };
+  const grants = { ready: true };
+  const runSkill = createRunSkill({
+    zone: () => 'Europe/Zurich',
+    store,
+    questions: createQuestions({ store, clock }),
+    createContext: async () => (grants.ready ? grantOf(model, []) : absent),
+    costOf: () => undefined,
+    clock,
+    log: quietLog(),
+  });
+  const run = (toolUseId: string, signal = new AbortController().signal) => {
+    const request = { skill: 'noter', message: 'note it' };
+    return runSkill(makeSkill('noter'), request, { ...toolContext({ toolUseId }), signal }, 'telegram:42');
+  };
+  const counted = async () =>
+    (await store.stats('')).flatMap(({ day, model: alias, runs, steps, failures }) =>
+      runs > 0 ? [[day, alias, runs, steps, failures]] : [],
+    );
+  const day = '2026-11-01';
+  await assert.rejects(run('call_1'), /dies here/);
+  assert.deepEqual(await counted(), [[day, 'default', 1, 0, 0]]);
+  await run('call_1');
+  assert.deepEqual(await counted(), [[day, 'default', 1, 0, 1]], 'a fault of the model');
+  // As if the process had died before the result was stored: the run is asked for again.
+  await run('call_1');
+  assert.deepEqual(await counted(), [[day, 'default', 1, 0, 1]]);
+  assert.equal((await run('call_1')).status, 'ok');
+  await run('call_1');
+  assert.deepEqual(await counted(), [[day, 'default', 1, 1, 0]], 'it has not failed after all');
+  const stopped = AbortSignal.abort(new DOMException('stopped by a person', 'AbortError'));
+  assert.equal((await run('call_2', stopped)).code, 'CANCELLED');
+  assert.deepEqual(await counted(), [[day, 'default', 2, 1, 0]], 'what a person stops has not failed');
+  grants.ready = false;
+  await run('call_3');
+  assert.deepEqual(await counted(), [
+    [day, '', 1, 0, 1],
+    [day, 'default', 2, 1, 0],
+  ]);
+});
+
 test('U13 the line of a run says what it does and at which step, in the language of who asked', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });

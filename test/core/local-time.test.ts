@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { isZone, localTime, systemZone } from '../../src/core/local-time.ts';
+import { isZone, localDay, localTime, systemZone, untilNextDay } from '../../src/core/local-time.ts';
 
 const before = process.env['TZ'];
 
@@ -35,6 +35,20 @@ test('M8 a zone that may be none is asked of Intl', (t) => {
     format.mock.restore();
     assert.equal(found, new Intl.DateTimeFormat().resolvedOptions().timeZone);
   }
+});
+
+test('U10 a day begins and ends at midnight of its zone, also where the clocks change', () => {
+  const hours = (zone: string, at: number): number => untilNextDay(at, zone) / 3_600_000;
+  assert.equal(hours('Europe/Zurich', Date.UTC(2026, 9, 24, 22)), 25, 'summer time ends');
+  assert.equal(hours('Europe/Zurich', Date.UTC(2026, 2, 28, 23)), 23, 'summer time begins');
+  assert.equal(hours('UTC', Date.UTC(2026, 0, 1, 23, 30)), 0.5);
+  assert.equal(hours('Asia/Kathmandu', Date.UTC(2026, 0, 1, 18)), 0.25);
+  const border = Date.UTC(2026, 9, 31, 23);
+  assert.deepEqual(
+    [border - 1, border].map((at) => localDay(at, 'Europe/Zurich')),
+    ['2026-10-31', '2026-11-01'],
+  );
+  assert.equal(untilNextDay(border - 1, 'Europe/Zurich'), 1);
 });
 
 test('G2 what is no zone is known as such', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { get as request, type IncomingMessage } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { decideMessage } from '../../src/access/decide-message.ts';
+import { systemZone } from '../../src/core/local-time.ts';
 import { callSteps } from '../support/call-steps.ts';
 import { until } from '../support/until.ts';
 import { enter, openDashboard, type Visitor } from '../support/visit-dashboard.ts';
@@ -259,6 +260,18 @@ test('S8 U12 costs are charts and tables of the same sums', async (t) => {
   assert.match(wordsOf(body), new RegExp(`1 model requests, ${tokens} tokens, \\$0\\.\\d\\d`));
   assert.match(wordsOf(body), new RegExp(`telegram:${ann.id} ${tokens} 1 \\$0\\.`));
   assert.equal(body.match(/<rect/g)?.length, 7 + 7 + 4);
+  assert.ok(wordsOf(body).includes(`Days are those of ${systemZone()}.`));
+});
+
+test('S8 U10 the page of costs tells the runs of each skill, their steps, how many failed, and the last', async (t) => {
+  const { ann, ...set } = await startReporting(t, { toml: open });
+  ann.says('/report everything');
+  await ann.dm.nextMessage();
+  await set.bot.idle();
+  const { get } = await enter((await openDashboard(t, set)).newLink());
+  const shown = wordsOf((await get('/costs')).body);
+  assert.match(shown, /Skills Share Tokens Requests Dollars Runs Steps Failed Last run/);
+  assert.match(shown, / report [\d,]+ 2 \$[\d.]+ 1 2 0 \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
 });
 
 test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {

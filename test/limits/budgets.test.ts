@@ -14,14 +14,14 @@ function row(change: Partial<UsageRow>): UsageRow {
   return { day: '2026-11-22', ...where, requests: 1, tokens, ...change };
 }
 
-function budgetsOver(toml: string, rows: UsageRow[]) {
+function budgetsOver(toml: string, rows: UsageRow[], asked: unknown[] = []) {
   const parsed = parseConfig(toml, { env: {} });
   assert.ok(parsed.ok);
   const { config } = parsed;
   const time = { now: noon };
   const clock: Clock = { now: () => time.now, sleep: async () => undefined };
   const store = {
-    usage: async () => [...rows],
+    usage: async (of: unknown) => (asked.push(of), [...rows]),
     countUse: async () => undefined,
     inbox: { beside: async () => [] },
   };
@@ -66,6 +66,18 @@ test('U10 a person’s, a skill’s and the whole budget count what is theirs, 0
   assert.equal(await run('.skill', 201), undefined);
   assert.match((await run('.global', 300)) ?? '', /^My budget/);
   assert.equal(await run('.global', 301), undefined);
+});
+
+test('U10 a day’s budget is that of the operator’s zone, also where the clocks change', async () => {
+  const asked: unknown[] = [];
+  const limit = '[limits]\ntokens_per_day = 100\n[bot]\ntimezone = "Europe/Zurich"';
+  const { budgets, time } = budgetsOver(limit, [row({})], asked);
+  const ada = from('slack:U1', 'C1');
+  // 00:30 in Zurich, on the day that has 25 hours.
+  time.now = Date.UTC(2026, 9, 24, 22, 30);
+  assert.match((await budgets.ofMessage(ada)) ?? '', /a day is used up\. It resets in 24 h 30 min\.$/);
+  await budgets.today('slack:U1');
+  assert.deepEqual(asked, [{ day: '2026-10-25' }, { day: '2026-10-25', sender: 'slack:U1' }]);
 });
 
 test('U10 messages may be judged by sums a second old, runs by the sums as they are', async () => {

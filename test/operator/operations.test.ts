@@ -69,6 +69,7 @@ async function operateHere(t: TestContext, folder: string, isRunning = true): Pr
       },
     },
     files: { forget: async () => 0 },
+    zone: () => 'UTC',
     inForce: async () => ({
       ...{ config, access: access(), rules: skillRules(config), registry: createRegistry([]) },
     }),

@@ -35,6 +35,7 @@ const recorded: readonly string[] = [
   'a6a09ee87865ec4e',
   '46a88219e3e59394',
   '83bb1a7dd66f97c8',
+  '2415b2b24574cde1',
 ];
 /** Steps before this were made before versions shared a database. */
 const firstShared = 9;

@@ -180,4 +180,39 @@ export function asksContract(storeTest: StoreTest): void {
     );
     assert.equal((await store.usage({})).length, 3);
   });
+
+  storeTest('U10 Q5 a run counts once, as far as it came last, and stays on its day', async (store) => {
+    const of = { sender: 'slack:U1', conversation: 'slack:C1', skill: 'dice', model: 'm' };
+    const tokens = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };
+    const run = (id: string, steps: number, failed: boolean, at: number) => ({
+      ...{ ...of, id, day: at > 50 ? '2026-11-23' : '2026-11-22', steps, failed, at },
+    });
+    const entry = { kind: 'notice', text: 'a step', at: 1 } as const;
+    await store.commit({
+      entries: [{ transcript: 'slack:C1#run:a', entry }],
+      runs: [run('a', 0, false, 10)],
+    });
+    await store.commit({ usage: [{ ...of, day: '2026-11-22', tokens }] });
+    await store.commit({ runs: [run('a', 3, true, 20), run('b', 2, false, 15)] });
+    await store.commit({ runs: [run('a', 4, false, 90)] });
+    await store.commit({ runs: [{ ...run('c', 0, true, 5), model: '' }] });
+    equalData(await store.stats('2026-11-22'), [
+      {
+        ...{ ...of, model: '', day: '2026-11-22', requests: 0 },
+        tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+        ...{ runs: 1, steps: 0, failures: 1, lastRunAt: 5 },
+      },
+      {
+        ...{ ...of, day: '2026-11-22', requests: 1, tokens },
+        ...{ runs: 2, steps: 6, failures: 0, lastRunAt: 90 },
+      },
+    ]);
+    await store.commit({ usage: [{ ...of, skill: '', day: '2026-11-23', tokens }] });
+    equalData(await store.stats('2026-11-23'), [
+      {
+        ...{ ...of, skill: '', day: '2026-11-23', requests: 1, tokens },
+        ...{ runs: 0, steps: 0, failures: 0, lastRunAt: undefined },
+      },
+    ]);
+  });
 }

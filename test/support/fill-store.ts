@@ -32,6 +32,19 @@ export async function fillStore(store: Store): Promise<void> {
         tokens: { input: 5_000_000_000, output: 2, cacheRead: 3, cacheWrite: 4 },
       },
     ],
+    runs: [
+      {
+        ...{
+          id: 'run',
+          day: '2026-11-28',
+          sender: ada,
+          conversation: 'telegram/42',
+          skill: 'dice',
+          model: 'm',
+        },
+        ...{ steps: 3, failed: true, at: now },
+      },
+    ],
     said: Array.from({ length: 70 }, (_, n) => ({
       ...({
         holder: 'person telegram:42',

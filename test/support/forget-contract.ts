@@ -305,6 +305,9 @@ export function forgetContract(storeTest: StoreTest): void {
       });
       await store.commit({
         usage: [use(ada.id, '2026-01-01'), use(ada.id, '2026-01-02'), use(bob.id, '2026-01-01')],
+        runs: [ada.id, bob.id].map((sender) => ({
+          ...{ ...use(sender, '2026-01-01'), id: sender, steps: 1, failed: false, at: 1 },
+        })),
       });
       const ask = (id: string, requester: string) =>
         store.asks.add({
@@ -327,10 +330,10 @@ export function forgetContract(storeTest: StoreTest): void {
       await seen.set('telegram:421:7', true);
       await store.keyed('moved').set('to:telegram:42', 'x');
       const { usage, asks } = await store.forget(ada.id);
-      assert.deepEqual([usage, asks], [2, 2]);
+      assert.deepEqual([usage, asks], [3, 2]);
       assert.deepEqual(
-        (await store.usage({})).map(({ sender }) => sender),
-        [bob.id],
+        (await store.stats('2026-01-01')).map(({ sender, runs }) => [sender, runs]),
+        [[bob.id, 1]],
       );
       assert.deepEqual(
         [(await store.asks.find('a'))?.id, (await store.asks.find('b'))?.id],

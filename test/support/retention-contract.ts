@@ -100,6 +100,9 @@ export function retentionContract(storeTest: StoreTest): void {
     const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
     await store.commit({
       usage: [92, 91, 90, 89, 0].map((days) => ({ ...use, day: dayOf(now - days * day) })),
+      runs: [91, 90].map((days) => ({
+        ...{ ...use, id: `r${days}`, day: dayOf(now - days * day), steps: 1, failed: false, at: 1 },
+      })),
     });
     await store.prune(now, retention);
     assert.deepEqual(
@@ -114,6 +117,10 @@ export function retentionContract(storeTest: StoreTest): void {
       (await store.usage({})).map((row) => row.day),
       [dayOf(now - 90 * day), dayOf(now - 89 * day), dayOf(now)],
       'the day at the border stays whole',
+    );
+    assert.deepEqual(
+      (await store.stats('')).map(({ runs }) => runs),
+      [1, 0, 0],
     );
   });
 

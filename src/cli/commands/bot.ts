@@ -78,9 +78,9 @@ export const botCommands = [
   }),
   command({
     name: 'stats',
-    about: 'tokens and money by day, skill, person and model',
+    about: 'tokens and money by day, skill, person and model; runs of skills',
     options: {
-      days: option<number>('count', 'of so many days (UTC), today included', { read: count, preset: 7 }),
+      days: option<number>('count', 'of so many days, today included', { read: count, preset: 7 }),
       month: option<string | undefined>(
         'year-month',
         'of this month, such as 2026-10, whatever --days says',

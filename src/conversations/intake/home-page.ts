@@ -3,7 +3,7 @@ import type { Pairing } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import type { ChannelEvent, Home, HomeSection, Visit, WriteCommand } from '../../core/channel.ts';
-import { systemZone } from '../../core/local-time.ts';
+import { operatorZone } from '../../core/local-time.ts';
 import type { Message } from '../../core/message.ts';
 import type { Skill } from '../../core/skill.ts';
 import { sayIn } from '../../core/texts/say.ts';
@@ -88,7 +88,7 @@ async function pairings({ sender }: Visit, { users, pairing }: PageDeps): Promis
 
 async function runs({ sender }: Visit, { runtime, store }: PageDeps): Promise<Home> {
   const say = sayIn(sender.language);
-  const zone = runtime().config.bot.timezone ?? systemZone();
+  const zone = operatorZone(runtime().config);
   const shown = (await ownRuns(sender.id, store.inbox)).slice(0, mostRuns);
   return Promise.all(
     shown.map(async (item) => {

@@ -172,6 +172,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     // A hook that waits would keep its sender waiting, too.
     countUse: refuse,
     usage: refuse,
+    stats: refuse,
     reserve: refuse,
     forget: refuse,
     backup: refuse,

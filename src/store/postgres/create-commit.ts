@@ -12,17 +12,25 @@ import type { Step, Store } from '../store.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
 import { saidRow } from '../memories.ts';
+import { againRun } from '../usage.ts';
 import type { Statement } from '../sql.ts';
 
 const writing = `skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 const statement = `SELECT ${writing}`;
-/** What was said is written with its step, or not at all. */
-const withSaid = `WITH written AS MATERIALIZED (SELECT ${writing}), kept AS (
+/** What was said, and runs, are written with their step, or not at all. */
+const withMore = `WITH written AS MATERIALIZED (SELECT ${writing}), kept AS (
     INSERT INTO skillet.said (holder, transcript, asker, said, words)
     SELECT new.holder, new.transcript, new.asker, new.said, array_to_tsvector(string_to_array(new.words, ' '))
     FROM written, unnest($30::integer[], $31::text[], $32::text[], $33::text[], $34::text[], $35::text[]) WITH ORDINALITY
       AS new (step, holder, transcript, asker, said, words, place)
-    WHERE written.held[new.step] ORDER BY new.place)
+    WHERE written.held[new.step] ORDER BY new.place),
+  ran AS (
+    INSERT INTO skillet.runs (id, day, sender, conversation, skill, model, steps, failed, at)
+    SELECT new.id, new.day, new.sender, new.conversation, new.skill, new.model, new.steps, new.failed, new.at
+    FROM written, unnest($36::integer[], $37::text[], $38::text[], $39::text[], $40::text[], $41::text[], $42::text[],
+      $43::integer[], $44::integer[], $45::bigint[])
+      AS new (step, id, day, sender, conversation, skill, model, steps, failed, at)
+    WHERE written.held[new.step] ORDER BY new.id ON CONFLICT (id) ${againRun})
   SELECT held FROM written`;
 
 const most = 100;
@@ -158,16 +166,27 @@ async function writeSteps(
   const said = steps.flatMap(({ step }, n) =>
     (step.said ?? []).map((one) => ({ ...saidRow(one), of: n + 1 })),
   );
-  const ofSaid = [
+  const runs = steps.flatMap(({ step }, n) => (step.runs ?? []).map((one) => ({ ...one, of: n + 1 })));
+  const more = [
     said.map(({ of }) => of),
     said.map(({ holder }) => holder),
     said.map(({ transcript }) => transcript),
     said.map(({ asker }) => asker),
     said.map((one) => one.said),
     said.map(({ holder, words }) => indexedWords(holder, words)),
+    runs.map(({ of }) => of),
+    runs.map(({ id }) => id),
+    runs.map(({ day }) => day),
+    runs.map(({ sender }) => sender),
+    runs.map(({ conversation }) => conversation),
+    runs.map(({ skill }) => skill),
+    runs.map(({ model }) => model),
+    runs.map((one) => one.steps),
+    runs.map(({ failed }) => Number(failed)),
+    runs.map(({ at }) => Math.trunc(at)),
   ];
-  const text = said.length > 0 ? withSaid : statement;
-  const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(text, [
+  const hasMore = said.length > 0 || runs.length > 0;
+  const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(hasMore ? withMore : statement, [
     durable,
     locks.map(String),
     steps[0]?.now ?? 0,
@@ -194,7 +213,7 @@ async function writeSteps(
     uses.map(({ tokens }) => tokens.output),
     uses.map(({ tokens }) => tokens.cacheRead),
     uses.map(({ tokens }) => tokens.cacheWrite),
-    ...(said.length > 0 ? ofSaid : []),
+    ...(hasMore ? more : []),
   ]);
   return steps.map((_, place) => (rows[0]?.held[place] === true ? undefined : lost));
 }

@@ -96,7 +96,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     stop,
     keyed: createKeyed(sql, log),
     files: () => files,
-    usage: createUsage(sql),
+    ...createUsage(sql),
     lead: leader.lead,
     reserve: createReserve(database),
     countUse: createUses(sql),

@@ -21,6 +21,23 @@ const newKinds = `
   -- Routines by calendar steps, whose words a routine is made of, and words of the bot that were passed on.
 `;
 
+/** Older processes write no rows here: their runs are not counted (U10). */
+const runsTable = `
+  CREATE TABLE skillet.runs (
+    id text COLLATE "C" PRIMARY KEY,
+    day text NOT NULL COLLATE "C",
+    sender text NOT NULL COLLATE "C",
+    conversation text NOT NULL COLLATE "C",
+    skill text NOT NULL COLLATE "C",
+    model text NOT NULL COLLATE "C",
+    steps integer NOT NULL,
+    failed integer NOT NULL,
+    at bigint NOT NULL
+  );
+  CREATE INDEX runs_day ON skillet.runs (day);
+  CREATE INDEX runs_sender ON skillet.runs (sender);
+`;
+
 /** One step a version. Never edit a released step; add one. A step only adds, or is among `removals` (Q15). */
 export const schema: readonly string[] = [
   baseTables,
@@ -34,6 +51,7 @@ export const schema: readonly string[] = [
   sharedVersions,
   fileTables,
   newKinds,
+  runsTable,
 ];
 
 /** By version: how many steps a process must know to live with that removal. */

@@ -4,9 +4,10 @@ import type { Said } from '../../core/memory.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
 import { saidRow } from '../memories.ts';
+import { againRun } from '../usage.ts';
 import { indexedWords } from './search-said.ts';
 import type { Statement, Steps } from '../sql.ts';
-import type { Store, Use } from '../store.ts';
+import type { RunRow, Store, Use } from '../store.ts';
 import type { Backing } from './create-embedded-store.ts';
 import type { createItems } from './create-items.ts';
 import type { createParts } from './create-parts.ts';
@@ -27,6 +28,7 @@ export function createCommit(
   const { items, parts, beside, move, toAnswer, toSend } = work;
   const append = createAppend(connection);
   const addUse = createAddUse(connection);
+  const addRun = createAddRun(connection);
   const addSaid = createAddSaid(connection);
   const known = sql.statement('SELECT 1 FROM inbox_keys WHERE key = ?1');
 
@@ -40,12 +42,13 @@ export function createCommit(
   }
 
   return {
-    async commit({ entries = [], outbox = [], work = [], usage = [], said = [], done }) {
+    async commit({ entries = [], outbox = [], work = [], usage = [], runs = [], said = [], done }) {
       const lane = await batch.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of outbox) parts.add(row);
         for (const { message, lane } of work) items.add(message, lane);
         for (const use of usage) addUse(use);
+        for (const run of runs) addRun(run);
         for (const one of said) addSaid(one);
         return done === undefined ? undefined : items.finish(done);
       });
@@ -105,5 +108,15 @@ function createAddUse(connection: Connection): (use: Use) => void {
   return ({ day, sender, conversation, skill, model, tokens }) => {
     const { input, output, cacheRead, cacheWrite } = tokens;
     insert.run(day, sender, conversation, skill, model, input, output, cacheRead, cacheWrite);
+  };
+}
+
+function createAddRun(connection: Connection): (run: RunRow) => void {
+  const insert = connection.prepare(
+    `INSERT INTO runs (id, day, sender, conversation, skill, model, steps, failed, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) ${againRun}`,
+  );
+  return ({ id, day, sender, conversation, skill, model, steps, failed, at }) => {
+    insert.run(id, day, sender, conversation, skill, model, steps, Number(failed), Math.trunc(at));
   };
 }

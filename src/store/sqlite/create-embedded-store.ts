@@ -77,7 +77,7 @@ export function createEmbeddedStore(
     stop,
     keyed,
     files: () => undefined,
-    usage: createUsage(sql),
+    ...createUsage(sql),
     async lead(what, until) {
       until.throwIfAborted();
       log.debug({ what }, 'this process owns the store and leads');

@@ -252,6 +252,19 @@ export const schema: readonly string[] = [
   WHEN old.seq <= (SELECT up_to FROM said_indexed WHERE one = 1) BEGIN
     INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
   END;`,
+  `CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    day TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    model TEXT NOT NULL,
+    steps INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX runs_day ON runs (day);
+  CREATE INDEX runs_sender ON runs (sender);`,
 ];
 
 /** One transaction for all steps; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
