@@ -17,6 +17,7 @@ import type { Operate } from '../operator/operations.ts';
 import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
+import type { LinkState } from '../mcp/create-lasting-link.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { Readiness } from '../operator/health/open-metrics.ts';
 import type { Tracing } from '../operator/tracing/tracing.ts';
@@ -70,6 +71,8 @@ export type Bot = Readonly<{
   /** Today. No model: empty. */
   spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
   operate: Operate;
+  /** MCP servers by name, without asking the store (L4). */
+  servers(): Readonly<Record<string, LinkState>>;
   /** `POST /hooks/NAME` (N7). */
   receiveHook: Hooks['receive'];
   users: Users;

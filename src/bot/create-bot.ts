@@ -91,6 +91,7 @@ export function createBot(parts: BotParts): Bot {
       await worker.idle();
       await delivery.idle();
     },
+    servers: mcp.states,
     toolsSeen: mcp.seen,
     async spent(sender, place) {
       const { models } = runtime();

@@ -209,7 +209,7 @@ export async function openBot(options: {
     names,
     async start() {
       try {
-        serving = health.serve(bot.redact, bot.receiveHook);
+        serving = health.serve(bot);
         await serving;
         await bot.start();
         // Before the first formatted answer.

@@ -1,5 +1,6 @@
 import { oneLine } from '../lib/text/text.ts';
 import { isOn, type ListedServer } from './server-agreement.ts';
+import type { LinkState } from './create-lasting-link.ts';
 
 /** How a server of `[mcp]` is (X7, L12). */
 export type ServerState = Readonly<{
@@ -23,11 +24,14 @@ export function serverStates(servers: readonly ListedServer[]): readonly ServerS
     if (state === undefined) return [];
     const on = tools.filter(isOn).length;
     const waiting = tools.filter((one) => one.seen !== undefined && !isOn(one)).length;
-    const of = { name, since: state.since, tools: on, waiting };
-    return state.is === 'lost'
-      ? { ...of, is: 'away', why: oneLine(state.why, whyLimit) }
-      : { ...of, is: state.is };
+    return { name, ...ofLink(state), tools: on, waiting };
   });
+}
+
+export function ofLink(state: LinkState): Pick<ServerState, 'is' | 'since' | 'why'> {
+  return state.is === 'lost'
+    ? { is: 'away', since: state.since, why: oneLine(state.why, whyLimit) }
+    : { is: state.is, since: state.since };
 }
 
 /** `notes: away since 5 min: the server refused …; 2 tools wait`. `ago` writes how long since; `command` shows the tools. */

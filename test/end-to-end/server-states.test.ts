@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import type { Status } from '../../src/operator/status-of.ts';
 import { listedTool, makeToolFile } from '../servers/mcp/tool-files.ts';
+import { freePort } from '../support/free-port.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { openRunningBot } from '../support/running-bot.ts';
 import { enter, openDashboard } from '../support/visit-dashboard.ts';
@@ -59,9 +60,10 @@ test('X7 L12 S8 a server that is away, one with a changed tool and a broken plug
   assert.match(page, /MCP servers and plugins[^]*tracker[^]*away[^]*it refuses the sign-in/);
 });
 
-test('X7 L2 L12 status, mcp list and doctor say of each server how it is and since when, with a bot and without', async (t) => {
+test('X7 L2 L4 L12 status, mcp list, doctor and /readyz say of each server how it is and since when, with a bot and without', async (t) => {
   const tools = await makeToolFile(t, { tools: [listedTool('echo')] });
   const home = await openCliHome(t);
+  const port = await freePort();
   const toml = `${owner}[mcp.notes]\n${tools.toml}${await signIn(t)}[[skills.sources]]\nrepo = "acme/skills"\n[[skills.sources]]\nurl = "git@git.example.com:a/b.git"\n`;
   await home.write('config.toml', toml);
   const before = (await home.run(['mcp', 'list'])).stdout;
@@ -69,13 +71,23 @@ test('X7 L2 L12 status, mcp list and doctor say of each server how it is and sin
     before,
     'notes  no bot runs, and it was never connected\ntracker  no bot runs, and it was never connected\n',
   );
-  const bot = await openRunningBot(t, home, toml);
+  const bot = await openRunningBot(t, home, `${toml}[server]\nlisten = "127.0.0.1:${port}"\n`);
   const states = async (): Promise<Status['servers']> =>
     (JSON.parse((await home.run(['status', '--json'])).stdout) as Status).servers;
   while ((await states()).some(({ is }) => is === 'connecting'));
   const screen = (await home.run(['status'])).stdout;
   assert.match(screen, /^mcp notes +connected since \d+ s, 1 tool$/m);
   assert.match(screen, /^mcp tracker +away since \d+ s, 0 tools: it refuses the sign-in/m);
+  const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+  assert.equal(ready.status, 200, 'the bot works without a server');
+  const { mcp } = (await ready.json()) as Readonly<{
+    mcp: Record<string, { state: string; reason?: string }>;
+  }>;
+  assert.deepEqual(
+    Object.entries(mcp).map(([name, { state }]) => [name, state]),
+    (await states()).map(({ name, is }) => [name, is]),
+  );
+  assert.match(mcp['tracker']?.reason ?? '', refused);
   const list = (await home.run(['mcp', 'list'])).stdout;
   assert.match(list, /^notes {2}connected since \d+ s$/m);
   assert.match(list, /^tracker {2}away since \d+ s: it refuses the sign-in/m);

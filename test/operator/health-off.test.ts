@@ -14,10 +14,10 @@ test('L4 B3 without [server] listen nothing listens and the library of metrics i
   const loaded = (): boolean => Object.keys(cache).some((file) => file.includes('prom-client'));
   const parts = { store, clock: createManualClock(), log: quietLog() };
   const off = await openHealth(parts);
-  assert.equal(await off.serve((text) => text), undefined);
+  assert.equal(await off.serve({ redact: (text) => text, servers: () => ({}) }), undefined);
   assert.equal(loaded(), false);
   const on = await openHealth({ ...parts, listen: '127.0.0.1:0' });
-  const server = await on.serve((text) => text);
+  const server = await on.serve({ redact: (text) => text, servers: () => ({}) });
   assert.match(server?.url ?? '', /^http:\/\/127\.0\.0\.1:\d+$/);
   await server?.close();
   assert.equal(loaded(), true);

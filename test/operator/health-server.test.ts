@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { openMetrics, createVitals, type Vitals } from '../../src/operator/health/open-metrics.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { serveHealth } from '../../src/operator/health/serve-health.ts';
 import type { StoreState } from '../../src/operator/health/store-health.ts';
 import type { Meter } from '../../src/core/meter.ts';
@@ -39,7 +40,12 @@ async function serve(t: TestContext, channels: readonly string[] = ['telegram'])
   const server = await serveHealth({
     listen: '127.0.0.1:0',
     requirements: vitals.requirements,
+    servers: () => ({
+      notes: { is: 'connected', since: clock.now() },
+      tracker: { is: 'lost', since: clock.now() - 7_000, why: 'it refuses\nhunter2-hunter2' },
+    }),
     metrics,
+    clock,
     redact: (text) => text.replaceAll('hunter2-hunter2', '[redacted]'),
     log,
   });
@@ -53,7 +59,7 @@ test('L4 /livez answers while the event loop turns', async (t) => {
   assert.deepEqual([answer.status, await answer.text()], [200, 'ok\n']);
 });
 
-test('L4 /readyz says of the store, each channel and the model how they are, and is 503 until all channels started', async (t) => {
+test('L4 X7 /readyz says of the store, each channel, the model and each MCP server how they are, and is 503 until all channels started', async (t) => {
   const { url, vitals, clock } = await serve(t, ['telegram', 'slack']);
   vitals.channel('telegram', 'started');
   const early = await fetch(`${url}/readyz`);
@@ -73,6 +79,10 @@ test('L4 /readyz says of the store, each channel and the model how they are, and
       slack: { state: 'started', lastEventSeconds: 90 },
     },
     model: { alias: 'fast', outcome: 'failed', ageSeconds: 90 },
+    mcp: {
+      notes: { state: 'connected', sinceSeconds: 0 },
+      tracker: { state: 'away', sinceSeconds: 7, reason: 'it refuses [redacted]' },
+    },
   });
 });
 
@@ -170,14 +180,30 @@ test('L4 an address that is taken, or not of this machine, is told with what to 
   };
   const log = quietLog();
   await assert.rejects(
-    serveHealth({ listen: `127.0.0.1:${port}`, requirements: readiness, metrics, redact, log }),
+    serveHealth({
+      listen: `127.0.0.1:${port}`,
+      requirements: readiness,
+      servers: () => ({}),
+      metrics,
+      redact,
+      clock: systemClock,
+      log,
+    }),
     {
       name: 'OperatorError',
       message: `health and metrics can't be served on 127.0.0.1:${port}: another program has that port. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
     },
   );
   await assert.rejects(
-    serveHealth({ listen: '192.0.2.1:9464', requirements: readiness, metrics, redact, log }),
+    serveHealth({
+      listen: '192.0.2.1:9464',
+      requirements: readiness,
+      servers: () => ({}),
+      metrics,
+      redact,
+      clock: systemClock,
+      log,
+    }),
     {
       name: 'OperatorError',
       message: /this machine has no such address/,

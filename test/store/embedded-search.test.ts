@@ -6,7 +6,8 @@ import { test, type TestContext } from 'node:test';
 import type { Said } from '../../src/core/memory.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openConnection } from '../../src/store/sqlite/open-connection.ts';
-import { migrate, schema } from '../../src/store/sqlite/schema.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { schema } from '../../src/store/sqlite/schema.ts';
 import { indexedWords } from '../../src/store/sqlite/search-said.ts';
 import type { Store } from '../../src/store/store.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { migrate, schema } from '../../src/store/sqlite/schema.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { schema } from '../../src/store/sqlite/schema.ts';
 import { openConnection } from '../../src/store/sqlite/open-connection.ts';
 
 test('Q10 a store of an older version is brought up to date with what it holds, once', () => {

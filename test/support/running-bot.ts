@@ -61,6 +61,7 @@ export async function openRunningBot(
     config,
     env: {},
     channels: (needs) => openChannels(config, needs),
+    ...(config.server.listen === undefined ? {} : { listen: config.server.listen }),
     log: quietLog(),
   });
   let closed: Promise<void> | undefined;

@@ -1,10 +1,9 @@
 import type { Channel } from '../../core/channel.ts';
 import { noMeter, type Meter } from '../../core/meter.ts';
 import type { Model } from '../../core/model.ts';
-import type { Hooks } from '../../hooks/receive-hook.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { HealthServer } from './serve-health.ts';
+import type { HealthOptions, HealthServer } from './serve-health.ts';
 import { createStoreHealth, type StoreHealth } from './store-health.ts';
 import { createVitals, type Readiness, type Vitals } from './open-metrics.ts';
 import { watchStore } from './watch-store.ts';
@@ -18,7 +17,7 @@ type Health = Readonly<{
   measureModel(model: Model): Model;
   readiness(): Readiness;
   /** Undefined without an address. Throws OperatorError. */
-  serve(redact: (text: string) => string, receiveHook?: Hooks['receive']): Promise<HealthServer | undefined>;
+  serve(of: Pick<HealthOptions, 'redact' | 'receiveHook' | 'servers'>): Promise<HealthServer | undefined>;
 }>;
 
 /** Without `listen` nothing is counted (L4). */
@@ -51,10 +50,11 @@ export async function openHealth(options: {
     watchChannel: (channel) => watchChannel(channel, vitals, ofStore),
     measureModel: (model) => measureModel(model, meter, vitals),
     readiness: vitals.requirements,
-    async serve(redact, receiveHook) {
+    async serve({ redact, receiveHook, servers }) {
       if (listen === undefined || metrics === undefined) return undefined;
       const { serveHealth } = await import('./serve-health.ts');
-      return serveHealth({ listen, requirements: vitals.requirements, metrics, receiveHook, redact, log });
+      const { requirements } = vitals;
+      return serveHealth({ listen, requirements, servers, metrics, receiveHook, redact, clock, log });
     },
   };
 }

@@ -2,9 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
 import type { HookAnswer, Hooks } from '../../hooks/receive-hook.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { serveHttp, type HttpServer } from '../../lib/net/serve-http.ts';
 import { hostAndPort } from '../../lib/text/text.ts';
+import type { LinkState } from '../../mcp/create-lasting-link.ts';
+import { ofLink } from '../../mcp/server-state.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
 import { defined } from '../../lib/json/json-values.ts';
 
@@ -16,16 +19,21 @@ const longestRequestMs = 5_000;
 const largestHead = 8 * 1024;
 const mostConnections = 64;
 
-/** `/livez`, `/readyz` (200 or 503) and `/metrics`, for GET and HEAD (L4, S4), and hooks (N7). Throws OperatorError if it can't listen. */
-export async function serveHealth(options: {
+export type HealthOptions = Readonly<{
   listen: string;
   requirements(): Readiness;
+  /** MCP servers. Without one the bot still answers, so none decides whether it is ready. */
+  servers(): Readonly<Record<string, LinkState>>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   receiveHook?: ReceiveHook | undefined;
   redact(text: string): string;
+  clock: Pick<Clock, 'now'>;
   log: Log;
-}): Promise<HealthServer> {
-  const { listen, requirements, metrics, receiveHook, redact, log } = options;
+}>;
+
+/** `/livez`, `/readyz` (200 or 503) and `/metrics`, for GET and HEAD (L4, S4), and hooks (N7). Throws OperatorError if it can't listen. */
+export async function serveHealth(options: HealthOptions): Promise<HealthServer> {
+  const { listen, requirements, servers, metrics, receiveHook, redact, clock, log } = options;
   const { host, port } = hostAndPort(listen);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
@@ -42,7 +50,7 @@ export async function serveHealth(options: {
     if (pathname === '/livez') return { status: 200, body: 'ok\n' };
     if (pathname === '/metrics')
       return { status: 200, body: redact(await metrics.text()), type: metrics.contentType };
-    const report = requirements();
+    const report = { ...requirements(), mcp: describeServers(servers(), clock.now()) };
     const body = redact(`${JSON.stringify(report, null, 2)}\n`);
     return { status: report.ready ? 200 : 503, body, type: 'application/json' };
   }
@@ -65,6 +73,15 @@ export async function serveHealth(options: {
   }
   log.info({ url }, 'health and metrics are served');
   return server;
+}
+
+function describeServers(servers: Readonly<Record<string, LinkState>>, now: number): object {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, link]) => {
+      const { is, since, why } = ofLink(link);
+      return [name, { state: is, sinceSeconds: Math.max(0, Math.round((now - since) / 1_000)), reason: why }];
+    }),
+  );
 }
 
 type Answer = Readonly<{

@@ -4,7 +4,8 @@ import { OperatorError } from '../../core/errors.ts';
 import type { StoreLook } from '../look-at-store.ts';
 import { lockOwner } from './lock-owner.ts';
 import { lostJournal } from './lost-journal.ts';
-import { schema, versionOf } from './schema.ts';
+import { versionOf } from './migrate.ts';
+import { schema } from './schema.ts';
 
 /** Reads a store's file. `mine`: no matter who owns it. */
 export function lookAtFile(file: string, namespace: string, mine: boolean): StoreLook {

@@ -9,7 +9,8 @@ import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
 import { createOnce, lockOwner } from './lock-owner.ts';
 import { lostJournal } from './lost-journal.ts';
-import { migrate, schema } from './schema.ts';
+import { migrate } from './migrate.ts';
+import { schema } from './schema.ts';
 import { openConnection, type Connection } from './open-connection.ts';
 
 type Opening = Readonly<{

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../core/errors.ts';
 import { makeFolders } from '../make-folders.ts';
 import { lockOwner } from './lock-owner.ts';
-import { schema, versionOf } from './schema.ts';
+import { versionOf } from './migrate.ts';
+import { schema } from './schema.ts';
 
 /**
  * Puts a whole backup in a store's place, in one step, and keeps what was there under another name. Throws OperatorError,

@@ -1,0 +1,47 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { Connection } from './open-connection.ts';
+
+/** "Skil" in the file's header: databases of other programs are never written. */
+const applicationId = 0x536b696c;
+
+/** One transaction for all steps; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
+export function migrate(connection: Connection, steps: readonly string[], file: string): void {
+  const version = versionOf(connection, steps, file);
+  // Checkpoints every 16 MB, not 4: each one syncs twice.
+  connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
+  if (version === steps.length) return;
+  connection.write('power', () => {
+    connection.exec(`PRAGMA application_id = ${applicationId}`);
+    for (const [done, step] of steps.entries())
+      if (done >= version) connection.exec(`${step}; PRAGMA user_version = ${done + 1};`);
+  });
+}
+
+/** What of a database only reads. */
+type Readable = Readonly<{ prepare(sql: string): Readonly<{ get(): unknown }> }>;
+
+/** The steps that a file has behind it. Throws OperatorError for a newer or foreign one. */
+export function versionOf(connection: Readable, steps: readonly string[], file: string): number {
+  const version = pragma(connection, 'user_version');
+  if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {
+    throw new OperatorError(
+      `${file} is a database of another program. Write the path of a new file into [store] url.`,
+    );
+  }
+  if (version > steps.length) {
+    throw new OperatorError(
+      `${file} was written by a newer Skillet: its schema has version ${version}, this one knows ${steps.length}. ` +
+        'Start the newer Skillet, or put a backup that this one made in its place.',
+    );
+  }
+  return version;
+}
+
+function pragma(connection: Readable, name: 'user_version' | 'application_id'): number {
+  const row = connection.prepare(`PRAGMA ${name}`).get() as Readonly<Record<string, number>> | undefined;
+  return row?.[name] ?? 0;
+}
+
+function isEmpty(connection: Readable): boolean {
+  return connection.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+}
