@@ -11,6 +11,7 @@ import { runAccessTests } from '../operator/access/run-access-tests.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { print, printJson } from './console.ts';
+import { printList } from './print-list.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { noSuchSkill, quietLog, skillsHere } from './skills-here.ts';
 
@@ -43,12 +44,13 @@ export async function explainAccess(asked: Asked): Promise<void> {
   const unread = who.startsWith('slack:') && !isRunning ? slackUserGroups(config) : [];
   if (json === true) return printJson({ talk, skills: rulings, unread });
   const place = where === undefined || where === who ? 'in a direct message' : `in ${where}`;
-  print(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
+  printList(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
   const intro = talk.allowed ? '' : 'If they might talk, ';
   for (const { name, ruling } of rulings)
     if (skill === undefined)
-      print(`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`);
-    else print(paragraph(`${intro}${who} ${ruling.allowed ? 'may' : 'may not'} use ${name} there`, ruling));
+      printList([`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`]);
+    else
+      printList(paragraph(`${intro}${who} ${ruling.allowed ? 'may' : 'may not'} use ${name} there`, ruling));
   if (unread.length > 0)
     print(`Not counted: ${unread.join(', ')}. Only a running bot asks Slack who is in a user group.`);
 }
@@ -67,8 +69,7 @@ export async function testAccess({
   if (failed.length > 0) process.exitCode = 1;
   if (json === true) return printJson({ ok: failed.length === 0, results });
   for (const { what, expected, passed, ruling } of results) {
-    print(`${passed ? '✓' : '✗'} ${what}: ${expected}`);
-    if (!passed) print(detail(ruling).join('\n'));
+    printList([`${passed ? '✓' : '✗'} ${what}: ${expected}`, ...(passed ? [] : detail(ruling))]);
   }
   print(`${results.length - failed.length} of ${results.length} as expected.`);
 }
@@ -79,8 +80,8 @@ function defaultFile({ path: config }: Config): string {
   return accessTestsOf(config);
 }
 
-function paragraph(said: string, ruling: Ruling): string {
-  return [`${said}.`, ...detail(ruling)].join('\n');
+function paragraph(said: string, ruling: Ruling): readonly string[] {
+  return [`${said}.`, ...detail(ruling)];
 }
 
 function detail({ code, reason, rule, change }: Ruling): readonly string[] {

@@ -4,6 +4,7 @@ import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
 import { print, printJson, untilInterrupted, waited } from './console.ts';
+import { printList } from './print-list.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest, oneLine } from '../lib/text/text.ts';
 
@@ -29,7 +30,8 @@ export async function auditTail({ config, json, follow, lines, ...filter }: Tail
   const since = filter.since === undefined ? undefined : sinceWhen(filter.since, Date.now());
   const asked = JSON.parse(JSON.stringify({ lines, person, skill, kind, since })) as { lines: number };
   const show = (newest: readonly string[]): void => {
-    if (newest.length > 0) print(json === true ? newest.join('\n') : auditTable(newest));
+    if (json === true && newest.length > 0) print(newest.join('\n'));
+    else if (json !== true) printList(auditTable(newest));
   };
   using interrupted = follow === true ? untilInterrupted(new OperatorError('stopped')) : undefined;
   const first = await askBot(config, 'audit tail', asked);
@@ -88,8 +90,11 @@ export async function auditVerify({ config, json }: Shared): Promise<void> {
   const report = await askBot(config, 'audit verify');
   if (report.problems.length > 0) process.exitCode = 1;
   if (json === true) return printJson(report);
-  for (const { file, line, problem } of report.problems)
-    print(file === '' ? `the audit ${problem}` : `${file}: line ${line} ${problem}`);
+  printList(
+    report.problems.map(({ file, line, problem }) =>
+      file === '' ? `the audit ${problem}` : `${file}: line ${line} ${problem}`,
+    ),
+  );
   const what = `${report.lines} lines in ${report.files} files`;
   print(
     report.problems.length === 0 ? `${what}: as they were written.` : `${what}: not as they were written.`,
@@ -99,10 +104,10 @@ export async function auditVerify({ config, json }: Shared): Promise<void> {
 type Line = Readonly<Record<string, unknown>>;
 
 /** When (UTC), what, who and where, how it ended. */
-export function auditTable(lines: readonly string[]): string {
+export function auditTable(lines: readonly string[]): readonly string[] {
   const read = lines.map((line) => JSON.parse(line) as Line);
   const width = Math.max(0, ...read.map(({ event }) => String(event).length));
-  return read.map((line) => row(line, width)).join('\n');
+  return read.map((line) => row(line, width));
 }
 
 function row(line: Line, width: number): string {

@@ -11,6 +11,7 @@ import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
 import { print, printJson, progressLine, untilInterrupted } from './console.ts';
+import { printList } from './print-list.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /** Exit 1 if something no longer matches. */
@@ -36,17 +37,23 @@ export async function listSources({ config: flag, json }: Shared): Promise<void>
   }));
   if (rows.some(({ skills }) => skills.some(({ problem }) => problem !== undefined))) process.exitCode = 1;
   if (json === true) return printJson(rows);
-  for (const { source, ref, inConfig, agreed, skills } of rows) {
-    print(`${source}${ref === undefined ? '' : ` (${ref})`}${inConfig ? ', in config' : ''}`);
-    if (!agreed) print(`  nothing of it is in use: look at it with "${skilletHere()} skill add ${source}"`);
-    for (const { name, commit, agreedAt, files, problem } of skills) {
-      const from = commit === undefined ? '' : ` from ${commit.slice(0, 12)}`;
-      print(`  ${name}  ${files} files${from}, agreed to on ${agreedAt.slice(0, 10)}`);
-      if (problem !== undefined)
-        print(`    not in use: ${problem}; fix it with "${skilletHere()} skill update ${name}"`);
-    }
-  }
-  if (rows.length === 0) print(`There are no sources. Begin with "${skilletHere()} skill add owner/name".`);
+  printList(
+    rows.flatMap(({ source, ref, inConfig, agreed, skills }) => [
+      `${source}${ref === undefined ? '' : ` (${ref})`}${inConfig ? ', in config' : ''}`,
+      ...(agreed
+        ? []
+        : [`  nothing of it is in use: look at it with "${skilletHere()} skill add ${source}"`]),
+      ...skills.flatMap(({ name, commit, agreedAt, files, problem }) => {
+        const from = commit === undefined ? '' : ` from ${commit.slice(0, 12)}`;
+        const wrong = `    not in use: ${problem}; fix it with "${skilletHere()} skill update ${name}"`;
+        return [
+          `  ${name}  ${files} files${from}, agreed to on ${agreedAt.slice(0, 10)}`,
+          ...(problem === undefined ? [] : [wrong]),
+        ];
+      }),
+    ]),
+    `There are no sources. Begin with "${skilletHere()} skill add owner/name".`,
+  );
 }
 
 /** Changes nothing here (D6). Exit 1 if a source could not be fetched. */

@@ -7,7 +7,7 @@ import type { Status, TaskRow } from '../operator/status-of.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
-import { inMinutes, print, printJson, untilInterrupted, waited } from './console.ts';
+import { inMinutes, printJson, untilInterrupted, waited } from './console.ts';
 import { printList } from './print-list.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { skilletHere } from '../core/skillet-here.ts';
@@ -23,7 +23,10 @@ export async function status(given: Shared & Readonly<{ watch?: boolean }>): Pro
     const now = await askBot(flag, 'status');
     process.exitCode = now.process?.readiness.ready === true ? 0 : 1;
     if (json === true) printJson(now);
-    else print(`${watch === true && process.stdout.isTTY ? clearScreen : ''}${statusScreen(now, config)}`);
+    else {
+      if (watch === true && process.stdout.isTTY) process.stdout.write(clearScreen);
+      printList(statusScreen(now, config));
+    }
   } while (watch === true && (await waited(watchMs, interrupted.signal)));
 }
 
@@ -59,7 +62,7 @@ function taskLine({ id, skill, sender, chat, state, since }: TaskRow): string {
   return `${id}  ${printable(skill)}  for ${printable(sender)}${where}  ${states[state]} since ${inMinutes(since)}`;
 }
 
-export function statusScreen(now: Status, config: Config): string {
+export function statusScreen(now: Status, config: Config): readonly string[] {
   const {
     version,
     process: running,
@@ -94,7 +97,7 @@ export function statusScreen(now: Status, config: Config): string {
     ['today', usedToday(now, config)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, said]) => `${name.padEnd(width)}  ${printable(said)}`).join('\n');
+  return rows.map(([name, said]) => `${name.padEnd(width)}  ${printable(said)}`);
 }
 
 type Running = NonNullable<Status['process']>;

@@ -12,6 +12,7 @@ import {
   type Shared,
 } from '../command.ts';
 import { inMinutes, print, printJson } from '../console.ts';
+import { printList } from '../print-list.ts';
 
 type Inputs = ReturnType<typeof operationInput>;
 
@@ -56,7 +57,7 @@ export const outsideCommands = [
         ({ sender, capability, ref, linkedAt }) =>
           `${printable(sender)}  ${capability}  ${printable(ref)}  since ${inMinutes(linkedAt)}`,
       );
-      print(lines.join('\n') || 'Nobody has linked an account.');
+      printList(lines, 'Nobody has linked an account.');
     },
   }),
   command({
@@ -99,7 +100,7 @@ async function listCapabilities({ config, json }: Shared): Promise<void> {
     ]),
   ]);
   const wrong = answer.problems.map((problem) => `not used: ${printable(problem)}`);
-  print([...lines, ...wrong].join('\n') || 'No capability provider is set up.');
+  printList([...lines, ...wrong], 'No capability provider is set up.');
 }
 
 /** Without a name the only account. */

@@ -5,6 +5,7 @@ import { askBot } from '../ask-bot.ts';
 import { argument, command, flag, senderId, type Shared } from '../command.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { agree, inMinutes, isYes, print, printJson } from '../console.ts';
+import { printList } from '../print-list.ts';
 
 /** Who may talk to the bot, and what waits for them. */
 export const peopleCommands = [
@@ -48,7 +49,7 @@ export const peopleCommands = [
       const parts = await askBot(config, 'outbox list');
       if (json === true) return printJson(parts);
       const lines = parts.map(({ key, lane, error, at }) => `${key}  to ${lane}  ${inMinutes(at)}  ${error}`);
-      print(lines.join('\n') || 'No failed deliveries.');
+      printList(lines, 'No failed deliveries.');
     },
   }),
   change('outbox retry', 'send it again', 'key', 'as `outbox list` shows it'),
@@ -61,7 +62,10 @@ export const peopleCommands = [
       const rules = await askBot(config, 'policy list');
       if (json === true) return printJson(rules);
       const originNote = await originNotes();
-      print(rules.map((rule) => ruleLine(rule, originNote)).join('\n') || 'No standing approvals.');
+      printList(
+        rules.map((rule) => ruleLine(rule, originNote)),
+        'No standing approvals.',
+      );
     },
   }),
   change('policy revoke', 'ask again before such calls', 'id', 'as `policy list` shows it'),
@@ -80,7 +84,7 @@ export const peopleCommands = [
         ({ id, at, scope, chat, text, from }) =>
           `${id}  ${inMinutes(at)}  ${scope}  ${chat}  ${oneLine(text, 500)}${originNote(from)}`,
       );
-      print(lines.join('\n') || 'Nothing is noted for them.');
+      printList(lines, 'Nothing is noted for them.');
     },
   }),
   command({
@@ -93,9 +97,13 @@ export const peopleCommands = [
       if (json === true) return printJson(notes);
       const originNote = await originNotes();
       const { person, chat, team } = notes.counts;
-      print(`${person} notes of persons, ${chat} of chats, ${team} of the team`);
-      for (const { id, at, author, text, from } of notes.team)
-        print(`${id}  ${inMinutes(at)}  ${author}  ${oneLine(text, 500)}${originNote(from)}`);
+      printList([
+        `${person} notes of persons, ${chat} of chats, ${team} of the team`,
+        ...notes.team.map(
+          ({ id, at, author, text, from }) =>
+            `${id}  ${inMinutes(at)}  ${author}  ${oneLine(text, 500)}${originNote(from)}`,
+        ),
+      ]);
     },
   }),
   command({
@@ -148,7 +156,7 @@ async function listPairs({ config, json }: Shared): Promise<void> {
         `pending  ${code}  ${sender}  ${JSON.stringify(name)}  until ${inMinutes(expiresAt)}`,
     ),
   ];
-  print(lines.join('\n') || 'Nobody is paired, and nobody is waiting for approval.');
+  printList(lines, 'Nobody is paired, and nobody is waiting for approval.');
 }
 
 async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?: boolean }>): Promise<void> {
@@ -167,7 +175,7 @@ async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?
     waiting === true
       ? 'Nothing waits.'
       : 'No dead letters. --waiting lists messages that are not answered yet.';
-  print(lines.join('\n') || none);
+  printList(lines, none);
 }
 
 type OriginNote = (from: Origin) => string;
