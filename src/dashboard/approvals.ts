@@ -1,3 +1,4 @@
+import { englishOrigin } from '../core/provenance.ts';
 import type { WaitingApproval } from '../operator/direct-words.ts';
 import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
@@ -12,12 +13,13 @@ export const approvalsPage: Page = {
   async main(view) {
     const [open, rules] = await Promise.all([view.ask('approval list'), view.ask('policy list')]);
     const waiting = open.filter(({ expiresAt }) => expiresAt > view.now).map((ask) => card(ask, view));
-    const standing = rules.map(({ id, tool, skill, chat, sender, by }) => [
+    const standing = rules.map(({ id, tool, skill, chat, sender, by, from }) => [
       cell(code(tool)),
       cell(code(skill)),
       cell(code(chat)),
       cell(person(sender)),
       cell(person(by)),
+      cell(englishOrigin(from)),
       cell(
         button(view, '/policy/revoke', { label: 'Revoke', about: `${tool} for ${sender}`, fields: { id } }),
       ),
@@ -27,7 +29,7 @@ export const approvalsPage: Page = {
       <h2>Standing approvals</h2>
       ${table(
         'Standing approvals',
-        ['Tool', 'Skill', 'Chat', 'Person', 'Allowed by', 'Action'],
+        ['Tool', 'Skill', 'Chat', 'Person', 'Allowed by', 'From', 'Action'],
         standing,
         'No standing approvals.',
       )}`;

@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { decideMessage } from '../../src/access/decide-message.ts';
 import { systemZone } from '../../src/core/local-time.ts';
 import { callSteps } from '../support/call-steps.ts';
+import { obedient } from '../support/obedient-model.ts';
 import { until } from '../support/until.ts';
 import { enter, openDashboard, type Visitor } from '../support/visit-dashboard.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
@@ -243,6 +244,25 @@ test('S8 Q3 a dead letter is shown; it is answered after a retry, which needs --
   assert.match(wordsOf(done.body), /is answered again\./);
   assert.equal((await ann.dm.nextMessage()).text, 'The answer after all.');
   assert.match(wordsOf((await reader.get('/letters')).body), /No dead letters\./);
+});
+
+test('S8 S13 a standing approval says whose words it was given for, if they are not the person’s own', async (t) => {
+  const set = await startWholeBot(t, { toml: `${open}[policy]\nsafe = "confirm"\n`, script: obedient });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const bob = set.telegram.person({ name: 'Bob' });
+  const mallory = { id: 1666, is_bot: false, first_name: 'Mallory' };
+  for (const [who, more] of [[ann, { forwardedFrom: mallory }], [bob]] as const) {
+    who.says('/whoami');
+    await who.dm.nextMessage(/You: /);
+    who.says('DO recall {"query": "tea"}', more);
+    who.presses((await who.dm.nextMessage(/I want to use recall/)).id, 'Always');
+    await who.dm.nextMessage(/Nothing was found/);
+  }
+  const { get } = await enter((await openDashboard(t, set)).newLink());
+  const shown = wordsOf((await get('/approvals')).body);
+  assert.match(shown, /Tool Skill Chat Person Allowed by From Action/);
+  assert.match(shown, new RegExp(`recall( telegram:${ann.id}){3} a message of Mallory`));
+  assert.match(shown, new RegExp(`recall( telegram:${bob.id}){3}(?! a message)`));
 });
 
 test('S8 U12 costs are charts and tables of the same sums', async (t) => {
