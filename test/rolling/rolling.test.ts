@@ -19,8 +19,8 @@ const earlier = 'e0ee93d0eb725ee2982be190ebd1180b94498bda';
 const next: readonly Patch[] = [
   {
     file: 'src/store/postgres/schema.ts',
-    find: '  newKinds,\n',
-    put: "  newKinds,\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n",
+    find: '  runsTable,\n',
+    put: "  runsTable,\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n",
   },
   {
     file: 'src/store/stored-message.ts',
