@@ -2,6 +2,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { ContainerSettings } from './container/open-docker.ts';
 import type { EgressProxyOptions } from './open-egress-proxy.ts';
+import { whyUnmeasurable } from './limits/measurable.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 
 /** By default the public internet, ports 80 and 443. */
@@ -32,6 +33,7 @@ export async function openSandbox(options: {
     case 'off': {
       if (process.platform !== 'linux')
         throw new OperatorError(`[sandbox] mode = "off" needs Linux: write "virtual"`);
+      await passMeasurable(mode);
       log.warn(
         { sandbox: mode },
         'the sandbox is off: scripts run as the user of the bot and may read, write and reach what it can; [sandbox] mode = "auto" contains them',
@@ -39,6 +41,7 @@ export async function openSandbox(options: {
       return (await import('./off.ts')).createOffSandbox({ limits });
     }
     case 'docker':
+      await passMeasurable(mode);
       return (await import('./container/open-docker.ts')).openDockerSandbox({
         limits,
         containers,
@@ -64,4 +67,11 @@ export async function openSandbox(options: {
       return (await import('./virtual/virtual.ts')).createVirtualSandbox({ ...limits, better: probe.why });
     }
   }
+}
+
+/** A command whose limits nobody can measure would have none. */
+async function passMeasurable(mode: SandboxMode): Promise<void> {
+  const why = process.platform === 'linux' ? await whyUnmeasurable() : undefined;
+  if (why !== undefined)
+    throw new OperatorError(`[sandbox] mode = "${mode}": limits of commands can't be kept here. ${why}`);
 }

@@ -42,6 +42,21 @@ test('T9 the first engine that works is used: a client without its service is no
   assert.equal(only.ok, false);
 });
 
+test('T9 an engine that hangs, whatever it is told, or says nothing that can be read is passed over with the reason', async (t) => {
+  const hanging = `#!/bin/sh\ntrap '' TERM INT\nexec /bin/sleep 600\n`;
+  const found = await find(t, { docker: hanging, podman: podman(true, ['memory', 'pids']) });
+  assert.ok(found.ok);
+  const none = await find(t, {
+    docker: hanging,
+    podman: '#!/bin/sh\necho "Emulate Docker CLI using podman"\n',
+  });
+  assert.ok(!none.ok);
+  assert.match(none.why.join('; '), /docker: it does not answer; podman says nothing of a running service/);
+  const refused = await find(t, { docker: '#!/bin/sh\necho "Error: no such flag" >&2\nexit 125\n' });
+  assert.ok(!refused.ok);
+  assert.match(refused.why.join('; '), /docker: Error: no such flag/);
+});
+
 test('T9 commands are never root: the user of the bot is, in each kind of engine, who they are', async (t) => {
   const users: (readonly string[])[] = [];
   for (const options of [[], ['name=rootless'], ['name=userns']]) {
@@ -111,5 +126,11 @@ async function find(
   t.after(() => rmSync(folder, { recursive: true }));
   for (const [name, text] of Object.entries(programs))
     writeFileSync(path.join(folder, name), text.replace('cat <<', '/bin/cat <<'), { mode: 0o755 });
-  return findContainerEngine({ wanted, uid: 1001, gid: 1002, env: { PATH: folder, ...env } });
+  return findContainerEngine({
+    wanted,
+    uid: 1001,
+    gid: 1002,
+    env: { PATH: folder, ...env },
+    patienceMs: 2_000,
+  });
 }

@@ -34,10 +34,16 @@ export function measureProcesses(root: number, mostTasks: number): Load {
   return { ids, ...sum, kernel: sum.kernel + signals * bytesPerSignal };
 }
 
-/** Divides shared bytes among their users; skips unreadable processes. */
+/**
+ * Divides shared bytes among their users. A process can hide how it shares (PR_SET_DUMPABLE): then all that it holds
+ * counts as its own.
+ */
 export function measureOwnMemory(ids: readonly number[]): number {
   const line = /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)/gm;
-  return ids.reduce((sum, id) => sum + kilobytesOf(readProc(`${id}/smaps_rollup`) ?? '', line), 0);
+  return ids.reduce((sum, id) => {
+    const shares = readProc(`${id}/smaps_rollup`);
+    return sum + (shares === undefined ? (read(id)?.memory ?? 0) : kilobytesOf(shares, line));
+  }, 0);
 }
 
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { OperatorError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createDeadline } from '../../lib/async/deadline.ts';
 import { killNamespace } from '../../lib/processes/kill-processes.ts';
@@ -21,6 +22,7 @@ import {
   searchedFolders,
 } from '../inside-sandbox.ts';
 import { handshakeByDescriptor, type Handshake } from '../limits/handshake.ts';
+import { whyUnmeasurable } from '../limits/measurable.ts';
 import { openCommandGroups, type CommandGroup, type CommandGroups } from '../limits/kernel-limits.ts';
 import {
   createRunner,
@@ -90,7 +92,7 @@ export function createBubblewrapSandbox({
       ];
       if (!lent.includes(program) && !hasProgram(system.root, searchedFolders, program))
         return missing(program, system);
-      return runner.track(runInside(request, system, python));
+      return runner.track(runInside(request, system, python).catch(unavailableHere));
     },
     shell: openShell,
     async close() {
@@ -227,6 +229,12 @@ function missing(program: string, { root }: SystemMounts): SandboxOutcome {
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
 }
 
+/** What this machine can't do for any command is no fault of this one. */
+function unavailableHere(error: unknown): SandboxOutcome {
+  if (error instanceof OperatorError) return { status: 'unavailable', message: error.message };
+  throw error;
+}
+
 type BubblewrapProbe =
   | Readonly<{ ok: true; bwrap: string }>
   | Readonly<{ ok: false; /** One sentence, with the fix. */ why: string }>;
@@ -236,12 +244,10 @@ const install = 'apt-get install bubblewrap';
 /** Tries the sandbox that commands get: namespaces may be forbidden here. */
 export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>): Promise<BubblewrapProbe> {
   if (process.platform !== 'linux') return { ok: false, why: 'bubblewrap needs Linux' };
-  const [bwrap, ...missing] = ['bwrap', 'mkfifo', 'du'].map((name) =>
-    findProgram(name, process.env['PATH'] ?? ''),
-  );
+  const bwrap = findProgram('bwrap', process.env['PATH'] ?? '');
   if (bwrap === undefined) return { ok: false, why: `bubblewrap is not installed: ${install}` };
-  if (missing.includes(undefined))
-    return { ok: false, why: 'mkfifo and du are needed: apt-get install coreutils' };
+  const why = await whyUnmeasurable();
+  if (why !== undefined) return { ok: false, why };
   const { stdout } = await promisify(execFile)(bwrap, ['--help']);
   if (!/--size\b/.test(stdout) || !/--disable-userns\b/.test(stdout))
     return { ok: false, why: 'bubblewrap is too old: version 0.8 or later is needed' };
@@ -264,6 +270,7 @@ export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>)
     if (outcome.status === 'exited' && outcome.stdout === 'fine\n') return { ok: true, bwrap };
     return { ok: false, why: explain(outcome.status === 'unavailable' ? outcome.message : outcome.stderr) };
   } catch (error) {
+    if (error instanceof OperatorError) return { ok: false, why: error.message };
     return { ok: false, why: explain(error instanceof Error ? error.message : String(error)) };
   }
 }

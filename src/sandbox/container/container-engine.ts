@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
+import { parseJson } from '../../lib/json/json-values.ts';
 import { findProgram } from '../inside-sandbox.ts';
 
 export const containerPrograms = ['docker', 'podman'] as const;
@@ -17,7 +18,7 @@ export type ContainerEngine = Readonly<{
   limits: Readonly<{ memory: boolean; pids: boolean }>;
   env: Readonly<Record<string, string>>;
   /** Returns the output. Throws OperatorError with the engine's message. */
-  call(args: readonly string[]): Promise<string>;
+  call(args: readonly string[], limitMs?: number): Promise<string>;
   feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
 }>;
 
@@ -34,8 +35,10 @@ export async function findContainerEngine(options: {
   uid: number;
   gid: number;
   env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds in which a service that works says what it is. */
+  patienceMs?: number;
 }): Promise<FoundContainerEngine> {
-  const { wanted, uid, gid, env } = options;
+  const { wanted, uid, gid, env, patienceMs = 15_000 } = options;
   const why: string[] = [];
   for (const name of wanted === undefined ? containerPrograms : [wanted]) {
     const program = findProgram(name, env['PATH'] ?? '');
@@ -45,7 +48,7 @@ export async function findContainerEngine(options: {
     }
     const caller = callerOf(program, steering(env));
     try {
-      const info = described(await caller.call(['info', '--format', '{{json .}}']));
+      const info = described(await caller.call(['info', '--format', '{{json .}}'], patienceMs));
       if (info !== undefined) return { ok: true, engine: { ...caller, ...traits(info, uid, gid) } };
       why.push(`${name} says nothing of a running service`);
     } catch (error) {
@@ -76,7 +79,7 @@ type Info = Readonly<
 
 /** `docker` may be podman, and vice versa. */
 function described(text: string): Info | undefined {
-  const data: unknown = JSON.parse(text);
+  const data = parseJson(text);
   const docker = dockerInfo.safeParse(data);
   if (docker.success) return { docker: docker.data };
   const podman = podmanInfo.safeParse(data);
@@ -122,11 +125,13 @@ function callerOf(
   env: Readonly<Record<string, string>>,
 ): Pick<ContainerEngine, 'program' | 'env' | 'call' | 'feed'> {
   const run = promisify(execFile);
-  const options = { env, timeout: callLimitMs, maxBuffer: 64 * 1024 * 1024 };
+  // A client that hangs may ignore SIGTERM, too.
+  const options = { env, timeout: callLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 } as const;
   return {
     program,
     env,
-    call: (args) => run(program, [...args], options).then(({ stdout }) => stdout, failed),
+    call: (args, limitMs = callLimitMs) =>
+      run(program, [...args], { ...options, timeout: limitMs }).then(({ stdout }) => stdout, failed),
     async feed([source, ...rest], args) {
       const from = spawn(source, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
       const done = run(program, [...args], options);
@@ -139,8 +144,8 @@ function callerOf(
     },
   };
 
-  function failed(error: Error & { stderr?: string }): never {
-    const said = error.stderr?.trim().split('\n').at(-1);
+  function failed(error: Error & { stderr?: string; killed?: boolean }): never {
+    const said = error.killed === true ? 'it does not answer' : error.stderr?.trim().split('\n').at(-1);
     throw new OperatorError(`${program}: ${said === undefined || said === '' ? error.message : said}`, {
       cause: error,
     });

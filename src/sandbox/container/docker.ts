@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { createDeadline, type Deadline } from '../../lib/async/deadline.ts';
@@ -42,6 +42,8 @@ export type DockerOptions = Readonly<{
   node: boolean;
   installed?: ReadonlySet<string>;
   wayOut?: EgressProxyOptions;
+  /** The engine limits memory and processes, but the bot can't see the processes to watch them. */
+  onUnseen?: () => void;
 }>;
 
 type Host = DockerOptions & Readonly<{ runner: Runner; users: readonly Mount[] }>;
@@ -55,6 +57,8 @@ type Beside = Readonly<{
 
 /** Milliseconds for a client to end after its container. */
 const clientEndsMs = 10_000;
+/** Milliseconds; a service that hangs keeps no command waiting for longer. */
+const removeLimitMs = 30_000;
 /** Milliseconds from a command's timeout until its container is stale. */
 const graceMs = 60_000;
 const longestShellMs = 86_400_000;
@@ -182,6 +186,7 @@ async function runInside(
     terminal: false,
   });
   let before = '';
+  let hasBegun = false;
   let first: number | undefined;
   const removing: Promise<unknown>[] = [];
   let late: NodeJS.Timeout | undefined;
@@ -192,8 +197,11 @@ async function runInside(
       proxy?.started();
       capSocket?.started();
       const format = '{{.State.Pid}}';
-      first = Number(await engine.call(['inspect', '--type', 'container', '--format', format, name]));
-      return first;
+      const id = Number(await engine.call(['inspect', '--type', 'container', '--format', format, name]));
+      if (isNested(id)) first = id;
+      else passUnseen(host);
+      hasBegun = true;
+      return first ?? 0;
     },
   });
   try {
@@ -212,12 +220,33 @@ async function runInside(
         },
       },
     );
-    if (first === undefined) return neverBegan(request, host, ran, { name, before });
+    if (!hasBegun) return neverBegan(request, host, ran, { name, before });
     return proxy === undefined ? ran : { ...ran, refused: proxy.refused() };
   } finally {
     clearTimeout(late);
     await Promise.all(removing);
   }
+}
+
+/**
+ * Whether a process is in a namespace below ours. An engine elsewhere, or outside of our container, has other numbers:
+ * here nobody may have such a number, or somebody else.
+ */
+function isNested(id: number): boolean {
+  try {
+    return /^NSpid:(?:\s+\d+){2,}$/m.test(readFileSync(`/proc/${id}/status`, 'latin1'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+function passUnseen({ engine: { name, limits }, onUnseen }: Host): void {
+  if (!limits.memory || !limits.pids)
+    throw new OperatorError(
+      `the processes of ${name} can not be watched from here, and it does not limit memory and processes by itself: run the engine on this machine, or let it use control groups`,
+    );
+  onUnseen?.();
 }
 
 /** Undefined if the image is gone. `before`: what the engine said before the command began. */
@@ -240,7 +269,7 @@ function neverBegan(
 }
 
 async function remove(engine: ContainerEngine, name: string): Promise<void> {
-  await engine.call(['rm', '--force', name]).catch((error: unknown) => {
+  await engine.call(['rm', '--force', name], removeLimitMs).catch((error: unknown) => {
     if (
       !(error instanceof OperatorError) ||
       !/no such container|no container with|already in progress/i.test(error.message)

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { OperatorError } from '../../core/errors.ts';
+import { once } from '../../lib/async/mutex.ts';
 import type { Log } from '../../lib/log.ts';
 import { containerLabel } from './container-arguments.ts';
 import { findContainerEngine, type ContainerEngine, type ContainerProgram } from './container-engine.ts';
@@ -43,7 +44,13 @@ export async function openDockerSandbox(options: {
   const { image: name, folder } = containers;
   const image = followContainerImage({ engine, name, rootfs, log });
   await image.current();
-  const made = { engine, image, limits, folder, wayOut };
+  const onUnseen = once(() =>
+    log.warn(
+      { sandbox: 'docker', engine: engine.name },
+      'the processes of this engine can not be seen from here: it limits memory and processes, and the bot watches the disk alone, not their processor time together',
+    ),
+  );
+  const made = { engine, image, limits, folder, wayOut, onUnseen };
   const seen = await look(made).catch((error: unknown) => {
     if (error instanceof OperatorError) throw error;
     const said = error instanceof Error ? error.message : String(error);

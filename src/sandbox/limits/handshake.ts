@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { measureProcesses } from '../../lib/processes/measure-processes.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { isWatchable, unwatchable } from './measurable.ts';
 import type { CommandGroup } from './kernel-limits.ts';
 import { hasCode } from '../../lib/has-code.ts';
 
@@ -20,7 +22,8 @@ type Beginning = Readonly<{
   ready: Promise<unknown>;
   /** `root`: ancestor of all the command's processes. */
   watch(root: number): void;
-  fail(): void;
+  /** Ends the command. An OperatorError tells why it can't run here. */
+  fail(error: unknown): void;
 }>;
 
 export type Talk = Readonly<{
@@ -41,6 +44,8 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
       const moved = pid === undefined ? undefined : group?.take(pid);
       const moveRest = async (): Promise<void> => {
         await Promise.all([ready, moved]);
+        // All of them wait, so what is not seen now is hidden.
+        if (pid !== undefined && !isWatchable(pid, 2)) throw new OperatorError(unwatchable);
         if (pid === undefined || group === undefined) return;
         for (const id of measureProcesses(pid, mostWaiting).ids) await group.take(id);
       };

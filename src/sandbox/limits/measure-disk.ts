@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { lstatSync, rmdirSync, unlinkSync } from 'node:fs';
+import { existsSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs';
 import { readFile, readdir, stat, opendir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { folderSize, perEntry, deepestFolder, openAgain } from '../../lib/files/list-inside.ts';
@@ -55,6 +55,9 @@ async function askDu(
   const sums = new Map(
     [...stdout.matchAll(/^(\d+)\t(.*)$/gm)].map(([, sum, folder]) => [folder, Number(sum)]),
   );
+  // A folder that a command removed holds nothing. One that is there was not measured.
+  const unmeasured = folders.find((folder) => !sums.has(folder) && existsSync(folder));
+  if (unmeasured !== undefined) throw new Error(`du says nothing of ${unmeasured}: ${stderr.trim()}`);
   return {
     sums: folders.map((folder) => (sums.get(folder) ?? 0) * (what === 'bytes' ? 1024 : 1)),
     closed: /permission denied/i.test(stderr),

@@ -16,6 +16,7 @@ import {
   type Pipes,
   type Talk,
 } from './handshake.ts';
+import { OperatorError } from '../../core/errors.ts';
 import { killOne } from '../../lib/processes/kill-processes.ts';
 import { measureFolder, roomIn, trimFolder, type Room } from './measure-disk.ts';
 import type {
@@ -91,7 +92,8 @@ const lastWords = 200;
 
 /**
  * Runs a host program (R5, T9). It ends with all its processes on timeout, cancellation, a limit in `limits`, or its
- * own exit. Removes the newest files over the limit from the conversation's folder (T10). Throws if it can't start.
+ * own exit. Removes the newest files over the limit from the conversation's folder (T10). Throws if it can't start, an
+ * OperatorError if its limits can't be watched.
  */
 export async function runLimited(
   command: HostCommand,
@@ -134,6 +136,7 @@ export async function runLimited(
   let reason: StopReason | undefined;
   let printed = 0;
   let ended = false;
+  let refusal: OperatorError | undefined;
   let talk: Talk | undefined;
   let watch: ReturnType<typeof watchLimits> | undefined;
   const stop = (why: StopReason): void => {
@@ -170,7 +173,14 @@ export async function runLimited(
     if (!ended) watch ??= watchLimits({ root, scratch, chat, room, limits, met: enforced, onOver: stop });
   };
   if (handshake !== undefined)
-    talk = handshake.begin(child, { ready: room, watch: begin, fail: () => stop('crashed') });
+    talk = handshake.begin(child, {
+      ready: room,
+      watch: begin,
+      fail(error) {
+        if (error instanceof OperatorError && reason === undefined) refusal = error;
+        stop('crashed');
+      },
+    });
   else if (child.pid !== undefined) begin(child.pid);
   deadline.start(timeoutMs);
   deadline.signal.addEventListener('abort', () => stop('timeout'), { once: true });
@@ -182,6 +192,7 @@ export async function runLimited(
     if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
+    if (refusal !== undefined) throw refusal;
     const overfull = chat !== undefined && (await cutBack(chat, await room));
     const met = reason ?? enforced?.() ?? bySignal.get(exitCode) ?? (overfull ? 'disk' : undefined);
     return met === undefined

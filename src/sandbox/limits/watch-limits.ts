@@ -15,6 +15,7 @@ const namesEvery = 4;
 
 /** Watches all processes of a command together (T9); calls `onOver` once. */
 export function watchLimits(options: {
+  /** 0 if its processes can't be seen: then only folders are watched. */
   root: number;
   scratch: string;
   chat?: string | undefined;

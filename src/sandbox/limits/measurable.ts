@@ -1,0 +1,45 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { measureProcesses } from '../../lib/processes/measure-processes.ts';
+import { findProgram } from '../inside-sandbox.ts';
+import { measureFolders } from './measure-disk.ts';
+
+/** Why limits of commands can't be measured on this machine, with the fix; undefined if they can. Without that no command runs (T9). */
+export async function whyUnmeasurable(): Promise<string | undefined> {
+  const missing = ['mkfifo', 'du'].filter(
+    (name) => findProgram(name, process.env['PATH'] ?? '') === undefined,
+  );
+  if (missing.length > 0) return 'mkfifo and du are needed: apt-get install coreutils';
+  if (!isWatchable(process.pid)) return unwatchable;
+  const folder = mkdtempSync(path.join(tmpdir(), 'skillet-measure-'));
+  try {
+    const [names = 0] = await measureFolders([folder], 'names');
+    return names > 0 ? undefined : 'du counts no names here: apt-get install coreutils';
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return `du does not measure folders here (${error.message.trim()}): apt-get install coreutils`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export const unwatchable =
+  'processes of commands can not be watched, as /proc is missing or hides them: mount /proc without hidepid, on a kernel with CONFIG_PROC_CHILDREN';
+
+/** Whether a process that is alive and its descendants can be measured. `least`: how many there are, at least. */
+export function isWatchable(root: number, least = 1): boolean {
+  const { ids, tasks } = measureProcesses(root, Infinity);
+  return ids.length >= least && tasks >= ids.length && hasChildrenList(root);
+}
+
+/** Without it a process seems to have no children. */
+function hasChildrenList(id: number): boolean {
+  try {
+    readFileSync(`/proc/${id}/task/${id}/children`);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
