@@ -54,7 +54,7 @@ function bodyOf(
 ): Readonly<{ text: string; truncated: boolean }> | Pick<Diagnostic, 'message'> {
   const text = decodeText(bytes, cut);
   if (text === undefined) return { message: 'the file is not UTF-8' };
-  const read = readFrontMatter(text);
+  const read = readFrontMatter(text, { positions: false });
   if (!read.ok) return read.problem;
   const body = read.file.body.trim();
   if (body === '') return { message: 'the body is empty' };

@@ -21,7 +21,6 @@ const packages = [
   '@anthropic-ai/sdk',
   '@modelcontextprotocol/sdk',
   '@slack/bolt',
-  'gray-matter',
   'jose',
   'just-bash',
   'pg',

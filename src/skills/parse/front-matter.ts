@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import type matter from 'gray-matter';
 import type { Diagnostic } from '../../core/codes.ts';
+import { frontFromData } from './front-from-data.ts';
 import { hasMapForText, parseRepairedYaml, type RepairedYaml } from './parse-yaml.ts';
-import { isAccessLine, type FrontMap, type FrontValue } from './read-values.ts';
+import { isAccessLine, type FrontMap } from './read-values.ts';
 
 /** Bytes of YAML (F2). */
 export const frontMatterLimit = 8 * 1024;
@@ -34,8 +35,11 @@ const controlCharacter =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u0084\u0086-\u009f\ufeff\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
+/** `positions`: whether lines and sources of values are needed. Without them most files are read in a tenth of the time. */
+type ReadOptions = Readonly<{ positions: boolean }>;
+
 /** Also reads the first part of a file (F2–F4). Never throws, evaluates nothing. */
-export function readFrontMatter(text: string): FrontMatterResult {
+export function readFrontMatter(text: string, options: ReadOptions = { positions: true }): FrontMatterResult {
   const warnings: Diagnostic[] = [];
   const warn = (code: string, message: string): void =>
     void warnings.push({ level: 'warning', code, message, line: 1 });
@@ -51,7 +55,7 @@ export function readFrontMatter(text: string): FrontMatterResult {
   const head = text.slice(start, start + headLimit);
   // Before gray-matter: another word on this line would select another engine.
   if (!opening.test(head)) return refuse(...openingProblem(head), firstLine);
-  const { yaml, end, read } = readPlainFile(head) ?? readByLibrary(head);
+  const { yaml, end, read } = split(head, options);
   const size = Buffer.byteLength(yaml);
   const isLong = end === undefined && /^---[ \t]*\r?$/m.test(text.slice(start + 3));
   if (isLong || size > frontMatterLimit)
@@ -89,23 +93,17 @@ function openingProblem(head: string): [code: string, message: string] {
 /** `yaml`: LF line ends. `end`: start of the body; absent if the front matter is not closed. */
 type Split = Readonly<{ yaml: string; end: number | undefined; read: RepairedYaml }>;
 
-/** gray-matter with our YAML as its only engine; loaded on first use. */
-function readByLibrary(head: string): Split {
-  const grayMatter = require('gray-matter') as typeof matter;
-  // Without options gray-matter caches, and a bad file gives no error the second time.
-  const { matter: written, data } = grayMatter(head, {
-    language: 'yaml',
-    engines: {
-      yaml: (text: string) => readYaml(yamlOf(text)),
-      javascript: refused,
-      json: refused,
-      coffee: refused,
-    },
-  });
+/**
+ * gray-matter finds the front matter and parses it. Where that fails or tells too little, or positions are needed, `yaml`
+ * reads it. Both libraries are loaded on first use.
+ */
+function split(head: string, { positions }: ReadOptions): Split {
+  const parsed = positions ? undefined : find(head);
+  const { written } = parsed ?? find(head, () => ({})) ?? { written: '' };
   const yaml = yamlOf(written);
   const rest = head.slice('---'.length + written.length);
   const closed = closing.exec(rest)?.[0];
-  const read = 'ok' in data ? (data as RepairedYaml) : nothing;
+  const read = (parsed && readData(parsed.data, yaml)) ?? readYaml(yaml);
   if (closed !== undefined) return { yaml, end: head.length - rest.length + closed.length, read };
   if (rest === '') return { yaml, end: undefined, read };
   const message = 'only the line that ends the front matter begins with "---": indent this one';
@@ -113,7 +111,28 @@ function readByLibrary(head: string): Split {
   return { yaml, end: head.length, read: { ok: false, problem } };
 }
 
+/** `written`: what stands between the delimiters. Undefined if gray-matter can't parse it. */
+function find(head: string, yaml?: () => object): Readonly<{ written: string; data: unknown }> | undefined {
+  const grayMatter = require('gray-matter') as typeof matter;
+  const others = { javascript: refused, json: refused, coffee: refused };
+  try {
+    // With options gray-matter keeps no cache, in which a bad file gives no error the second time.
+    const { matter: written, data } = grayMatter(head, {
+      language: 'yaml',
+      engines: yaml === undefined ? others : { ...others, yaml },
+    });
+    return { written, data };
+  } catch {
+    return undefined;
+  }
+}
+
 const nothing: RepairedYaml = { ok: true, front: new Map(), repaired: [] };
+
+function readData(data: unknown, yaml: string): RepairedYaml | undefined {
+  const front = frontFromData(data, yaml);
+  return front === undefined || hasMapForText(front) ? undefined : { ok: true, front, repaired: [] };
+}
 
 /** Control characters are refused later, and could be slow to parse. */
 function readYaml(yaml: string): RepairedYaml {
@@ -128,63 +147,6 @@ function refused(): object {
 function yamlOf(written: string): string {
   const [, yaml = ''] = /^[^\n]*\n([^]*)$/.exec(`${written}\n`) ?? [];
   return Buffer.from(yaml).toString().replaceAll('\r\n', '\n');
-}
-
-/** Plain files need no library (docs/decisions/0021-front-matter.md). */
-function readPlainFile(head: string): Split | undefined {
-  const [whole = '', before] = /^([^]*?)\n---[ \t]*(?:\r?\n|$)/.exec(head) ?? [];
-  const yaml = before === undefined ? '' : yamlOf(before.slice('---'.length));
-  const front = before === undefined ? undefined : parsePlainFrontMatter(yaml);
-  if (front === undefined || hasMapForText(front)) return undefined;
-  return { yaml, end: whole.length, read: { ok: true, front, repaired: [] } };
-}
-
-const plainPair = /^([A-Za-z][A-Za-z0-9_-]*):(?: ([^ \t].*))?$/;
-
-/** Starts with a letter or digit; no colon or `#` that YAML may interpret; printable. */
-const plainScalar = /^(?:[\p{L}\p{N}](?:[^\s\p{C}:#]|:(?=[^\s\p{C}])|(?<=\S)#| (?=[^\s#]))*)$/u;
-
-const quoted = /^(?:"([^"\\\p{C}]*)"|'([^'\p{C}]*)')$/u;
-
-/** `key: value` lines without ambiguity, with one level of indented pairs; otherwise undefined. Same result as the YAML parser. */
-export function parsePlainFrontMatter(yaml: string): FrontMap | undefined {
-  const front = new Map<string, FrontValue>();
-  const lines = yaml.endsWith('\n') ? yaml.slice(0, -1).split('\n') : yaml.split('\n');
-  for (let at = 0; at < lines.length; at += 1) {
-    const pair = plainPair.exec(lines[at] ?? '');
-    const [, key = '', value] = pair ?? [];
-    if (pair === null || front.has(key)) return undefined;
-    if (value !== undefined) {
-      const text = readScalar(value);
-      // A continuation line starts with a blank, so it is no pair.
-      if (text === undefined) return undefined;
-      front.set(key, { kind: 'text', text, line: at + 1 });
-      continue;
-    }
-    const entries = new Map<string, FrontValue>();
-    const first = at + 1;
-    while (lines[at + 1]?.startsWith('  ')) {
-      at += 1;
-      const inner = plainPair.exec((lines[at] ?? '').slice(2));
-      const [, innerKey = '', innerValue] = inner ?? [];
-      const text = innerValue === undefined ? undefined : readScalar(innerValue);
-      if (text === undefined || entries.has(innerKey)) return undefined;
-      entries.set(innerKey, { kind: 'text', text, line: at + 1 });
-    }
-    if (entries.size === 0) return undefined;
-    const source = lines
-      .slice(first, at + 1)
-      .join('\n')
-      .slice(2);
-    front.set(key, { kind: 'map', entries, source, flow: false, line: first });
-  }
-  return front;
-}
-
-function readScalar(value: string): string | undefined {
-  if (plainScalar.test(value)) return value;
-  const match = quoted.exec(value);
-  return match === null ? undefined : (match[1] ?? match[2]);
 }
 
 /** The top-level key of a line, or anything below that key. */

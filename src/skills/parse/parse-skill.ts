@@ -18,6 +18,12 @@ export const descriptionLimit = 1024;
 
 /** Every problem is a diagnostic; never throws, evaluates nothing (F5). Frozen. */
 export function parseSkill(source: SkillSource): ParseResult {
+  const quick = parse(source, { positions: false });
+  const hasNothingToSay = (quick.ok ? quick.definition : quick).diagnostics.length === 0;
+  return hasNothingToSay ? quick : parse(source, { positions: true });
+}
+
+function parse(source: SkillSource, options: Readonly<{ positions: boolean }>): ParseResult {
   const { path, directory } = source;
   const folder = directory === undefined ? undefined : basename(directory);
   const fallbackName = slugOf(folder ?? basename(path).replace(/\.md$/i, ''));
@@ -34,7 +40,7 @@ export function parseSkill(source: SkillSource): ParseResult {
 
   const text = decodeText(source.bytes, source.cut);
   if (text === undefined) return refuse(error('NOT_UTF8', 'the file is not UTF-8; save it as UTF-8'));
-  const read = readFrontMatter(text);
+  const read = readFrontMatter(text, options);
   read.warnings.forEach(report);
   if (!read.ok) return refuse(read.problem, { accessBroken: read.accessBroken });
   const { front, repaired, body, yamlLine } = read.file;

@@ -1,0 +1,82 @@
+import { knownFields, keyName } from './known-keys.ts';
+import type { FrontMap, FrontValue } from './read-values.ts';
+
+/** YAML of which js-yaml tells too little, or that it takes more lightly than YAML does. */
+const unusual: readonly RegExp[] = [
+  // Anchors, aliases, tags and merges.
+  /(?:^|[\s[{,:-])[&*!](?:\S| *$)|<</m,
+  // Comments, tabs, explicit keys, ends of documents.
+  /(?:^|[\s\]}"'])#|\t|^ *\?|^[%.]/m,
+  // Block texts that say how far they are indented, or keep their last blank lines.
+  /[|>]-?[\d+]/,
+  // Collections in flow collections.
+  /[{[,] *[{[]/,
+  // Quotes that are not closed on their line: they could swallow keys.
+  /(?:^ *|[:-] +|[[{,] *)(["'])(?:(?!\1).)*$/m,
+  /__proto__/,
+];
+
+/**
+ * What js-yaml read, each scalar as the text that was written (F3). Lines are 1, sources empty. Undefined if the data does
+ * not tell enough: then the text has to be read with positions.
+ */
+export function frontFromData(data: unknown, yaml: string): FrontMap | undefined {
+  if (typeof data !== 'object' || data === null || Array.isArray(data) || data instanceof Date)
+    return undefined;
+  if (unusual.some((form) => form.test(yaml))) return undefined;
+  const front = new Map<string, FrontValue>();
+  for (const [key, value] of entriesOf(data)) {
+    const read = textOf(key, value, yaml) ?? collectionOf(key, value, yaml);
+    if (read === undefined || !isAsWritten(key, yaml)) return undefined;
+    front.set(key, read);
+  }
+  return front.size === 0 ? undefined : front;
+}
+
+/** Numbers, dates, booleans and null are as written if one line alone can have them. */
+function textOf(key: string, value: unknown, yaml: string): FrontValue | undefined {
+  if (typeof value === 'string') return { kind: 'text', text: copyOf(value), line: 1 };
+  if (typeof value === 'object' && value !== null && !(value instanceof Date)) return undefined;
+  const [line, another] = yaml.split('\n').filter((one) => one.trimStart().startsWith(`${key}:`));
+  const written = line === undefined ? null : /^: +(\S+) *$/.exec(line.trim().slice(key.length));
+  if (written === null || another !== undefined) return undefined;
+  return { kind: 'text', text: copyOf(written[1] ?? ''), line: 1 };
+}
+
+/** Only for keys whose source counts for nothing: an unknown one may restrict something, and is shown as written. */
+function collectionOf(key: string, value: unknown, yaml: string): FrontValue | undefined {
+  const name = keyName(key);
+  if (!knownFields.has(name) || name === 'argument_hint') return undefined;
+  if (Array.isArray(value)) return listOf(value);
+  if (name !== 'metadata' && name !== 'access') return undefined;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return undefined;
+  const entries = new Map<string, FrontValue>();
+  for (const [inner, one] of entriesOf(value)) {
+    const list = name === 'access' && Array.isArray(one) ? listOf(one) : undefined;
+    const read = list ?? textOf(inner, one, yaml);
+    if (read === undefined || !isAsWritten(inner, yaml)) return undefined;
+    entries.set(inner, read);
+  }
+  return { kind: 'map', entries, source: '', flow: false, line: 1 };
+}
+
+function listOf(value: readonly unknown[]): FrontValue | undefined {
+  const texts = value.filter((item) => typeof item === 'string');
+  if (texts.length < value.length) return undefined;
+  const items = texts.map((text): FrontValue => ({ kind: 'text', text: copyOf(text), line: 1 }));
+  return { kind: 'list', items, source: '', flow: false, line: 1 };
+}
+
+/** A part of the file would keep all of it in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** js-yaml writes keys such as `1.10` and `True` its own way, and sorts numbers. */
+function isAsWritten(key: string, yaml: string): boolean {
+  return /^[A-Za-z]/.test(key) && yaml.includes(`${key}:`);
+}
+
+function entriesOf(data: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(data);
+}
