@@ -2,6 +2,7 @@ import { listsId, meansId } from './chat-migrations.ts';
 import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Message, Sender } from '../core/message.ts';
+import { sayIn } from '../core/texts/say.ts';
 
 /** `NOT_ADDRESSED`: admitted, but not speaking to the bot. `STRANGER`: may pair. */
 export type MessageDenial =
@@ -16,7 +17,7 @@ const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
 /** Ids that bots alone have. Under any other a bot may speak in a person's name, and has none of that person's rights (S17). */
 const botId = /^slack:B[A-Z0-9]+$/;
 
-/** Closed by default; decided again at turn and delivery (A9). */
+/** Closed by default; decided again at turn and delivery (A9). `say` writes the reason. */
 export function decideMessage(
   message: Speaker,
   settings: AccessSettings,
@@ -25,6 +26,7 @@ export function decideMessage(
     /** Allowed by an owner under any id (H13). */ groupAllowed: boolean;
     formerChatIds: readonly string[];
   }>,
+  say = english,
 ): Decision<MessageDenial> {
   const { conversation, chatType, sender, addressed } = message;
   const chatIds = [chatIdOf(conversation), ...known.formerChatIds];
@@ -34,32 +36,32 @@ export function decideMessage(
   const named = isOwner || listsId(level.users ?? [], sender.id);
   const listed = named || (chatType !== 'private' && listsId(level.groupUsers ?? [], sender.id));
   if (isBot && !botId.test(sender.id)) {
-    return deny('BOT', `a bot speaks as ${sender.id}, which may be the id of a person`);
+    return deny('BOT', say`a bot speaks as ${sender.id}, which may be the id of a person`);
   }
-  if (isBot && !listed) return deny('BOT', `${sender.id} is a bot and not listed in [access] users`);
+  if (isBot && !listed) return deny('BOT', say`${sender.id} is a bot and not listed in [access] users`);
   if (sender.kind === 'guest' && !settings.allowExternal) {
-    return deny('OUTSIDER', `${sender.id} belongs to another workspace: [slack] allow_external is false`);
+    return deny('OUTSIDER', say`${sender.id} belongs to another workspace: [slack] allow_external is false`);
   }
   const everybody = sender.kind === 'person' && (level.users ?? []).includes(`${conversation.channel}:*`);
   const isUser = named || everybody || known.paired;
   if (chatType === 'private') {
     if (isUser || level.dm === 'open') return { allowed: true };
     return level.dm === 'allowlist'
-      ? deny('NOT_ALLOWED', `${sender.id} is not in [access] users`)
-      : deny('STRANGER', `${sender.id} is not in [access] users and not paired`);
+      ? deny('NOT_ALLOWED', say`${sender.id} is not in [access] users`)
+      : deny('STRANGER', say`${sender.id} is not in [access] users and not paired`);
   }
   const isListed = known.groupAllowed || chatIds.some((id) => listsId(level.groups ?? [], id));
   if (level.groupsMode !== 'open' && !isListed) {
-    return deny('CHAT_NOT_ALLOWED', `${chatIds[0]} is not in [access] groups`);
+    return deny('CHAT_NOT_ALLOWED', say`${chatIdOf(conversation)} is not in [access] groups`);
   }
   if (!maySpeakInGroup(level, sender.id, isUser, isOwner)) {
     const list = level.groupUsers === undefined ? 'users' : 'group_users';
     return deny(
       'NOT_ALLOWED',
-      `${sender.id} may not talk to the bot in ${chatIds[0]} until [access] ${list} lists "${sender.id}"`,
+      say`${sender.id} may not talk to the bot in ${chatIdOf(conversation)} until [access] ${list} lists "${sender.id}"`,
     );
   }
-  if (!addressed && level.mention !== 'always') return deny('NOT_ADDRESSED', 'the bot was not addressed');
+  if (!addressed && level.mention !== 'always') return deny('NOT_ADDRESSED', say`the bot was not addressed`);
   return { allowed: true };
 }
 
@@ -88,6 +90,9 @@ function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): Acc
 function withoutAbsent(level: AccessLevel): AccessLevel {
   return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined));
 }
+
+/** For the log, the audit and the command line. */
+export const english = sayIn(undefined);
 
 function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
   return { allowed: false, code, reason };

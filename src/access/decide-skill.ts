@@ -1,5 +1,5 @@
 import { listsId, type ChatMigrations } from './chat-migrations.ts';
-import type { Decision } from './decide-message.ts';
+import { english, type Decision } from './decide-message.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { chatIdOf, type ChatType, type SeenChatType } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
@@ -15,6 +15,7 @@ export function decideSkill(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
   use: SkillUse,
+  say = english,
 ): Decision<SkillDenial> {
   const { name, access } = skill;
   const settings = rules.skills.get(name) ?? {};
@@ -24,16 +25,16 @@ export function decideSkill(
     chats: allowedChats(name, rules),
     users: settings.allowUsers,
   };
-  const kept = whyNoAccess(name, place, use);
+  const kept = whyNoAccess(name, place, use, say);
   if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
-  const off = whyOff(skill, rules);
+  const off = whyOff(skill, rules, say);
   if (off !== undefined) return deny('SKILL_DISABLED', off);
   // If `by` is neither, both must be allowed.
   if (use.by !== 'person' && access.disableModelInvocation) {
-    return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);
+    return deny('SKILL_NOT_FOUND', say`${name} may only be started by a person`);
   }
   if (use.by !== 'model' && !access.userInvocable) {
-    return deny('SKILL_NOT_FOUND', `${name} may only be started by the model`);
+    return deny('SKILL_NOT_FOUND', say`${name} may only be started by the model`);
   }
   return { allowed: true };
 }
@@ -42,18 +43,20 @@ export function decideSkill(
 export function whyOff(
   { name, access }: Pick<Skill, 'name' | 'access'>,
   { enabled, skills }: SkillRules,
+  say = english,
 ): string | undefined {
   // Not `enabled` alone: rules that lost the field must not pass.
-  if (enabled !== true) return 'skills are switched off: set [skills] enabled = true';
+  if (enabled !== true) return say`skills are switched off: set [skills] enabled = true`;
   const own = skills.get(name)?.enabled;
   if (!(own ?? !access.optIn)) {
-    const why = own === false ? 'switched off' : 'off until switched on';
-    return `${name} is ${why}: set [skills.${name}] enabled = true`;
+    return own === false
+      ? say`${name} is switched off: set [skills.${name}] enabled = true`
+      : say`${name} is off until switched on: set [skills.${name}] enabled = true`;
   }
   // Not `!access.approved`: what lost the field must not pass.
   return access.approved === true
     ? undefined
-    : `the bot wrote ${name}: run ${skilletHere()} skill enable ${name} to approve it`;
+    : say`the bot wrote ${name}: run ${`${skilletHere()} skill enable ${name}`} to approve it`;
 }
 
 /** Private results (A2, S7). */
@@ -103,19 +106,20 @@ type AccessRules = Readonly<{
 }>;
 
 /** Undefined if allowed (A2, A4, A7, X7). */
-export function whyNoAccess(name: string, rules: AccessRules, use: Use): string | undefined {
+export function whyNoAccess(name: string, rules: AccessRules, use: Use, say = english): string | undefined {
   if (!rules.chatTypes.includes(use.chatType)) {
-    const those = rules.chatTypes.join(', ') || 'no';
-    return `${name} is for ${those} chats; this one is ${use.chatType}`;
+    return rules.chatTypes.length === 0
+      ? say`${name} is for no chats; this one is ${use.chatType}`
+      : say`${name} is for ${rules.chatTypes.join(', ')} chats; this one is ${use.chatType}`;
   }
   // Not `use.external` alone: a use that lost the field must not pass.
   if (rules.sensitive && use.external !== false)
-    return `${name} is sensitive and this chat is shared with others`;
+    return say`${name} is sensitive and this chat is shared with others`;
   const { chats, users } = rules;
   if (chats !== undefined && !use.chatIds.some((id) => listsId(chats, id)))
-    return `${use.chatIds[0] ?? 'this chat'} is none of the chats that ${name} is for`;
+    return say`${use.chatIds[0] ?? say`this chat`} is none of the chats that ${name} is for`;
   if (users !== undefined && !listsId(users, use.sender))
-    return `${use.sender} is none of the people that ${name} is for`;
+    return say`${use.sender} is none of the people that ${name} is for`;
   return undefined;
 }
 

@@ -3,6 +3,7 @@ import { listsId } from './chat-migrations.ts';
 import type { KeyPath } from '../config/section.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { Skill } from '../core/skill.ts';
+import type { Say } from '../core/texts/say.ts';
 import type { Rule, Ruling } from './ruling.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
@@ -11,13 +12,19 @@ type Why = Readonly<{ rule: Rule; change: string }>;
 /** Whether somebody may use a skill, with the rule behind it. */
 export function explainSkill(
   skill: Skill,
-  { rules, use, ruleAt }: Readonly<{ rules: SkillRules; use: SkillUse; ruleAt(key: KeyPath): Rule }>,
+  {
+    rules,
+    use,
+    ruleAt,
+    say,
+  }: Readonly<{ rules: SkillRules; use: SkillUse; ruleAt(key: KeyPath): Rule; say: Say }>,
 ): Ruling {
-  const decision = decideSkill(skill, rules, use);
+  const itself = { name: say`the skill itself`, path: skill.path };
+  const decision = decideSkill(skill, rules, use, say);
   if (decision.allowed) {
     const { name } = skill;
     const types = allowedChatTypes(skill, rules).join(', ');
-    return { allowed: true, reason: `${name} is on for ${types} chats`, rule: typesRule() };
+    return { allowed: true, reason: say`${name} is on for ${types} chats`, rule: typesRule() };
   }
   const { code, reason } = decision;
   return { allowed: false, code, reason, ...(code === 'SKILL_NOT_AVAILABLE_HERE' ? kept() : off()) };
@@ -26,7 +33,7 @@ export function explainSkill(
     const settings = rules.skills.get(skill.name);
     if (settings?.chatTypes !== undefined) return ruleAt(['skills', skill.name, 'chat_types']);
     if (settings?.sensitive === true) return ruleAt(['skills', skill.name, 'sensitive']);
-    return { name: 'the skill itself', path: skill.path };
+    return itself;
   }
 
   /** In the order of the decision. */
@@ -35,17 +42,17 @@ export function explainSkill(
     if (!allowedChatTypes(skill, rules).includes(use.chatType as 'private')) {
       const byFile = !skill.access.chatTypes.includes(use.chatType as 'private');
       return {
-        rule: byFile ? { name: 'the skill itself', path: skill.path } : typesRule(),
+        rule: byFile ? itself : typesRule(),
         change: byFile
-          ? `the skill's own file has to name ${use.chatType} chats: the config can only narrow it`
-          : `add "${use.chatType}" to chat_types below [skills.${skill.name}]`,
+          ? say`the skill’s own file has to name ${use.chatType} chats: the config can only narrow it`
+          : say`add "${use.chatType}" to chat_types below [skills.${skill.name}]`,
       };
     }
     if (isSensitive(skill, rules) && use.external) {
       const byConfig = rules.skills.get(skill.name)?.sensitive === true;
       return {
-        rule: byConfig ? ruleAt(own('sensitive')) : { name: 'the skill itself', path: skill.path },
-        change: 'use it where nobody of another workspace reads along',
+        rule: byConfig ? ruleAt(own('sensitive')) : itself,
+        change: say`use it where nobody of another workspace reads along`,
       };
     }
     const chats = allowedChats(skill.name, rules);
@@ -53,29 +60,32 @@ export function explainSkill(
       const hasOwn = rules.skills.get(skill.name)?.allowChatIds !== undefined;
       return {
         rule: ruleAt(hasOwn ? own('allow_chat_ids') : ['skills', 'defaults', 'allow_chat_ids']),
-        change: `add "${use.chatIds[0]}" there`,
+        change: say`add "${use.chatIds[0] ?? ''}" there`,
       };
     }
-    return { rule: ruleAt(own('allow_users')), change: `add "${use.sender}" there` };
+    return { rule: ruleAt(own('allow_users')), change: say`add "${use.sender}" there` };
   }
 
   function off(): Why {
     const { name, access } = skill;
     if (!rules.enabled)
-      return { rule: ruleAt(['skills', 'enabled']), change: 'write enabled = true under [skills]' };
+      return {
+        rule: ruleAt(['skills', 'enabled']),
+        change: say`write ${'enabled = true'} under ${'[skills]'}`,
+      };
     if (!(rules.skills.get(name)?.enabled ?? !access.optIn))
       return {
         rule: ruleAt(['skills', name, 'enabled']),
-        change: `write enabled = true below [skills.${name}]`,
+        change: say`write ${'enabled = true'} under ${`[skills.${name}]`}`,
       };
     if (!access.approved)
       return {
-        rule: { name: 'the bot wrote it', path: skill.path },
-        change: `${skilletHere()} skill enable ${name}`,
+        rule: { name: say`the bot wrote it`, path: skill.path },
+        change: say`run ${`${skilletHere()} skill enable ${name}`}`,
       };
     return {
-      rule: { name: 'the skill itself', path: skill.path },
-      change: 'the skill is for the model alone (user-invocable)',
+      rule: itself,
+      change: say`the skill is for the model alone (user-invocable)`,
     };
   }
 }

@@ -3,6 +3,7 @@ import type { Decision, MessageDenial, Speaker } from './decide-message.ts';
 import type { KeyPath } from '../config/section.ts';
 import { terminalOwnerId, type AccessLevel, type AccessSettings } from '../core/access-settings.ts';
 import { chatIdOf } from '../core/conversation.ts';
+import type { Say } from '../core/texts/say.ts';
 import type { Rule, Ruling } from './ruling.ts';
 
 /** Whether somebody may talk, as `decision` says, with the rule behind it. `stored`: from the bot's store, not the config. */
@@ -13,10 +14,12 @@ export function explainTalk(
     settings,
     stored,
     ruleAt,
+    say,
   }: Readonly<{
     settings: AccessSettings;
     stored: Readonly<{ owner: boolean; paired: boolean; group: boolean }>;
     ruleAt(key: KeyPath): Rule;
+    say: Say;
   }>,
 ): Ruling {
   const { sender, conversation, chatType } = speaker;
@@ -30,26 +33,30 @@ export function explainTalk(
     return { allowed: false, code, reason, rule, change };
   }
   const { reason, rule } = admission();
-  const where =
-    chatType === 'private'
-      ? ''
-      : `, and ${stored.group ? 'an owner allowed the group' : 'the group is admitted'}`;
-  return { allowed: true, reason: `${reason}${where}`, rule };
+  if (chatType === 'private') return { allowed: true, reason, rule };
+  const also = stored.group
+    ? say`${reason}, and an owner allowed the group`
+    : say`${reason}, and the group is admitted`;
+  return { allowed: true, reason: also, rule };
 
   function admission(): Readonly<{ reason: string; rule: Rule }> {
     const { id } = sender;
-    if (id === terminalOwnerId) return { reason: `${id} is an owner`, rule: { name: 'the terminal' } };
-    if (listsId(settings.owners, id)) return { reason: `${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
-    if (stored.owner) return { reason: `${id} is the owner by claim`, rule: { name: 'the store' } };
+    if (id === terminalOwnerId) return { reason: say`${id} is an owner`, rule: { name: say`the terminal` } };
+    if (listsId(settings.owners, id))
+      return { reason: say`${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
+    if (stored.owner) return { reason: say`${id} is the owner by claim`, rule: { name: say`the store` } };
     const groupUsers = effective(settings, chat, 'groupUsers');
     if (chatType !== 'private' && groupUsers !== undefined)
-      return { reason: `${id} is among those who may talk in groups`, rule: at('groupUsers', 'group_users') };
+      return {
+        reason: say`${id} is among those who may talk in groups`,
+        rule: at('groupUsers', 'group_users'),
+      };
     const users = effective(settings, chat, 'users') ?? [];
-    if (listsId(users, id)) return { reason: `${id} is listed`, rule: at('users', 'users') };
+    if (listsId(users, id)) return { reason: say`${id} is listed`, rule: at('users', 'users') };
     if (users.includes(`${conversation.channel}:*`))
-      return { reason: 'everybody of the workspace is listed', rule: at('users', 'users') };
-    if (stored.paired) return { reason: `${id} is paired`, rule: { name: 'the store' } };
-    return { reason: 'everybody may write directly', rule: at('dm', 'dm') };
+      return { reason: say`everybody of the workspace is listed`, rule: at('users', 'users') };
+    if (stored.paired) return { reason: say`${id} is paired`, rule: { name: say`the store` } };
+    return { reason: say`everybody may write directly`, rule: at('dm', 'dm') };
   }
 
   function denial(
@@ -62,24 +69,27 @@ export function explainTalk(
       case 'STRANGER':
         return {
           rule: list,
-          change: `they write to the bot and you approve their code, or list "${of.sender}" there`,
+          change: say`they write to the bot and you approve their code, or list "${of.sender}" there`,
         };
       case 'NOT_ALLOWED':
-        return { rule: list, change: `list "${of.sender}" there` };
+        return { rule: list, change: say`list "${of.sender}" there` };
       case 'BOT':
-        return { rule: list, change: 'list the bot’s own id there, such as "slack:B0123456789"' };
+        return { rule: list, change: say`list the bot’s own id there, such as "slack:B0123456789"` };
       case 'CHAT_NOT_ALLOWED':
         return {
           rule: at('groups', 'groups'),
-          change: `list "${of.chat}" there, or an owner presses Allow when the bot asks`,
+          change: say`list "${of.chat}" there, or an owner presses ${say`Allow`} when the bot asks`,
         };
       case 'OUTSIDER':
         return {
           rule: ruleAt(['slack', 'allow_external']),
-          change: 'write allow_external = true under [slack]',
+          change: say`write ${'allow_external = true'} under ${'[slack]'}`,
         };
       case 'NOT_ADDRESSED':
-        return { rule: at('mention', 'mention'), change: 'mention the bot, or write mention = "always"' };
+        return {
+          rule: at('mention', 'mention'),
+          change: say`mention the bot, or write ${'mention = "always"'}`,
+        };
     }
   }
 }

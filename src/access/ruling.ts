@@ -1,5 +1,6 @@
 import { placeInFile, writtenInFile } from '../config/config-problem.ts';
 import { formatKeyPath, type KeyPath } from '../config/section.ts';
+import type { Say } from '../core/texts/say.ts';
 
 /** A decision, the rule behind it, and what would change it. */
 export type Ruling = Readonly<{
@@ -26,11 +27,11 @@ export function ruleName({ name, path, line }: Rule): string {
 }
 
 /** Where a key stands in the config, or that it is at its default. */
-export function createRuleAt(file: string | undefined): (key: KeyPath) => Rule {
+export function createRuleAt(file: string | undefined, say: Say): (key: KeyPath) => Rule {
   const placeOf = placeInFile(file);
   const isWritten = writtenInFile(file);
   return (key) => {
     const name = formatKeyPath(key);
-    return isWritten(key) ? { name, path: file, line: placeOf(key)?.line } : { name: `${name} (default)` };
+    return isWritten(key) ? { name, path: file, line: placeOf(key)?.line } : { name: say`${name} (default)` };
   };
 }

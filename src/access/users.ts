@@ -3,6 +3,7 @@ import type Keyv from 'keyv';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { decideMessage, type MessageDenial, type Speaker, type Decision } from './decide-message.ts';
 import { chatIdOf } from '../core/conversation.ts';
+import type { Say } from '../core/texts/say.ts';
 import type { ChatMigrations } from './chat-migrations.ts';
 
 /** By an owner (A10). */
@@ -32,7 +33,8 @@ export type Users = Readonly<{
   allowedGroups(): Promise<readonly AllowedGroup[]>;
   /** False if neither paired nor owner by claim. */
   forget(sender: string): Promise<boolean>;
-  decide(message: Speaker): Promise<Decision<MessageDenial>>;
+  /** `say` writes the reason. */
+  decide(message: Speaker, say?: Say): Promise<Decision<MessageDenial>>;
   /** Before every action for them (S11). */
   mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
@@ -62,7 +64,7 @@ export function createUsers(options: {
     return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
   }
 
-  const decide: Users['decide'] = async (message) => {
+  const decide: Users['decide'] = async (message, say) => {
     const { id } = message.sender;
     const formerChatIds = await migrations.formerIds(message.conversation);
     // More rights never refuse what config alone admits.
@@ -81,6 +83,7 @@ export function createUsers(options: {
         groupAllowed: allowed.some((group) => group !== undefined),
         formerChatIds,
       },
+      say,
     );
   };
 

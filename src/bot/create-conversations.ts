@@ -49,7 +49,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const inForce = createAccessInForce(base, parts);
   const why = createWhy({
     users,
-    explain: (of) => accessDecisions(toWriter(of), { users, accessOf, inForce }),
+    explain: (of, say) => accessDecisions(toWriter(of), { users, accessOf, inForce }, say),
     rules,
     written: authoring.approvals.records,
     ...chat,

@@ -29,6 +29,7 @@ export type Explained = Readonly<{
 /** `where`: absent for their direct message. Ids are qualified. */
 export type ExplainAccess = (
   of: Readonly<{ who: string; where?: string; chatType?: SeenChatType; external?: boolean }>,
+  say: Say,
 ) => Promise<Explained>;
 
 export type Why = Readonly<{
@@ -76,7 +77,7 @@ export function createWhy({
       const isHere = asked.where === chatIdOf(conversation);
       const place = isHere ? { chatType, external } : {};
       const [found, standing, own] = await Promise.all([
-        explain({ who: asked.who, where: asked.where, ...place }),
+        explain({ who: asked.who, where: asked.where, ...place }, say),
         rules.list(),
         written(),
       ]);
@@ -109,9 +110,10 @@ export function createWhy({
     name: string,
   ): Promise<readonly string[]> {
     const where = chatIdOf(conversation);
-    const { skills } = await explain({ who: sender.id, where, chatType, external });
+    const say = sayIn(sender.language);
+    const { skills } = await explain({ who: sender.id, where, chatType, external }, say);
     const found = skillNamed(skills, name);
-    return found === undefined ? [] : detail(found.byPerson, sayIn(sender.language));
+    return found === undefined ? [] : detail(found.byPerson, say);
   }
 }
 
@@ -225,7 +227,6 @@ function talkLine(allowed: boolean, person: string, where: string | undefined, s
   return allowed ? say`${person} may talk to me in ${chat}.` : say`${person} may not talk to me in ${chat}.`;
 }
 
-/** Reasons and keys are the operator's, in English as in the config. */
 function detail({ reason, rule, change }: Ruling, say: Say): readonly string[] {
   return [
     `- ${say`Because: ${reason}`}`,
@@ -234,9 +235,11 @@ function detail({ reason, rule, change }: Ruling, say: Say): readonly string[] {
   ];
 }
 
-/** `bot/config.toml` is enough of a path in a chat. */
+/** Keys as in the config. `bot/config.toml` is enough of a path in a chat. */
 function ruleWords({ name, path: file, line }: Rule): string {
+  const said = name.replace(/^\w+\.\S+/, inlineCode);
   const place = file?.split(path.sep).slice(-2).join('/');
-  const words = place === undefined ? [name] : [name, line === undefined ? place : `${place}:${line}`];
-  return words.map(inlineCode).join(' ');
+  return place === undefined
+    ? said
+    : `${said} ${inlineCode(line === undefined ? place : `${place}:${line}`)}`;
 }

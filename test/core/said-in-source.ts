@@ -15,6 +15,8 @@ export function saidInSource(): ReadonlySet<string> {
 
 /** What the parts of messages, buttons and forms are called that people read. */
 const readByPeople = new Set(['markdown', 'label', 'title', 'placeholder', 'caption', 'told', 'sentence']);
+/** What `/why` says. */
+const readByOwners = new Set(['reason', 'change']);
 
 /** Words written into one of these without `say` or `fixed`: everybody would read them in English, as operators do. */
 export function unsaidInSource(): readonly string[] {
@@ -23,7 +25,10 @@ export function unsaidInSource(): readonly string[] {
     if (
       /^(?:cli|dashboard|operator)\//.test(file) ||
       !ts.isPropertyAssignment(node) ||
-      !readByPeople.has(node.name.getText())
+      !(
+        readByPeople.has(node.name.getText()) ||
+        (/^access\//.test(file) && readByOwners.has(node.name.getText()))
+      )
     )
       return;
     for (const words of textsOf(node.initializer))

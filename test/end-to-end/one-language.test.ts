@@ -9,13 +9,15 @@ const skills = {
   bericht: '---\nname: bericht\ndescription: Schreibt Berichte.\nbackground: true\n---\nMach einen.\n',
   suche:
     '---\nname: suche\ndescription: Sucht etwas.\nargument-hint: "[was]"\narguments: was\n---\nSuche $was.\n',
+  aus: '---\nname: aus\ndescription: Ist aus.\n---\nTu nichts.\n',
+  fremd: '---\nname: fremd\ndescription: Ist für andere.\n---\nTu etwas.\n',
   geheim: '---\nname: geheim\ndescription: Liest Geheimes.\nsensitive: true\n---\nLies es.\n',
 };
 const toml = (owner: string): string =>
   [
     `[bot]\nname = "Bot"\nowner = ["${owner}"]\nshutdown_seconds = 1`,
     '[access]\ndm = "pairing"\ngroups_mode = "allowlist"\ngroup_users = ["*"]',
-    '[skills]\nbundled = false\n[policy]\nmoderate = "confirm"\n[memory]\nenabled = true\n',
+    '[skills]\nbundled = false\n[skills.aus]\nenabled = false\n[skills.fremd]\nallow_users = ["telegram:7"]\n[policy]\nmoderate = "confirm"\n[memory]\nenabled = true\n',
   ].join('\n');
 
 const errors: Readonly<Record<string, number>> = { 'Fehler 400': 400, 'Fehler 401': 401 };
@@ -49,9 +51,21 @@ const oddities =
     '/',
   );
 
-/** What is typed, named, or addressed: code, addresses, ids. Reasons and rules are as the log has them. */
+/** About people and chats, with and without a skill. */
+const whys = [
+  '1001',
+  '9',
+  '9 -100',
+  '9 -100 geheim',
+  '1001 -100 geheim',
+  '1001 aus',
+  '1001 fremd',
+  '1001 suche',
+];
+
+/** What is typed, named, or addressed: code, addresses, ids, and keys as in the config. */
 const unread =
-  /^[•-] (?:Grund|Regel|Um das zu ändern): .*$|<(code|pre)>[^]*?<\/\1>|`[^`]*`|https?:\/\/\S+|\b\w+:\w+\b|<[^>]*>|&\w+;/gm;
+  /\[[\w.]+\](?: \w+)?|\w+ = "?\w+"?|<(code|pre)>[^]*?<\/\1>|`[^`]*`|https?:\/\/\S+|\b\w+:\w+\b|<[^>]*>|&\w+;/gm;
 /** Words of English sentences that no German one holds. */
 const english =
   /\b(?:the|is|are|of|and|or|you|your|please|with|this|that|not|from|have|has|can|can’t|which|they|step|thinking|choose|save|cancel|yes|always|approve|deny|write|reply|sending|files|reading|next|more|using|running|waiting|started|untitled|nothing|here|only)\b/i;
@@ -126,6 +140,8 @@ test('H14 on Telegram a person whose client is German reads no English', async (
   olga.says('/help', { in: room });
   for (const command of commands) olga.says(`/${command}`);
   for (const words of oddities) olga.says(`/${words}`);
+  for (const words of whys) olga.says(`/why ${words}`);
+  for (const name of ['aus', 'fremd']) olga.says(`/${name}`);
   for (const words of [...Object.keys(errors), 'Fehler lang', 'Fehler weigern', 'Fehler kurz', 'Fehler leer'])
     olga.says(words);
   olga.sends({ kind: 'document', name: 'gross.bin', size: 30_000_000 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Decision, Speaker } from '../../access/decide-message.ts';
+import { english, type Decision, type Speaker } from '../../access/decide-message.ts';
 import { decideSkill, isSensitive, type AccessContext } from '../../access/decide-skill.ts';
 import { explainSkill } from '../../access/explain-skill.ts';
 import { explainTalk } from '../../access/explain-talk.ts';
@@ -72,24 +72,25 @@ type Deps = Readonly<{
 
 /**
  * Every decision about a writer, by the functions that decide about messages and skills (A8, A9), with the rule behind
- * it (L13). Nothing is run.
+ * it (L13), in the language of `say`. Nothing is run.
  */
 export async function accessDecisions(
   writer: Writer,
   { users, accessOf, inForce }: Deps,
+  say = english,
 ): Promise<AccessDecisions> {
   const { sender, kind, channel, chat, chatType, external, addressed } = writer;
   const conversation = { channel, chat };
   const speaker: Speaker = { conversation, chatType, addressed, sender: { id: sender, kind } };
   const [decision, use, known, { config, access, rules, registry, isHere = () => true, contextWindow }] =
     await Promise.all([
-      users.decide(speaker),
+      users.decide(speaker, say),
       accessOf({ conversation, chatType, external, sender: { id: sender } }),
       Promise.all([users.isOwner(sender), users.paired(), users.allowedGroups()]),
       inForce(),
     ]);
   const [owner, paired, groups] = known;
-  const ruleAt = createRuleAt(config.path);
+  const ruleAt = createRuleAt(config.path, say);
   const message = explainTalk(decision, speaker, {
     settings: access,
     stored: {
@@ -98,6 +99,7 @@ export async function accessDecisions(
       group: groups.some(({ id }) => use.chatIds.includes(id)),
     },
     ruleAt,
+    say,
   });
   const byModel = { ...use, by: 'model' } as const;
   const skills = registry.skills.map((skill) => ({
@@ -105,7 +107,7 @@ export async function accessDecisions(
     description: skill.description,
     origin: skill.origin,
     sensitive: isSensitive(skill, rules),
-    byPerson: explainSkill(skill, { rules, use, ruleAt }),
+    byPerson: explainSkill(skill, { rules, use, ruleAt, say }),
     byModel: decideSkill(skill, rules, byModel),
     lacks: !isHere(skill),
     missingEnv: skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {}).missing,
