@@ -210,7 +210,7 @@ test('L7 L11 the unit starts the packed program and is what systemd reads', (t) 
     assert.ok(unit.split('\n').includes(line), line);
   assert.match(unit, /^WatchdogSec=\d+$/m);
   const page = readFileSync(path.join(root, 'docs/how-to/deploy.md'), 'utf8');
-  for (const [, name = ''] of `${unit}${page}`.matchAll(/\/opt\/skillet\/([\w./-]+\w)/g))
+  for (const [, name = ''] of `${unit}${page}`.matchAll(/\/opt\/skillet\/([\w./@-]+\w)/g))
     assert.ok(isPacked(name) && existsSync(path.join(root, name)), name);
   const state = `/var/lib/${/^StateDirectory=(.+)$/m.exec(unit)?.[1]}/`;
   const [written] = blocksOf(page).filter(({ language }) => language === 'toml');
@@ -219,10 +219,29 @@ test('L7 L11 the unit starts the packed program and is what systemd reads', (t) 
   for (const place of [parsed.config.bot.dataDir, parsed.config.bot.workspace])
     assert.ok(place.startsWith(state), `${place}: the unit lets it write below ${state} only`);
   if (spawnSync('systemd-analyze', ['--version']).status !== 0) return t.skip('systemd-analyze is not here');
-  const verified = spawnSync('systemd-analyze', ['verify', path.join(folder, 'skillet.service')], {
-    encoding: 'utf8',
-  });
-  // Where Node is depends on the machine.
-  const said = verified.stderr.split('\n').filter((line) => line !== '' && !line.includes('/usr/bin/node'));
-  assert.deepEqual(said, []);
+  for (const name of ['skillet.service', 'skillet@.service']) {
+    const verified = spawnSync('systemd-analyze', ['verify', path.join(folder, name)], { encoding: 'utf8' });
+    // Where Node is depends on the machine.
+    const said = verified.stderr.split('\n').filter((line) => line !== '' && !line.includes('/usr/bin/node'));
+    assert.deepEqual(said, [], name);
+  }
+});
+
+test('L7 L11 the unit for several bots is that for one, with user and places of each bot’s own', () => {
+  const names =
+    /^(Description|User|EnvironmentFile|Environment=SKILLET_CONFIG|StateDirectory|WorkingDirectory)=/;
+  const settings = (name: string): readonly string[] =>
+    read(name)
+      .split('\n')
+      .filter((line) => !line.startsWith('#'));
+  const [one, several] = [settings('skillet.service'), settings('skillet@.service')];
+  assert.deepEqual(
+    several.map((line) => (names.test(line) ? line.replace('-%i', '').replace(' %i,', ',') : line)),
+    one,
+  );
+  const own = several.filter((line) => line.includes('%i'));
+  assert.deepEqual(
+    own,
+    several.filter((line) => names.test(line)),
+  );
 });
