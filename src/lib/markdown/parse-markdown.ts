@@ -125,7 +125,11 @@ function widen(sequence: Token, before: string, after: string): void {
 const longestLiteral = 1_000;
 
 /** Tags and links in angle brackets end before the next `<`: so all of them take linear time (S9). */
-const tags = literal('tag', (source) => /^<[^<>]*>?$/.test(source), isTag);
+const tags = literal(
+  'tag',
+  (source) => source === '<' || (source.at(-1) !== '<' && source.at(-2) !== '>'),
+  isTag,
+);
 
 /** Python's `__init__` is a name, and no bold word. */
 const dunder: Construct = {
@@ -139,7 +143,10 @@ const formula: Construct = {
   previous: (code) => !/[\w$\\]/.test(character(code)),
 };
 
-/** Reads on in one line while `mayBe` holds, until it `is`; the tree has it as HTML (`readTag`). */
+/**
+ * Reads on in one line while `mayBe` holds for each character more, until it `is`; the tree has it as HTML (`readTag`).
+ * Called for each character, `mayBe` looks at the last ones only.
+ */
 function literal(
   name: string,
   mayBe: (source: string) => boolean,
@@ -171,6 +178,7 @@ function literal(
 
       function line(code: Code): ReturnType<typeof ok> {
         source += ' ';
+        if (source.length > longestLiteral || !mayBe(source)) return nok(code);
         effects.exit('htmlTextData');
         effects.enter('lineEnding');
         effects.consume(code);
