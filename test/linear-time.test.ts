@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sourceOf } from '../src/memory/own-words.ts';
+import { splitForSlack } from '../src/channels/slack/from-markdown.ts';
 import { foreignText, type Reads } from './support/linear/foreign-text.ts';
+import { markdownShapes } from './support/linear/markdown-shapes.ts';
 import { plain, repeated, singles, type Pattern } from './support/linear/patterns.ts';
 
 /** Length of what stands for the longest text where many patterns are tried. */
@@ -16,6 +18,12 @@ for (const reads of foreignText) {
     if (reads.most > shorter) await holds(reads, Math.min(longer, reads.most), singles);
   });
 }
+
+test('S9 S15 no shape of Markdown takes ten times as long as paragraphs of its length', async () => {
+  const run = (markdown: string) => splitForSlack({ markdown });
+  const shapes = Object.entries(markdownShapes).map(([name, make]) => ({ name, make }));
+  await holds({ name: 'splitForSlack', most: shorter, run }, shorter, shapes, 10);
+});
 
 test('S9 whose words a note has is told in time that grows with the lengths, where no stretch comes twice', async () => {
   const note = unlike(100_000, 1);
@@ -49,11 +57,11 @@ function unlike(length: number, seed: number): string {
  * Broken YAML, whose repair is tried several times, takes up to 140 ms on a slow machine whatever its length, and twice
  * that beside other tests.
  */
-async function holds(reads: Reads, length: number, patterns: readonly Pattern[]): Promise<void> {
+async function holds(reads: Reads, length: number, patterns: readonly Pattern[], times = 50): Promise<void> {
   const text = plain.make(length);
   const usual = Math.min(await cost(reads, text), await cost(reads, text));
   for (const { name, make } of patterns) {
-    const most = 600 + length / 500 + 50 * usual;
+    const most = 600 + length / 500 + times * usual;
     const took = await cost(reads, make(length));
     if (took > most && (await cost(reads, make(length))) > most)
       assert.fail(

@@ -41,7 +41,7 @@ export type ApprovalRequest = Readonly<{
   run?: string;
 }>;
 
-type Rows = ReturnType<Replies['rows']>;
+type Rows = Awaited<ReturnType<Replies['rows']>>;
 
 /** `input` stays visible; absent if other messages show it. */
 type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
@@ -55,25 +55,24 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   ): Promise<ApprovalQuestion> => {
     const say = sayIn(call.requester.language);
     const whole = describeCall(call.tool, call.input, call.skill, say);
-    const rows = rowsOn(id, call, whole);
+    const rows = await rowsOn(id, call, whole);
     const { requester, toolUseId } = call;
     /** Redacted (S2). */
-    const inView = (input: string): string | undefined =>
-      replies.rows(requester.conversation, '', `${forWhom(requester, say)}${input}`)[0]?.part.markdown;
-    if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
+    const inView = async (input: string): Promise<string | undefined> => {
+      const shown = await replies.rows(requester.conversation, '', `${forWhom(requester, say)}${input}`);
+      return shown[0]?.part.markdown;
+    };
+    if (rows.length === 1) return { rows, input: await inView(describeInput(call.input)) };
     if (deliverArtifacts === undefined) return { rows };
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
     const handed = await deliverArtifacts([{ name: wholeFile, mime: 'text/plain', data: whole }], of);
     if (handed[0]?.ok !== true) return { rows };
     const short = describeInShort(call.tool, call.input, call.skill, say);
-    return asked(rowsOn(id, call, short), inView(describeInputInShort(call.input, say)));
+    const input = await inView(describeInputInShort(call.input, say));
+    return { rows: await rowsOn(id, call, short), input };
   };
 
-  function asked(rows: Rows, input: string | undefined): ApprovalQuestion {
-    return { rows, input };
-  }
-
-  function rowsOn(id: string, call: ApprovalRequest, what: string): Rows {
+  function rowsOn(id: string, call: ApprovalRequest, what: string): Promise<Rows> {
     const { requester, standing } = call;
     const say = sayIn(requester.language);
     const words = [say`yes`, say`no`, ...(standing === undefined ? [] : [say`always`])];

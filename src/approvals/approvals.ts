@@ -183,7 +183,7 @@ export function createApprovals(
     const text = isCutOff ? await cameOf(ask) : outcomeText(ask);
     const input = textOf(ask.payload['input']);
     const whole = input === '' ? text : `${text}\n\n${input}`;
-    await store.commit({ outbox: replies.rows(ask.conversation, key, whole) });
+    await store.commit({ outbox: await replies.rows(ask.conversation, key, whole) });
   }
 
   async function finishCutOff(): Promise<void> {

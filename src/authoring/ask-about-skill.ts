@@ -52,7 +52,7 @@ export function createAskAboutSkill(options: {
     if (chatType === 'private' && (await mayApprove(sender))) {
       const say = sayIn(language);
       const more = { buttons: buttonsFor(version, say) };
-      await store.commit({ outbox: replies.rows(conversation, key, say(words), more) });
+      await store.commit({ outbox: await replies.rows(conversation, key, say(words), more) });
     } else {
       const more = { buttons: buttonsFor(version, sayIn(undefined)), alsoTo: approvers() };
       await replies.tellOwners(key, words, more);

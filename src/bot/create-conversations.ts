@@ -15,6 +15,7 @@ import { noTracing } from '../operator/tracing/tracing.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createAccessInForce } from './access-in-force.ts';
 import { inlineCode } from '../lib/text/text.ts';
+import { createSendLargeTables } from '../replies/large-tables.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { patientKeyed } from '../store/patient-keyed.ts';
@@ -73,7 +74,12 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     reading,
     agent: { ...createAgent(base, features, parts), questions },
     chat,
-    tables: { deliverArtifacts: files.deliverArtifacts, redact: () => host.runtime().redact },
+    sendLargeTables: createSendLargeTables({
+      ...chat,
+      deliverArtifacts: files.deliverArtifacts,
+      redact: () => host.runtime().redact,
+      log: host.log,
+    }),
     capabilities,
     routines: { budgets, library },
     onFailed: (key) => parts.terminals?.onFailed(key),

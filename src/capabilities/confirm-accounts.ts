@@ -46,7 +46,7 @@ export function createConfirmAccounts(options: {
     const shown = await store.outbox.receipt(partKey(keyOf(flow.id), 0));
     const key = `${keyOf(flow.id)}!outcome`;
     if (shown !== undefined) await store.outbox.show(partKey(key, 0), shown);
-    await store.commit({ outbox: replies.rows(conversation, key, text) });
+    await store.commit({ outbox: await replies.rows(conversation, key, text) });
     await audit.record({
       event: 'capability_sign_in',
       sender: flow.sender,
@@ -67,7 +67,7 @@ export function createConfirmAccounts(options: {
       ];
       const { conversation } = flow.content.requester;
       await store.commit({
-        outbox: replies.rows(conversation, keyOf(flow.id), confirmText(flow, account), { buttons }),
+        outbox: await replies.rows(conversation, keyOf(flow.id), confirmText(flow, account), { buttons }),
       });
     },
     async answer(id, from, yes) {

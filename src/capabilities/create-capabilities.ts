@@ -97,7 +97,7 @@ export function createCapabilities(
     async tellFailure({ id, capability, content }, { code }, over) {
       const { requester } = content;
       const text = failureText(code, over, requester.language);
-      const outbox = replies.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
+      const outbox = await replies.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
       await store.commit({ outbox });
       await recordSignIn(requester, capability, 'provider', code);
     },
@@ -114,7 +114,7 @@ export function createCapabilities(
     async sendLink(flow, outboxKey) {
       const { requester } = flow.content;
       const text = linkText(flow, writeCommand(requester.conversation, 'stop'));
-      await store.commit({ outbox: replies.rows(requester.conversation, outboxKey, text) });
+      await store.commit({ outbox: await replies.rows(requester.conversation, outboxKey, text) });
       await recordSignIn(requester, flow.capability, 'link', 'ok');
     },
     poke: flowsAttended.poke,

@@ -15,7 +15,8 @@ import { fixed, sayIn } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
-import { partKey, sendLargeTables, type LargeTableDeps, type Replies } from '../replies/replies.ts';
+import type { SendLargeTables } from '../replies/large-tables.ts';
+import { partKey, type Replies } from '../replies/replies.ts';
 import { runTask, taskProgress, tellResult, type RunTask } from '../runs/tasks.ts';
 import type { RoutineTask } from '../routines/routine-message.ts';
 import type { InboxItem } from '../store/inbox.ts';
@@ -54,7 +55,7 @@ export type ItemDeps = Readonly<{
     replies: Replies;
     answered: Pick<AnsweredThreads, 'add'>;
   }>;
-  tables: Pick<LargeTableDeps, 'deliverArtifacts' | 'redact'>;
+  sendLargeTables: SendLargeTables;
   capabilities: Pick<Capabilities, 'callOff'>;
   routines: RoutineDeps;
   onFailed(key: string): void;
@@ -174,7 +175,7 @@ async function answerByTurn(
     // A removed person gets no answer (A9).
     if (!(await isStillAdmitted(message, deps)))
       return await removePlaceholder(item, host.store, { done: item.key });
-    const answer = await sendLargeTables(message, text, { ...chat, ...deps.tables });
+    const answer = await deps.sendLargeTables(message, text);
     if (question === undefined) return await chat.replies.answer(message, answer, { done: item.key });
     await chat.replies.answer(message, answer);
     const { text: asked, buttons } = question;

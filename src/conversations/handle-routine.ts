@@ -5,7 +5,7 @@ import { requesterOf, type Message } from '../core/message.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import { partKey, sendLargeTables } from '../replies/replies.ts';
+import { partKey } from '../replies/replies.ts';
 import { headOf, readAnswer, type RoutineTask } from '../routines/routine-message.ts';
 import { settleRoutine, stopRoutine } from '../routines/settle-routine.ts';
 import type { InboxItem } from '../store/inbox.ts';
@@ -131,7 +131,7 @@ async function tell(
   const words =
     text === ''
       ? say`I couldn’t do this. Please word the task differently, or ask me what went wrong.`
-      : await sendLargeTables(message, text, { ...chat, ...deps.tables });
+      : await deps.sendLargeTables(message, text);
   const whole = [headOf(task, message, zone), words, ...(note === undefined ? [] : [note])].join('\n\n');
   const done = key === item.key ? item.key : undefined;
   await chat.replies.answer(message, whole, { key, buttons, done });

@@ -143,7 +143,8 @@ export type Channel = Readonly<{
   /** Rejects with the fix if it can never work (bad token). */
   start(onEvent: OnEvent): Promise<void>;
   stop(): Promise<void>;
-  split(markdown: string): readonly string[];
+  /** Long text takes a thread, and so a moment. Never rejects. */
+  split(markdown: string): Promise<readonly string[]>;
   files: FileLimits;
   /** Longer tables become a file with a preview. */
   tableRows?: number;

@@ -78,7 +78,7 @@ export function createDeliverArtifacts(options: {
       ready.push(kept);
     }
     const albums = albumsOf(ready, channel.files);
-    const outbox = albums.flatMap(([first, ...rest]) => {
+    const rows = albums.map(async ([first, ...rest]) => {
       const caption = [first, ...rest]
         .map((one) => one.caption)
         .filter((text) => text !== '')
@@ -92,9 +92,10 @@ export function createDeliverArtifacts(options: {
       };
       return [
         { key: partKey(first.key, 0), conversation, part },
-        ...(below ? [] : replies.rows(conversation, `${first.key}-caption`, caption)),
+        ...(below ? [] : await replies.rows(conversation, `${first.key}-caption`, caption)),
       ];
     });
+    const outbox = (await Promise.all(rows)).flat();
     if (outbox.length > 0) await store.commit({ outbox });
     await Promise.all(albums.map(removeSent));
     const handed = ready.map(({ outcome }) => ({ ok: true, ...outcome }) as const);

@@ -1,11 +1,8 @@
 import type { Button, Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
-import { repliesTo, requesterOf, type Message } from '../core/message.ts';
+import { repliesTo, type Message } from '../core/message.ts';
 import { sayIn, type Words } from '../core/texts/say.ts';
-import type { DeliverArtifacts } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
-import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.ts';
-import { csvLine } from '../lib/text/csv.ts';
 import type { Step, Store } from '../store/store.ts';
 import type { OutgoingFiles } from './artifacts.ts';
 import { beginningOf, createWholeAnswer } from './whole-answer.ts';
@@ -22,7 +19,7 @@ export type Replies = Readonly<{
     key: string,
     markdown: string,
     more?: ReplyOptions,
-  ): NonNullable<Step['outbox']>;
+  ): Promise<NonNullable<Step['outbox']>>;
   /** And finishes it, in one step. Of a long answer: its beginning, then all of it as a file. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
   /** Once a key. */
@@ -90,7 +87,7 @@ export function createReplies(options: {
   ): Promise<NonNullable<Step['outbox']>> {
     const markdown = redact()(said);
     const channel = channelOf(conversation);
-    const { pieces, isWhole } = beginningOf(markdown, channel.split);
+    const { pieces, isWhole } = await beginningOf(markdown, channel.split);
     const shown = rowsOf(pieces, conversation, key, more);
     if (isWhole) return shown;
     const rest = partKey(`${key}!whole`, 0);
@@ -99,8 +96,8 @@ export function createReplies(options: {
   }
 
   return {
-    rows: (conversation, key, markdown, more) =>
-      rowsOf(channelOf(conversation).split(redact()(markdown)), conversation, key, more),
+    rows: async (conversation, key, markdown, more) =>
+      rowsOf(await channelOf(conversation).split(redact()(markdown)), conversation, key, more),
     async answer(message, markdown, more = {}) {
       const replyTo = repliesTo(message);
       const options = { replyTo, ...onlyToSender(message), ...more };
@@ -138,45 +135,4 @@ export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 
 
 function channelNameOf(id: string): string {
   return id.slice(0, id.indexOf(':'));
-}
-
-const mostFiles = 5;
-
-export type LargeTableDeps = Readonly<{
-  channels: ReadonlyMap<string, Channel>;
-  deliverArtifacts: DeliverArtifacts;
-  redact(): (text: string) => string;
-}>;
-
-/** As CSV files before the answer, which keeps previews (H2). Repeatable. If refused, the answer stays whole. */
-export async function sendLargeTables(
-  message: Message,
-  answer: string,
-  { channels, deliverArtifacts, redact }: LargeTableDeps,
-): Promise<string> {
-  const most = channels.get(message.conversation.channel)?.tableRows;
-  // Files can't go to one person in a group.
-  if (most === undefined || message.ephemeral === true) return answer;
-  const say = sayIn(message.sender.language);
-  const { markdown, tables } = shortenTables(redact()(answer), most, (shown, table, index) => {
-    const rows = table.length - 1;
-    return say`The first ${shown} of ${rows} rows. The whole table is in ${tableName(index)}.`;
-  });
-  if (tables.length > mostFiles) return answer;
-  const of = { requester: requesterOf(message), turn: message.id, call: 'large tables' };
-  for (const [index, rows] of tables.entries()) {
-    const file = { name: tableName(index + 1), data: asCsv(rows), mime: 'text/csv' };
-    const [sent] = await deliverArtifacts([file], { ...of, index });
-    if (sent?.ok !== true) return answer;
-  }
-  return markdown;
-}
-
-function tableName(index: number): string {
-  return index === 1 ? 'table.csv' : `table-${index}.csv`;
-}
-
-/** With BOM. */
-function asCsv(rows: LargeTable): string {
-  return '\ufeff' + rows.map((row) => `${csvLine(row)}\r\n`).join('');
 }

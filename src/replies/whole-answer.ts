@@ -10,13 +10,13 @@ const readAtMost = [50_000, 150_000] as const;
 const fileName = 'answer.md';
 
 /** As many messages as an answer may have (H2). */
-export function beginningOf(
+export async function beginningOf(
   markdown: string,
   split: Channel['split'],
-): Readonly<{ pieces: readonly string[]; isWhole: boolean }> {
+): Promise<Readonly<{ pieces: readonly string[]; isWhole: boolean }>> {
   for (const most of readAtMost) {
     const head = headOf(markdown, most);
-    const pieces = split(head);
+    const pieces = await split(head);
     if (pieces.length > mostMessages) return { pieces: pieces.slice(0, mostMessages), isWhole: false };
     if (head === markdown || most === readAtMost.at(-1)) return { pieces, isWhole: head === markdown };
   }

@@ -53,7 +53,7 @@ async function stage(t: TestContext, name: StoreName) {
     return createApprovals(
       {
         replies: {
-          rows: (to, key, markdown, more) => [
+          rows: async (to, key, markdown, more) => [
             { key: `${key}#0`, conversation: to, part: { markdown, buttons: more?.buttons ?? [] } },
           ],
         },

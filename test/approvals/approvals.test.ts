@@ -28,7 +28,7 @@ async function setUp(
   const approvals = createApprovals(
     {
       replies: {
-        rows(place, key, markdown, more) {
+        async rows(place, key, markdown, more) {
           shown.push(key);
           return [{ key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } }];
         },

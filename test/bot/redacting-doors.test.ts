@@ -125,7 +125,7 @@ test('S2 whatever a channel shows holds no secret, whoever made it: parts, edits
     name: 'telegram',
     start: async (onEvent) => void (take = onEvent),
     stop: async () => undefined,
-    split: (markdown) => [markdown],
+    split: async (markdown) => [markdown],
     files: anyFile,
     async send(_, part) {
       await show(part);

@@ -47,7 +47,7 @@ test('H2 text cut by split fits one Slack message each, blocks and all', async (
   const markdown = Array.from({ length: 400 }, (_, index) => `- item ${index} & **bold** \`code\``).join(
     '\n',
   );
-  const pieces = channel.split(markdown);
+  const pieces = await channel.split(markdown);
   assert.ok(pieces.length > 1);
   for (const [index, piece] of pieces.entries()) {
     await channel.send(conversation, { markdown: piece }, `k#${index}`);
@@ -60,7 +60,7 @@ test('H2 text cut by split fits one Slack message each, blocks and all', async (
 test('H2 an answer of 20,000 characters is two messages, whole in their blocks and short in their text', async (t) => {
   const connected = await connectSlackChannel(t);
   const { room, conversation } = roomIn(connected);
-  const pieces = connected.channel.split('Words & **bold** ones. '.repeat(870));
+  const pieces = await connected.channel.split('Words & **bold** ones. '.repeat(870));
   for (const [index, piece] of pieces.entries())
     await connected.channel.send(conversation, { markdown: piece }, `k#${index}`);
   assert.equal(room.messages.length, 2);

@@ -239,7 +239,7 @@ test('H2 a text that is too long for one message is cut into parts that Telegram
   await using bot = await startTelegramBot(noFlood);
   const ann = bot.server.person();
   ann.says('hi');
-  const parts = bot.channel.split(`# Title\n\n${'**word** & <more> '.repeat(800)}`);
+  const parts = await bot.channel.split(`# Title\n\n${'**word** & <more> '.repeat(800)}`);
   assert.ok(parts.length > 1);
   for (const markdown of parts) await bot.channel.send(placeOf(ann.dm), { markdown }, 'k');
   assert.ok(ann.dm.sent().every(({ parseMode }) => parseMode === 'HTML'));

@@ -25,6 +25,13 @@ test('S15 work that breaks, or needs more memory than it may have, is told apart
   }
 });
 
+test('S15 work whose thread cannot be started has failed, and what waits for its turn is done then', async () => {
+  const read = createWorkerTask<unknown, string>(busy, { ms: 60_000 });
+  const result = await read(() => 'no thread can be given this', never);
+  assert.ok(!result.ok && result.why === 'failed');
+  assert.ok((await read('a page', never)).ok);
+});
+
 test('S15 work that nobody waits for any more is ended', async () => {
   const read = createWorkerTask<string, string>(busy, { ms: 60_000 });
   const stop = new AbortController();

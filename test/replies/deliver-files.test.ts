@@ -102,7 +102,7 @@ async function stageOf(
       const file = { name: 'a.csv', data: 'name,amount\n', caption: 'The report' };
       const handed = await deliverArtifacts([file], { requester, turn: 'x:1:1', call: 'c', index: 0 });
       assert.ok(handed[0]?.ok);
-      await store.commit({ outbox: voice.rows(conversation, 'x:1:1', 'The answer') });
+      await store.commit({ outbox: await voice.rows(conversation, 'x:1:1', 'The answer') });
     },
     async deliver() {
       delivery.start();

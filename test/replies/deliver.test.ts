@@ -465,7 +465,7 @@ function recordingChannel(
     name: 'telegram',
     start: async () => undefined,
     stop: async () => undefined,
-    split: (markdown) => [markdown],
+    split: async (markdown) => [markdown],
     files: anyFile,
     async send(conversation, part, key, begin) {
       await begin?.();

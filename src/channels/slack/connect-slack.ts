@@ -71,7 +71,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     convoStore: false,
   });
   listen(bot, createIntake(intakeOptions(api, options)), log);
-  const sender = createSender(api, paces);
+  const sender = createSender(api, paces, log);
   const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
   const mark = reaction === undefined;
   const status = createStatus({ call, sender, paces, openStream, log, clock, mark });

@@ -1,12 +1,14 @@
 import { filesOf, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toButtonBlocks, type Block } from './buttons.ts';
 import { textOf, formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
-import { toSlackMessage } from './from-markdown.ts';
+import { toPlainMessage, toSlackMessage, type SlackMessage } from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
 import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
 
@@ -33,7 +35,13 @@ type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 export function createSender(
   { call, me }: Pick<SlackApi, 'call' | 'me'>,
   { posts, edits }: Pick<SlackPaces, 'posts' | 'edits'>,
+  log: Log,
 ): Sender {
+  const write = createMarkdownTask(new URL('./message-worker', import.meta.url), {
+    read: ({ markdown }: Readonly<{ markdown: string }>) => toSlackMessage(markdown),
+    plain: toPlainMessage,
+    log,
+  });
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
@@ -43,6 +51,7 @@ export function createSender(
       const uploaded: { id: string; title: string }[] = [];
       for (const file of files) uploaded.push({ id: await uploadFile(call, file), title: file.name });
       const [first] = uploaded;
+      const message = await write({ markdown });
       await posts.wait(chat);
       await begin?.();
       if (first !== undefined) {
@@ -66,7 +75,7 @@ export function createSender(
             })
           : call('chat.postEphemeral', { ...place, user: userOf(onlyTo), ...body });
       try {
-        const answer = await withFallback(post, toBody(part), () => toPlainBody(part));
+        const answer = await withFallback(post, toBody(part, message), () => toPlainBody(part, message));
         return { id: textOf(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
       } catch (error) {
         throw paused(posts, chat, toSendError(error, 'a message'));
@@ -83,12 +92,13 @@ export function createSender(
     },
 
     async edit({ chat }, receipt, part) {
+      const message = await write({ markdown: part.markdown });
       await edits.wait(updateRateLimit);
       const fixed = { channel: chat, ts: receipt.id };
       try {
         const update = ({ text, blocks }: Body) =>
           whenClosed(call, fixed, () => call('chat.update', { ...fixed, text, blocks }));
-        await withFallback(update, toBody(part), () => toPlainBody(part, longestText));
+        await withFallback(update, toBody(part, message), () => toPlainBody(part, message, longestText));
       } catch (error) {
         throw paused(edits, updateRateLimit, asRetry(toSendError(error, 'a change of a message')));
       }
@@ -120,15 +130,14 @@ async function withFallback<Answer>(
   }
 }
 
-export function toBody(part: Part): Body {
-  const { text, blocks } = toSlackMessage(part.markdown);
-  if (blocks.length === 0) return toPlainBody(part, longestText);
+export function toBody(part: Part, message = toSlackMessage(part.markdown)): Body {
+  const { text, blocks } = message;
+  if (blocks.length === 0) return toPlainBody(part, message, longestText);
   return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
 }
 
 /** Only buttons and long text need blocks. */
-function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body {
-  const { text } = toSlackMessage(markdown);
+function toPlainBody({ markdown, buttons = [] }: Part, { text }: SlackMessage, longest = Infinity): Body {
   if (buttons.length === 0 && text.length <= longest) return { text };
   const points = [...(markdown.trim() || '-')];
   const sections = Array.from({ length: Math.ceil(points.length / longestSection) }, (_, index) => {

@@ -1,12 +1,13 @@
 import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
-import { slackFits } from './from-markdown.ts';
+import { splitForSlack } from './from-markdown.ts';
 import { captionFits, largestFile } from './files.ts';
 import type { SlackApp, SlackDeps, SlackIdentity, SlackPaces, SlackSettings } from './slack-options.ts';
 import type { Channel } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
+import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
+import { splitPlain } from '../../lib/markdown/split-markdown.ts';
 
 export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackDeps): Channel {
   const paces = createPaces(settings, deps);
@@ -15,6 +16,11 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
   const begun = Promise.withResolvers<SlackConnection>();
   const connected = begun.promise;
   connected.catch(() => undefined);
+  const split = createMarkdownTask(new URL('./split-worker', import.meta.url), {
+    read: splitForSlack,
+    plain: splitPlain,
+    log: deps.log,
+  });
 
   return {
     name: 'slack',
@@ -28,7 +34,7 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
       begun.reject(new SendError('retry', 'Slack was not connected before the bot stopped'));
       await state.connection?.stop();
     },
-    split: (markdown) => splitMarkdown(markdown, slackFits),
+    split: (markdown) => split({ markdown }),
     files: { largest: largestFile, fitsCaption: captionFits, album: () => 'files' },
     tableRows: 60,
     send: async (...given) => (await connected).sender.send(...given),

@@ -8,6 +8,7 @@ import type {
 } from '../../lib/markdown/document.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { markdownLength, writeMarkdown } from '../../lib/markdown/write-markdown.ts';
 
 /** `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
@@ -18,6 +19,8 @@ const pings =
 const joiner = '\u2060';
 
 type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
+
+export type SlackMessage = Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }>;
 
 const longestBlock = 12_000;
 const surelyShort = 4_000;
@@ -36,13 +39,16 @@ const mrkdwnStyle: TextStyle = {
 };
 
 /** Pings nobody and fetches nothing (H2). Too long: no block. */
-export function toSlackMessage(
-  markdown: string | MarkdownDocument,
-): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
+export function toSlackMessage(markdown: string | MarkdownDocument): SlackMessage {
   const document = asDocument(markdown);
   const text = renderText(document, mrkdwnStyle);
   const written = writeMarkdown(document);
   return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
+}
+
+/** The Markdown as it was written. */
+export function toPlainMessage({ markdown }: Readonly<{ markdown: string }>): SlackMessage {
+  return { text: escapeMrkdwn(markdown.replace(pings, `$&${joiner}`)), blocks: [] };
 }
 
 export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
@@ -68,6 +74,10 @@ export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
   const { length } = renderText(document, mrkdwnStyle);
   return length <= surelyShort || (length <= longestBlock && markdownLength(document) <= longestBlock);
+}
+
+export function splitForSlack({ markdown }: Readonly<{ markdown: string }>): readonly string[] {
+  return splitMarkdown(markdown, slackFits);
 }
 
 function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {

@@ -3,7 +3,7 @@ import type { Bot } from 'grammy';
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
 import { createRateLimiter, type RateLimitRule, type Reserve } from '../rate-limiter.ts';
 import { albumOf, createFetchFile, largestFile } from './files.ts';
-import { captionFits, telegramFits } from './from-markdown.ts';
+import { captionFits, splitForTelegram } from './from-markdown.ts';
 import { listen } from './listen.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
@@ -27,7 +27,8 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
+import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
+import { splitPlain } from '../../lib/markdown/split-markdown.ts';
 
 const firstPauseMs = 1000;
 const longestPauseMs = 30_000;
@@ -61,6 +62,11 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
   const shared = reserve && { name: 'telegram', reserve };
   const pace = createRateLimiter(settings.paced ? telegramPace : [], clock, shared);
   const parts = createSendPart({ api, uploads, pace });
+  const split = createMarkdownTask(new URL('./split-worker', import.meta.url), {
+    read: splitForTelegram,
+    plain: splitPlain,
+    log,
+  });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
   let commands: ReadonlySet<string> | undefined;
@@ -73,7 +79,7 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
       await connection.stop();
       await statuses.stop();
     },
-    split: (markdown) => splitMarkdown(markdown, telegramFits),
+    split: (markdown) => split({ markdown }),
     files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
     tableRows: 30,
     send: parts.send,

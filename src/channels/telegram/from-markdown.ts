@@ -16,6 +16,7 @@ import {
   type Table,
 } from '../../lib/markdown/document.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 /** Columns of a phone in landscape. */
 const widestTable = 60;
@@ -78,6 +79,13 @@ export function toTelegramText(markdown: string | MarkdownDocument): string {
 /** 4,096 UTF-16 units, 32,768 bytes with marks, 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   return fits(markdown, longestText);
+}
+
+/** Of a part with its marks, three for each character: so short, it is read at once when it is sent (S15). */
+const longestPart = 3 * longestText;
+
+export function splitForTelegram({ markdown }: Readonly<{ markdown: string }>): readonly string[] {
+  return splitMarkdown(markdown, telegramFits, longestPart);
 }
 
 /** 1,024 UTF-16 units, below a file (H2). */

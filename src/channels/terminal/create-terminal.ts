@@ -222,7 +222,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
       await handling;
       output.off('error', leave);
     },
-    split: (markdown) => (hasVisible(markdown) ? [markdown] : []),
+    split: async (markdown) => (hasVisible(markdown) ? [markdown] : []),
     files: { largest: Infinity, fitsCaption: () => true },
     async send(_, part, _key, begin) {
       await begin?.();

@@ -240,7 +240,7 @@ function createCaseChannel(
       take = onEvent;
     },
     stop: async () => undefined,
-    split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    split: async (markdown) => (markdown.trim() === '' ? [] : [markdown]),
     files: { largest: Infinity, fitsCaption: () => true },
     async send(conversation, { markdown, buttons = [], file }, _key, begin) {
       await begin?.();

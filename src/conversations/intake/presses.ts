@@ -268,7 +268,7 @@ async function show(
   const key = `outcome:${id}`;
   // Ephemeral messages can't be edited.
   if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
-  const outbox = replies.rows(conversation, key, outcome, { ...onlyToSender(pressed), ...more });
+  const outbox = await replies.rows(conversation, key, outcome, { ...onlyToSender(pressed), ...more });
   await store.commit({ outbox });
 }
 

@@ -89,7 +89,7 @@ function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined
   return cutBlock({ type: 'code', lang: null, value: layOutTable(table) }, fits);
 }
 
-function cutText(
+export function cutText(
   text: string,
   at: 'lines' | 'words',
   fits: (part: string) => boolean,

@@ -1,27 +1,45 @@
 import { hasVisible } from '../text/text.ts';
-import { cutBlock, largestFit } from './cut-block.ts';
+import { cutBlock, cutText, largestFit } from './cut-block.ts';
 import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
-import { writeAndRead, writeMarkdown } from './write-markdown.ts';
+import { withoutControls } from './sanitize-markdown.ts';
+import { escapeMarkdown, writeAndRead, writeMarkdown } from './write-markdown.ts';
 
 /**
  * Cuts between blocks, items, rows, lines, sentences, words, at worst inside a word. Fences reopen, table headers
  * repeat. `fits` sees growing documents; a single character is a piece even if it does not fit. Blank text has no
- * pieces.
+ * pieces. `longest`: characters of a piece with its marks.
  */
 export function splitMarkdown(
   markdown: string,
   fits: (piece: MarkdownDocument) => boolean,
+  longest = Infinity,
 ): readonly string[] {
   const document = parseMarkdown(markdown);
   if (!hasVisible(visibleText(document))) return [];
-  if (fits(document)) return [markdown];
+  if (markdown.length <= longest && fits(document)) return [markdown];
+  const fitsWritten = (written: ReturnType<typeof writeAndRead>): boolean =>
+    written.markdown.length <= longest && fits(written.document);
   return splitDocument(document, fits).flatMap((piece) => {
     const written = writeAndRead(piece);
-    if (fits(written.document)) return [written.markdown];
+    if (fitsWritten(written)) return [written.markdown];
     // Marks without a Markdown form become plain text, which may be longer.
-    return splitDocument(piece, (part) => fits(part) && fits(writeAndRead(part).document)).map(writeMarkdown);
+    return splitDocument(piece, (part) => fits(part) && fitsWritten(writeAndRead(part))).map(writeMarkdown);
   });
+}
+
+/** Fits every channel, escaped too. */
+const longestPlain = 2_500;
+
+/** Shows the text with its marks, as it was written: for text that nobody could read in time (S15). */
+export function splitPlain({ markdown }: Readonly<{ markdown: string }>): readonly string[] {
+  const pieces: string[] = [];
+  for (let rest = withoutControls(markdown); rest !== '';) {
+    const cut = cutText(rest, 'words', (part) => part.length <= longestPlain);
+    pieces.push(cut?.part ?? rest);
+    rest = cut?.rest ?? '';
+  }
+  return pieces.filter(hasVisible).map(escapeMarkdown);
 }
 
 function splitDocument(

@@ -28,17 +28,19 @@ async function run<Answer>(
 ): Promise<WorkerResult<Answer>> {
   signal.throwIfAborted();
   const file = new URL(`${name.href}${import.meta.filename.endsWith('.ts') ? '.ts' : '.js'}`);
-  const worker = new Worker(file, {
-    env: {},
-    workerData: input,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-  });
   const timeout = AbortSignal.timeout(ms);
+  let worker: Worker | undefined;
   try {
+    // Throws where the machine has no thread left.
+    const started = (worker = new Worker(file, {
+      env: {},
+      workerData: input,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    }));
     const answer = await new Promise<Answer>((resolve, reject) => {
-      worker.once('message', resolve).once('error', reject);
+      started.once('message', resolve).once('error', reject);
       const end = (): void => reject(new Error('the work was ended'));
-      worker.once('exit', end);
+      started.once('exit', end);
       AbortSignal.any([signal, timeout]).addEventListener('abort', end);
     });
     return { ok: true, answer };
@@ -46,6 +48,6 @@ async function run<Answer>(
     signal.throwIfAborted();
     return { ok: false, why: timeout.aborted ? 'time' : 'failed', cause };
   } finally {
-    await worker.terminate();
+    await worker?.terminate();
   }
 }

@@ -195,7 +195,7 @@ function createChannel(
     async stop() {
       seats.stop(new SendError('retry', 'the bot stops', { retryAfterMs: afterStopMs }));
     },
-    split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    split: async (markdown) => (markdown.trim() === '' ? [] : [markdown]),
     files: { largest: Infinity, fitsCaption: () => true },
     send,
     find: async () => undefined,

@@ -27,7 +27,7 @@ export type BotProcess = Readonly<{
 
 /** Files under test/support/crash to be loaded before the bot, with what they read from the environment. */
 export type Preload = Readonly<{
-  file: 'kill-at.ts' | 'shift-clock.ts';
+  file: 'kill-at.ts' | 'kill-at-thread.ts' | 'shift-clock.ts';
   env: Readonly<Record<string, string>>;
 }>;
 
