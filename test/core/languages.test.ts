@@ -3,17 +3,21 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { withoutFile } from '../../src/replies/deliver.ts';
 import { fixed, languages, sayIn } from '../../src/core/texts/say.ts';
-import { saidInSource, unsaidInSource } from './said-in-source.ts';
+import { saidInSource, unsaidInSource } from '../../bin/said-in-source.ts';
 
 const placesIn = (sentence: string): readonly string[] => (sentence.match(/\{\d+\}/g) ?? []).sort();
 const said = [...saidInSource()].sort();
+const isSaid = new Set(said);
 
 for (const language of languages) {
-  test(`H14 ${language} has every sentence, and no other, with the same values in it`, () => {
+  test(`H14 ${language} translates only what is said, with the same values in it`, () => {
     const file = new URL(`../../src/core/texts/${language}.json`, import.meta.url);
     const catalogue = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     assert.ok(said.length > 100, 'the source is read');
-    assert.deepEqual(Object.keys(catalogue).sort(), said);
+    assert.deepEqual(
+      Object.keys(catalogue).filter((sentence) => !isSaid.has(sentence)),
+      [],
+    );
     for (const [sentence, translated] of Object.entries(catalogue)) {
       assert.deepEqual(placesIn(translated), placesIn(sentence), sentence);
       assert.equal(translated, translated.trim());

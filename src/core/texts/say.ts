@@ -7,7 +7,7 @@ export type Language = (typeof languages)[number];
 /** English with `{0}` for a value: the key of translations. */
 export type Fixed = string;
 
-/** say`Hello ${name}.` Untranslated sentences stay English. A test looks for each in every `LANGUAGE.json`. */
+/** say`Hello ${name}.` Untranslated sentences stay English; `npm run texts` lists them. */
 export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (string | number)[]) => string) &
   Readonly<{
     /** `1.234,50` */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-const src = path.join(import.meta.dirname, '..', '..', 'src');
+const src = path.join(import.meta.dirname, '..', 'src');
 
 /** Every sentence that the source says by `say` or `fixed`, as translations are found: `Hello {0}.` */
 export function saidInSource(): ReadonlySet<string> {
