@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { parseConfig } from '../src/config/parse-config.ts';
+import { stopMarginMs } from '../src/lib/async/shutdown.ts';
 import { createServer } from '../src/lib/net/node-http.ts';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -26,6 +27,7 @@ const unit = read('skillet.service');
 
 type Service = Readonly<{
   build?: { context: string; dockerfile: string };
+  stop_grace_period: string;
   init?: boolean;
   mem_limit?: string;
   pids_limit?: number;
@@ -244,4 +246,13 @@ test('L7 L11 the unit for several bots is that for one, with user and places of 
     own,
     several.filter((line) => names.test(line)),
   );
+});
+
+test('Q7 L11 supervisors wait longer than a stop takes, and docker stop as it comes does, too', () => {
+  const parsed = parseConfig('', { env: {}, cwd: folder });
+  assert.ok(parsed.ok);
+  const stop = parsed.config.bot.shutdownSeconds + stopMarginMs / 1_000;
+  assert.ok(stop < 10);
+  assert.ok(stop < Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]));
+  assert.ok(stop < Number(/^(\d+)s$/.exec(compose.services.bot.stop_grace_period)?.[1]));
 });

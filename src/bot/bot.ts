@@ -27,7 +27,8 @@ export type BotParts = Readonly<{
   config: Config;
   host: Readonly<{
     store: Store;
-    health: Pick<StoreHealth, 'start' | 'stop' | 'patient'> & Readonly<{ readiness(): Readiness }>;
+    health: Pick<StoreHealth, 'start' | 'stop' | 'patient' | 'admitting'> &
+      Readonly<{ readiness(): Readiness }>;
     audit: Audit;
     meter: Meter;
     tracing?: Tracing | undefined;

@@ -1,5 +1,6 @@
 import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
+import type { AnswerOperation } from '../channels/terminal/control.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import { operatorZone } from '../core/local-time.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
@@ -155,7 +156,10 @@ function operateOf(base: Base, features: Features, parts: BotParts): Bot['operat
       plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
     },
   });
-  return typedOperate(cleanOperate(operate, clean));
+  // Work waits for the store, an operator does not (Q11). A backup saves what a removed file still holds.
+  const inTime: AnswerOperation = (name, ...rest) =>
+    name === 'backup' ? operate(name, ...rest) : health.admitting(() => operate(name, ...rest));
+  return typedOperate(cleanOperate(inTime, clean));
 }
 
 function hooksOf(base: Base, { host: { meter } }: BotParts): Hooks {

@@ -4,6 +4,7 @@ import { startWatchdog } from '../operator/health/watchdog.ts';
 import { hasChannels, openChannels } from '../bot/open-channels.ts';
 import { openBot, type OpenBot } from '../bot/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
+import { stopMarginMs } from '../lib/async/shutdown.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Shared } from './command.ts';
@@ -63,7 +64,15 @@ export async function start({ config: flag }: Shared): Promise<void> {
     });
   }
   log.info({ signal: await ended }, 'stopping');
+  const late = setTimeout(
+    () => {
+      log.warn({}, 'the stop takes too long: what is left is cut off, and continues at the next start');
+      process.exit(1);
+    },
+    config.bot.shutdownSeconds * 1_000 + stopMarginMs,
+  );
   await Promise.all([manager?.stopping(), bot.close()]);
+  clearTimeout(late);
   watchdog.stop();
 }
 

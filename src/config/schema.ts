@@ -27,7 +27,7 @@ const botSection = section({
   owner: z.array(ownerId).default([]),
   data_dir: z.string().min(1).default('./data'),
   workspace: z.string().min(1).default('./workspace'),
-  shutdown_seconds: z.int().min(1).default(20),
+  shutdown_seconds: z.int().min(1).default(5),
   retention_days: z.int().min(1).default(90),
 });
 

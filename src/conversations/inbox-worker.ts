@@ -26,7 +26,7 @@ export type InboxWorker = Readonly<{
   stop(graceMs: number): Promise<void>;
 }>;
 
-const abortedMs = 5_000;
+const abortedMs = 2_000;
 /** Stop requests for items not started here. */
 const mostEarly = 1_000;
 /** Most runs wait for a model. */

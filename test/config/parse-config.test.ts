@@ -133,7 +133,7 @@ test('G4 an empty file gives the defaults that the contract names', () => {
     owner: [],
     dataDir: '/etc/bot/data',
     workspace: '/etc/bot/workspace',
-    shutdownSeconds: 20,
+    shutdownSeconds: 5,
     retentionDays: 90,
   });
   assert.equal(telegram.mode, 'polling');

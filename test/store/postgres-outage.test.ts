@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
@@ -15,6 +14,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { trustedMs } from '../../src/store/postgres/lease.ts';
 import { storeFault } from '../../src/store/store-fault.ts';
 import type { Store } from '../../src/store/store.ts';
+import { startLine } from '../support/held-line.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
@@ -249,41 +249,6 @@ function outages(server: PostgresServer): void {
     await withinMachineTime('the signal', 12_000, heard);
     assert.deepEqual([...line.unsaid], []);
   });
-}
-
-/**
- * A line to the server that can be held: what is sent goes nowhere, and nobody hangs up. The same happens to the first
- * connection on which one of `words` is said.
- */
-async function startLine(context: TestContext, socket: string, words: readonly string[] = []) {
-  const state = { held: false };
-  const unsaid = new Set(words);
-  const open = new Set<Socket>();
-  const line = createServer((from) => {
-    const to = connect(path.resolve(socket));
-    from.on('data', (chunk: Buffer) => {
-      const said = [...unsaid].find((word) => chunk.includes(word));
-      if (said === undefined || !unsaid.delete(said)) return;
-      for (const one of [from, to]) one.removeAllListeners('data').resume();
-    });
-    for (const [one, other] of [
-      [from, to],
-      [to, from],
-    ] as const) {
-      open.add(one);
-      one.on('data', (chunk) => void (state.held || other.write(chunk)));
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
-    }
-  }).listen(0, '127.0.0.1');
-  await once(line, 'listening');
-  context.after(() => {
-    for (const one of open) one.destroy();
-    line.close();
-  });
-  const address = line.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  return { port: address.port, unsaid, hold: (held: boolean) => void (state.held = held) };
 }
 
 function damage(server: PostgresServer): void {
