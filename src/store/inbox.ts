@@ -125,8 +125,10 @@ export function createInbox(
   const { dialect } = sql;
   const item = itemOf('?1');
   const waiting = `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting'`;
-  const all = sql.statement<InboxRow>(`${waiting} ORDER BY seq`);
-  const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('lane', "'~'")} ORDER BY seq`);
+  // The sign keeps SQLite from going through all rows that are done, in their order.
+  const oldestFirst = 'ORDER BY +seq';
+  const all = sql.statement<InboxRow>(`${waiting} ${oldestFirst}`);
+  const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('lane', "'~'")} ${oldestFirst}`);
   // "0" comes after "/", and DEL after "~".
   const within = sql.statement<InboxRow>(
     `${waiting} AND lane >= ?1 AND lane < ?1 || '\u007f' AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~')

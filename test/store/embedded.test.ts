@@ -48,6 +48,35 @@ test('Q1 what was accepted is there when the store is opened again', async (cont
   await second.close();
 });
 
+test('Q3 who has much waiting lets others start first after a restart, too', async (context) => {
+  const url = `sqlite:${folder(context)}/s.db`;
+  const say = async (person: string, id: string): Promise<void> => {
+    const store = await openStore(url);
+    const sender = { id: `telegram:${person}`, name: person, kind: 'person' } as const;
+    const conversation = { channel: 'telegram', chat: id };
+    await store.inbox.accept(makeMessage({ id, sender, conversation }), { now: 1 });
+    await store.close();
+  };
+  for (let n = 1; n <= 5; n++) await say('ann', `ann${n}`);
+  await say('bob', 'bob1');
+  await say('ann', 'ann6');
+  const store = await openStore(url);
+  const taken: string[] = [];
+  const serving = store.inbox.serve({
+    channels: ['telegram'],
+    concurrency: 1,
+    async run(lane) {
+      const item = await store.inbox.take(lane, Date.now());
+      if (item === undefined) return;
+      taken.push(item.key);
+      await store.commit({ done: item.key });
+    },
+  });
+  await serving.idle();
+  await store.close();
+  assert.deepEqual(taken, ['ann1', 'bob1', 'ann2', 'ann3', 'ann4', 'ann5', 'ann6']);
+});
+
 test('Q10 a store of a newer version is refused and stays as it was', async (context) => {
   const file = path.join(folder(context), 's.db');
   await (await openStore(`sqlite:${file}`)).close();

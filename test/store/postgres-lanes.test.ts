@@ -232,6 +232,51 @@ function lanes({ database, run }: PostgresServer): void {
     await serving.stop();
   });
 
+  test('Q3 Q9 a person with many conversations keeps nobody waiting, whichever store accepts and answers', async (context) => {
+    const url = await database();
+    const stores = await pair(context, url);
+    const [here, there] = stores;
+    const say = async (store: Store, person: string, id: string): Promise<void> => {
+      const message = makeMessage({
+        id,
+        sender: { id: `telegram:${person}`, name: person, kind: 'person' },
+        conversation: { channel: 'telegram', chat: 'team', thread: id },
+      });
+      assert.equal(await store.inbox.accept(message, { now: Date.now() }), 'stored');
+    };
+    for (let n = 1; n <= 20; n++)
+      await Promise.all([say(here, 'ann', `ann${n}`), say(there, 'ann', `more${n}`)]);
+    const gate = Promise.withResolvers<void>();
+    const started: string[] = [];
+    const servings = stores.map((store) =>
+      store.inbox.serve({
+        channels: ['telegram'],
+        concurrency: 1,
+        async run(lane) {
+          const item = await store.inbox.take(lane, Date.now());
+          if (item === undefined) return;
+          started.push(item.key);
+          await gate.promise;
+          if (item.key === 'ann20') await store.inbox.fail(item.key, 'poison', undefined);
+          else await store.commit({ done: item.key });
+        },
+      }),
+    );
+    await until(() => started.length === 2);
+    await say(there, 'bob', 'bob1');
+    await say(here, 'cid', 'cid1');
+    gate.resolve();
+    await Promise.all(servings.map((serving) => serving.idle()));
+    await Promise.all(servings.map((serving) => serving.stop()));
+    assert.equal(started.length, 42);
+    for (const key of ['bob1', 'cid1']) assert.ok(started.indexOf(key) < 8, started.join(' '));
+    assert.deepEqual(
+      await run(url, 'SELECT count(*)::int AS named FROM skillet.inbox WHERE person IS NOT NULL'),
+      [{ named: 0 }],
+      'what ended still names its sender',
+    );
+  });
+
   test('Q7 a store that is closed while a lane is held does not wait for it, and the lane is free', async (context) => {
     const url = await database();
     const closing = await openStore(url);

@@ -36,6 +36,7 @@ const recorded: readonly string[] = [
   '46a88219e3e59394',
   '83bb1a7dd66f97c8',
   '2415b2b24574cde1',
+  'cb4ea137f1437d63',
 ];
 /** Steps before this were made before versions shared a database. */
 const firstShared = 9;
@@ -52,6 +53,7 @@ function removes(step: string): string | undefined {
     /^CREATE (UNLOGGED )?TABLE /,
     /^CREATE INDEX /,
     /^CREATE (OR REPLACE )?FUNCTION /,
+    /^CREATE TRIGGER /,
     /^INSERT INTO /,
     /^ALTER TABLE \S+ ADD COLUMN (?![^]*\b(DROP|ALTER|RENAME)\b)(?:(?![^,]*NOT NULL)|(?=[^,]*DEFAULT))[^,]+$/,
   ];
@@ -124,6 +126,50 @@ test(
     await older.close();
     await addStep(url, removal, { [next]: next });
     await assert.rejects(openStore(url), { name: 'OperatorError', message: /needs a Skillet that knows/ });
+  },
+);
+
+test(
+  'Q15 Q3 what an older process accepts names nobody: each of its conversations counts alone',
+  { skip },
+  async (t) => {
+    const url = await database();
+    const store = await open(t, url);
+    const lanes = Array.from({ length: 5 }, (_, n) => `telegram:${n}`);
+    const say = (id: string) =>
+      store.inbox.accept(makeMessage({ id, conversation: { channel: 'telegram', chat: id } }), {
+        now: Date.now(),
+      });
+    for (let n = 0; n < 10; n++) await say(`new${n}`);
+    // As versions that know no persons do.
+    for (const lane of lanes) {
+      const { conversation: place } = makeMessage({
+        conversation: { channel: 'telegram', chat: lane.slice(9) },
+      });
+      const parts = JSON.stringify([{ message: makeMessage({ id: lane, conversation: place }), glue: '' }]);
+      await run(
+        url,
+        `SELECT skillet.accept_new('{}', '{${lane}}', '{${lane}}', '{inbox/telegram}', ARRAY['${parts}'], '{1}', 50)`,
+      );
+    }
+    const taken: string[] = [];
+    const serving = store.inbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(of) {
+        const item = await store.inbox.take(of, Date.now());
+        if (item === undefined) return;
+        taken.push(item.key);
+        await store.commit({ done: item.key });
+      },
+    });
+    await serving.idle();
+    await serving.stop();
+    assert.equal(taken.length, 15);
+    assert.ok(
+      lanes.every((lane) => taken.indexOf(lane) < 9),
+      taken.join(' '),
+    );
   },
 );
 

@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts';
 import { asksContract } from './asks-contract.ts';
 import { backlogContract } from './backlog-contract.ts';
 import { capabilityRecordsContract } from './capability-records-contract.ts';
+import { fairContract } from './fair-contract.ts';
 import { forgetContract } from './forget-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
@@ -41,6 +42,7 @@ export function storeContract(open: OpenStore): void {
   outboxContract(storeTest);
   keyedContract(storeTest);
   serveContract(storeTest);
+  fairContract(storeTest);
   asksContract(storeTest);
   backlogContract(storeTest);
   usesContract(storeTest);

@@ -4,6 +4,7 @@ import { bounds } from '../bounds.ts';
 import { completeItem, editItem, joinItem, writeItem } from '../grow-item.ts';
 import type { Accepted, Inbox } from '../inbox.ts';
 import type { Query } from './open-database.ts';
+import { queueOf } from './queue-of.ts';
 
 export type Arrival =
   | Readonly<{ type: 'accept'; message: Message; options: Parameters<Inbox['accept']>[1] }>
@@ -15,6 +16,8 @@ type Item = {
   readonly seq?: number;
   readonly key: string;
   readonly lane: string;
+  /** Absent if it was read. */
+  readonly person?: string;
   readonly status: string;
   readonly taken: boolean;
   readonly join?: string;
@@ -80,6 +83,7 @@ export async function acceptMessages(
     const item: Item = {
       key: message.id,
       lane,
+      person: personOf(lane, message),
       status: 'waiting',
       taken: false,
       join: join?.key,
@@ -109,6 +113,11 @@ export async function acceptMessages(
   return results;
 }
 
+/** For whom a message counts in its job queue, whose name has no space (Q3). */
+export function personOf(lane: string, { sender }: Message): string {
+  return `${queueOf('inbox', lane)} ${sender.id}`;
+}
+
 /** In a transaction that locks the lanes; a known key stays as it is. */
 export async function addWork(
   query: Query,
@@ -125,6 +134,7 @@ export async function addWork(
     created.set(message.id, {
       key: message.id,
       lane,
+      person: personOf(lane, message),
       status: 'waiting',
       taken: false,
       due: now,
@@ -213,10 +223,11 @@ async function insertItems(
   if (keys.length === 0) return;
   await query(
     `WITH added AS (
-       INSERT INTO skillet.inbox (key, lane, parts, status, join_key, due_at, accepted_at)
-       SELECT key, lane, parts, 'waiting', join_key, due_at, accepted_at
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-         WITH ORDINALITY AS new (key, lane, parts, join_key, due_at, accepted_at, place)
+       INSERT INTO skillet.inbox (key, lane, parts, status, join_key, due_at, accepted_at, person, round)
+       SELECT key, lane, parts, 'waiting', join_key, due_at, accepted_at, person,
+         skillet.next_round(split_part(person, ' ', 1), person)
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $10::text[])
+         WITH ORDINALITY AS new (key, lane, parts, join_key, due_at, accepted_at, person, place)
        ORDER BY place RETURNING seq, key
      )
      INSERT INTO skillet.inbox_keys (key, item)
@@ -232,6 +243,7 @@ async function insertItems(
       keys.map(({ key }) => key),
       keys.map(({ item }) => item.seq ?? null),
       keys.map(({ item }) => item.key),
+      created.map(({ person }) => person ?? null),
     ],
   );
 }

@@ -1,7 +1,7 @@
 import { conversationKey } from '../../core/conversation.ts';
 import { bounds } from '../bounds.ts';
 import { writeItem } from '../grow-item.ts';
-import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
+import { acceptMessages, personOf, type Arrival, type Arrived } from './accept-messages.ts';
 import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
 import { lockOf, queueOf } from './queue-of.ts';
@@ -20,7 +20,7 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
     const locks = [...new Set(lanes)].map((lane) => lockOf('inbox', lane));
     const times = arrivals.map(({ options }) => options.now);
     const { rows } = await database.query<Readonly<{ outcomes: readonly (Arrived | 'known')[] }>>(
-      'SELECT skillet.accept_new($1, $2, $3, $4, $5, $6, $7) AS outcomes',
+      'SELECT skillet.accept_new($1, $2, $3, $4, $5, $6, $7, $8) AS outcomes',
       [
         locks.sort((a, b) => (a < b ? -1 : 1)).map(String),
         arrivals.map(({ message }) => message.id),
@@ -29,6 +29,7 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
         arrivals.map(({ message }) => writeItem(message)),
         times,
         bounds.laneItems,
+        arrivals.map(({ message }, n) => personOf(lanes[n] ?? '', message)),
       ],
     );
     const outcomes = rows[0]?.outcomes ?? [];

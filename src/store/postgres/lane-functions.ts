@@ -1,9 +1,17 @@
+/** What `skillet.accept_new` does with persons: an argument, columns and their values. */
+export const byPerson = {
+  argument: ', persons text[]',
+  columns: ', person, round',
+  values: ', persons[i], skillet.next_round(queues[i], persons[i])',
+};
+const byNobody: typeof byPerson = { argument: '', columns: '', values: '' };
+
 /** Makes `skillet.accept_new`; `waits`: which inbox rows count for the bound of a lane (Q3). */
-export const acceptNew = (waits: string): string => `
+export const acceptNew = (waits: string, by = byNobody): string => `
   -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
   -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
   CREATE OR REPLACE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
-    most integer) RETURNS text[] AS $$
+    most integer${by.argument}) RETURNS text[] AS $$
   DECLARE
     outcomes text[];
     added bigint;
@@ -16,8 +24,8 @@ export const acceptNew = (waits: string): string => `
       ELSIF (SELECT count(*) FROM skillet.inbox WHERE ${waits} AND lane = lanes[i]) >= most THEN
         outcomes[i] := 'lane_full';
       ELSE
-        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at)
-          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i]) RETURNING seq INTO added;
+        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at${by.columns})
+          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i]${by.values}) RETURNING seq INTO added;
         INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
         PERFORM skillet.offer(queues[i], lanes[i], 0);
         outcomes[i] := 'stored';

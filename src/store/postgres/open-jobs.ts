@@ -102,14 +102,16 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
       for (const channel of channels) await prepareQueue(queueOfChannel(kind, encodeURIComponent(channel)));
     },
     async offer(query, kind, offers) {
-      const byQueue = Map.groupBy(offers, ({ lane }) => queueOf(kind, lane));
-      for (const [queue, some] of byQueue) {
-        await boss.insert(
-          queue,
-          some.map(({ lane, inMs }) => ({ singletonKey: lane, data: { lane }, startAfter: inMs / 1_000 })),
-          over(query),
-        );
-      }
+      if (offers.length === 0) return;
+      await query(
+        `SELECT skillet.offer(queue, lane, in_ms)
+         FROM unnest($1::text[], $2::text[], $3::bigint[]) AS each (queue, lane, in_ms)`,
+        [
+          offers.map(({ lane }) => queueOf(kind, lane)),
+          offers.map(({ lane }) => lane),
+          offers.map(({ inMs }) => inMs),
+        ],
+      );
     },
     async hasten(query, kind, lane) {
       await boss.upsert(queueOf(kind, lane), { lane }, { singletonKey: lane, startAfter: 0, ...over(query) });

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import { baseTables } from './base-tables.ts';
 import { capabilityTables } from './capability-tables.ts';
+import { fairStart } from './fair-start.ts';
 import { fileTables } from './file-tables.ts';
 import { acceptNew, laneFunctions } from './lane-functions.ts';
 import { memoryTables, wordsWithHolder } from './memory-tables.ts';
@@ -52,6 +53,7 @@ export const schema: readonly string[] = [
   fileTables,
   newKinds,
   runsTable,
+  fairStart,
 ];
 
 /** By version: how many steps a process must know to live with that removal. */

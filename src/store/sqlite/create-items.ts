@@ -7,6 +7,7 @@ import { endItem, inboxColumns, itemOf, type InboxRow, type Inbox, type Accepted
 import type { Backing } from './create-embedded-store.ts';
 import { createServe, type Bell } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
+import { createRounds, type Rounds } from './create-rounds.ts';
 
 /** Transactions here are shared. */
 export function createItems(
@@ -22,12 +23,13 @@ export function createItems(
   /** Inside a transaction; a known key stays as it is. */
   add(message: Message, lane: string): void;
 }> {
-  const { accept, add, replace } = createAccept(connection);
+  const rounds = createRounds(connection);
+  const { accept, add, replace } = createAccept(connection, rounds);
   const dueLanes = (which: string) =>
     connection.prepare<Readonly<{ lane: string }>>(
       `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
          SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = head.lane AND seq < head.seq
-       ) ORDER BY seq LIMIT ?`,
+       ) ORDER BY round, seq LIMIT ?`,
     );
   const ownLanes = dueLanes(`instr(lane, '~') = 0`);
   const lanesBeside = dueLanes(`instr(lane, '~') > 0`);
@@ -35,8 +37,8 @@ export function createItems(
     `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
   );
   const forward = connection.prepare(`UPDATE inbox SET due_at = ? WHERE status = 'waiting' AND due_at > ?`);
-  const head = connection.prepare<InboxRow & Readonly<{ due_at: number }>>(
-    `SELECT ${inboxColumns}, due_at FROM inbox WHERE status = 'waiting' AND lane = ? ORDER BY seq LIMIT 1`,
+  const head = connection.prepare<InboxRow & Readonly<{ due_at: number; round: number }>>(
+    `SELECT ${inboxColumns}, due_at, round FROM inbox WHERE status = 'waiting' AND lane = ? ORDER BY seq LIMIT 1`,
   );
   const taken = connection.prepare(
     'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
@@ -51,6 +53,7 @@ export function createItems(
     const row = head.get(lane);
     if (row === undefined || row.due_at > now) return undefined;
     taken.run(now, row.seq);
+    rounds.begin(lane, row.round);
     return row;
   }
 
@@ -92,7 +95,10 @@ type Known = Readonly<{ seq: number; parts: string; status: string; was_taken: n
 type Joinable = Pick<Known, 'seq' | 'parts'>;
 
 /** Run these in a transaction (Q1, Q2). */
-function createAccept(connection: Connection): Readonly<{
+function createAccept(
+  connection: Connection,
+  rounds: Rounds,
+): Readonly<{
   accept(message: Message, options: Options): Accepted;
   replace: (message: Message) => 'replaced' | 'too_late' | 'unknown';
   add(message: Message, lane: string, now: number): void;
@@ -107,7 +113,8 @@ function createAccept(connection: Connection): Readonly<{
     `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND taken_at IS NULL AND lane = ?`,
   );
   const insert = connection.prepare(
-    `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at) VALUES (?, ?, ?, 'waiting', ?, ?, ?)`,
+    `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at, round)
+     VALUES (?, ?, ?, 'waiting', ?, ?, ?, ?)`,
   );
   const rememberInserted = connection.prepare(
     'INSERT INTO inbox_keys (key, item) VALUES (?, last_insert_rowid())',
@@ -132,7 +139,8 @@ function createAccept(connection: Connection): Readonly<{
   }
 
   function store(message: Message, lane: string, more: { now: number; due: number; join?: string }): void {
-    insert.run(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now);
+    const round = rounds.next(lane, message.sender.id);
+    insert.run(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now, round);
     rememberInserted.run(message.id);
   }
 

@@ -1,3 +1,5 @@
+import { roundColumn } from './create-rounds.ts';
+
 /** One step a version. Never edit a released step; add one. */
 export const schema: readonly string[] = [
   `CREATE TABLE inbox (
@@ -259,4 +261,5 @@ export const schema: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX runs_day ON runs (day);
   CREATE INDEX runs_sender ON runs (sender);`,
+  roundColumn,
 ];

@@ -1,0 +1,61 @@
+import { acceptNew, byPerson } from './lane-functions.ts';
+
+/**
+ * Nobody's burst holds others up (Q3). Each message has a round: one after that of the job that is given out next, and
+ * after all waiting messages of the same person (start-time fair queueing). The job of a queue has the round of its
+ * head as its negative priority, and pg-boss gives out the lowest round first. Rows of older processes name no
+ * person, so each counts alone.
+ */
+export const fairStart = `
+  -- "person": the job queue and the sender, while the message waits.
+  ALTER TABLE skillet.inbox ADD COLUMN person text COLLATE "C";
+  ALTER TABLE skillet.inbox ADD COLUMN round integer;
+  CREATE INDEX inbox_persons ON skillet.inbox (person, round) WHERE person IS NOT NULL;
+
+  CREATE FUNCTION skillet.name_nobody() RETURNS trigger AS $$
+  BEGIN
+    NEW.person := NULL;
+    RETURN NEW;
+  END $$ LANGUAGE plpgsql;
+  CREATE TRIGGER inbox_ended BEFORE UPDATE OF status ON skillet.inbox FOR EACH ROW
+    WHEN (NEW.status <> 'waiting' AND OLD.person IS NOT NULL) EXECUTE FUNCTION skillet.name_nobody();
+
+  -- The round of the job that is given out next. Jobs of older processes have none: they go first and move nobody.
+  CREATE FUNCTION skillet.front(queue text) RETURNS integer AS $$
+  BEGIN
+    RETURN (SELECT -priority FROM skillet_jobs.job_common
+      WHERE name = queue AND state < 'active' AND NOT blocked AND priority < 0 AND start_after <= now()
+      ORDER BY priority DESC, created_on LIMIT 1);
+  END $$ LANGUAGE plpgsql;
+
+  -- The round of a new message. If no job waits, it is the number of the message: no earlier round is above that, so
+  -- nobody overtakes what waits for another reason.
+  CREATE FUNCTION skillet.next_round(queue text, of_person text) RETURNS integer AS $$
+  DECLARE
+    next integer := coalesce(skillet.front(queue), (SELECT least(last_value, 2000000000) FROM skillet.inbox_seq_seq));
+  BEGIN
+    RETURN greatest(next, (SELECT max(round) FROM skillet.inbox WHERE person = of_person)) + 1;
+  END $$ LANGUAGE plpgsql;
+
+  CREATE OR REPLACE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
+  DECLARE
+    head integer := 0;
+  BEGIN
+    IF queue LIKE 'inbox/%' THEN
+      SELECT coalesce(round, skillet.next_round(queue, NULL)) INTO head FROM skillet.inbox AS waiting
+        WHERE status = 'waiting' AND waiting.lane = offer.lane ORDER BY seq LIMIT 1;
+      -- A queue that was held while others moved on does not jump ahead of them.
+      head := greatest(head, skillet.front(queue));
+    END IF;
+    INSERT INTO skillet_jobs.job_common (name, data, singleton_key, policy, priority, start_after, created_on, keep_until,
+      retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, heartbeat_seconds)
+    SELECT q.name, jsonb_build_object('lane', lane), lane, q.policy, -coalesce(head, 0), due, now(),
+      due + q.retention_seconds * interval '1 second',
+      q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.expire_seconds, q.deletion_seconds, q.heartbeat_seconds
+    FROM skillet_jobs.queue AS q, (SELECT now() + in_ms * interval '1 millisecond' AS due) AS at
+    WHERE q.name = queue
+    ON CONFLICT DO NOTHING;
+  END $$ LANGUAGE plpgsql;
+
+  ${acceptNew(`status = 'waiting' AND taken_at IS NULL`, byPerson)}
+`;
