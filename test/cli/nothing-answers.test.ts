@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
@@ -14,7 +14,7 @@ import { cliPath } from '../support/cli-path.ts';
 import { openCliHome, type CliHome } from '../support/run-cli.ts';
 import { sandboxHere } from '../support/bubblewrap-here.ts';
 
-type Situation = 'model' | 'telegram' | 'slack' | 'database' | 'names';
+type Situation = 'model' | 'telegram' | 'slack' | 'database' | 'mute database' | 'names';
 
 /** What a command is called with. `lasts`: it runs until it is stopped. */
 const calls: Readonly<Record<string, Readonly<{ args?: readonly string[]; lasts?: true }>>> = {
@@ -54,12 +54,12 @@ const calls: Readonly<Record<string, Readonly<{ args?: readonly string[]; lasts?
   'skill discard': { args: ['greet'] },
 };
 
-for (const situation of ['model', 'telegram', 'slack', 'database', 'names'] as const)
+for (const situation of ['model', 'telegram', 'slack', 'database', 'mute database', 'names'] as const)
   test(`L1 every command ends with a sentence and an exit code while this is away: ${situation}`, async (t) => {
     const waiting = commands.map(({ name }) => name);
     const silent: string[] = [];
     // Each with a home of its own: two bots share none.
-    const workers = Array.from({ length: 3 }, async () => {
+    const workers = Array.from({ length: situation === 'mute database' ? 6 : 3 }, async () => {
       const home = await openCliHome(t);
       const init = await furnish(t, home, situation);
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
@@ -107,8 +107,8 @@ async function furnish(t: TestContext, home: CliHome, away: Situation): Promise<
     away === one ? `http://127.0.0.1:${closed}/` : away === 'names' ? `http://${one}.invalid/` : address;
   const model = at('model', messages.url);
   const store =
-    away === 'database'
-      ? `postgres://bot:secret-0@127.0.0.1:${closed}/bot`
+    away === 'database' || away === 'mute database'
+      ? `postgres://bot:secret-0@127.0.0.1:${away === 'database' ? closed : await mutePort(t)}/bot`
       : away === 'names'
         ? 'postgres://bot:secret-0@database.invalid/bot'
         : 'sqlite:data/skillet.db';
@@ -155,4 +155,16 @@ async function closedPort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Whoever connects there is never answered. */
+async function mutePort(t: TestContext): Promise<number> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => open.add(socket.on('error', () => socket.destroy())));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
