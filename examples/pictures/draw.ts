@@ -1,4 +1,4 @@
-import { displayWidth } from '../../src/lib/markdown/render-text.ts';
+import { displayWidth } from '../../src/lib/text/text.ts';
 
 /** Words in one style. */
 export type Span = Readonly<{

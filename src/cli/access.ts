@@ -10,8 +10,7 @@ import { toWriter } from '../operator/access/question.ts';
 import { runAccessTests } from '../operator/access/run-access-tests.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
-import { print, printJson } from './console.ts';
-import { printList } from './print-list.ts';
+import { print, printJson, printList } from './console.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { noSuchSkill, quietLog, skillsHere } from './skills-here.ts';
 

@@ -3,8 +3,7 @@ import type { AuditFilter } from '../audit/match-lines.ts';
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
-import { print, printJson, untilInterrupted, waited } from './console.ts';
-import { printList } from './print-list.ts';
+import { print, printJson, untilInterrupted, waited, printList } from './console.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest, oneLine } from '../lib/text/text.ts';
 

@@ -8,8 +8,7 @@ import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { ago } from './status.ts';
 import type { Shared } from './command.ts';
-import { agree, print, printJson } from './console.ts';
-import { printList } from './print-list.ts';
+import { agree, print, printJson, printList } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 type Mcp = Config['mcp'];

@@ -17,8 +17,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { openLog } from './open-log.ts';
 import type { Shared } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
-import { print, printJson } from './console.ts';
-import { printList } from './print-list.ts';
+import { print, printJson, printList } from './console.ts';
 import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
 
 /** Exit 1 if a skill did not load (F5). */

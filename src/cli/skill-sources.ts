@@ -10,8 +10,7 @@ import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
-import { print, printJson, progressLine, untilInterrupted } from './console.ts';
-import { printList } from './print-list.ts';
+import { print, printJson, progressLine, untilInterrupted, printList } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /** Exit 1 if something no longer matches. */

@@ -7,8 +7,7 @@ import type { StatsRow } from '../store/store.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { Shared } from './command.ts';
-import { print, printJson } from './console.ts';
-import { printList } from './print-list.ts';
+import { print, printJson, printList } from './console.ts';
 
 const dayMs = 86_400_000;
 

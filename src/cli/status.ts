@@ -7,8 +7,7 @@ import type { Status, TaskRow } from '../operator/status-of.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import type { Shared } from './command.ts';
-import { inMinutes, printJson, untilInterrupted, waited } from './console.ts';
-import { printList } from './print-list.ts';
+import { inMinutes, printJson, untilInterrupted, waited, printList } from './console.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 

@@ -1,10 +1,5 @@
-import {
-  displayWidth,
-  renderText,
-  layOutTable,
-  plainStyle,
-  type TextStyle,
-} from '../../lib/markdown/render-text.ts';
+import { displayWidth } from '../../lib/text/text.ts';
+import { renderText, layOutTable, plainStyle, type TextStyle } from '../../lib/markdown/render-text.ts';
 import {
   visibleText,
   type MarkdownDocument,

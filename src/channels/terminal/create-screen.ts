@@ -1,7 +1,7 @@
 import { clearScreenDown, cursorTo, moveCursor, type Interface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from '../../lib/markdown/render-text.ts';
+import { displayWidth } from '../../lib/text/text.ts';
 
 export type Output = Writable & Readonly<{ isTTY?: boolean; columns?: number; rows?: number }>;
 

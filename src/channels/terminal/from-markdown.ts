@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth, renderText, plainStyle, type TextStyle } from '../../lib/markdown/render-text.ts';
+import { displayWidth } from '../../lib/text/text.ts';
+import { renderText, plainStyle, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { colourCode } from './colour-code.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { withoutControls } from '../../lib/markdown/sanitize-markdown.ts';

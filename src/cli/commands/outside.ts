@@ -11,8 +11,7 @@ import {
   optional,
   type Shared,
 } from '../command.ts';
-import { inMinutes, print, printJson } from '../console.ts';
-import { printList } from '../print-list.ts';
+import { inMinutes, print, printJson, printList } from '../console.ts';
 
 type Inputs = ReturnType<typeof operationInput>;
 

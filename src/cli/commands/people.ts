@@ -4,8 +4,7 @@ import type { InputOf, OperationName, OutputOf } from '../../operator/operations
 import { askBot } from '../ask-bot.ts';
 import { argument, command, flag, senderId, type Shared } from '../command.ts';
 import { oneLine } from '../../lib/text/text.ts';
-import { agree, inMinutes, isYes, print, printJson } from '../console.ts';
-import { printList } from '../print-list.ts';
+import { agree, inMinutes, isYes, print, printJson, printList } from '../console.ts';
 
 /** Who may talk to the bot, and what waits for them. */
 export const peopleCommands = [

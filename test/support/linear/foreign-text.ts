@@ -4,12 +4,11 @@ import { addressesIn, addressOf, parseAddressed, parseCommand } from '../../../s
 import { labelled } from '../../../src/lib/text/escape-labels.ts';
 import { searchWords } from '../../../src/lib/text/search-words.ts';
 import { createRedaction } from '../../../src/lib/redaction/redact.ts';
-import { oneLine, printable, inlineCode, codeBlock } from '../../../src/lib/text/text.ts';
+import { oneLine, printable, inlineCode, codeBlock, displayWidth } from '../../../src/lib/text/text.ts';
 import { parseMarkdown } from '../../../src/lib/markdown/parse-markdown.ts';
 import { splitMarkdown } from '../../../src/lib/markdown/split-markdown.ts';
 import { sanitizeMarkdown, safeParts, withoutControls } from '../../../src/lib/markdown/sanitize-markdown.ts';
 import { escapeMarkdown } from '../../../src/lib/markdown/write-markdown.ts';
-import { displayWidth } from '../../../src/lib/markdown/render-text.ts';
 import * as telegram from '../../../src/channels/telegram/from-markdown.ts';
 import { readText } from '../../../src/channels/telegram/message-parts.ts';
 import * as slack from '../../../src/channels/slack/from-markdown.ts';
