@@ -23,6 +23,7 @@ import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
+import { featuresOf, pressesOf } from './features.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
@@ -105,12 +106,11 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     host,
     people,
     reading,
-    authoring,
     approvals,
-    routines,
+    presses: pressesOf(featuresOf(base, features)),
     capabilities,
     chat,
-    shows: { overview, settings, memory },
+    shows: { overview, settings },
   });
   return { onEvent, worker };
 }

@@ -3,6 +3,7 @@ import type { Pairing } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import type { ChannelEvent, Home, HomeSection, Visit, WriteCommand } from '../../core/channel.ts';
+import type { PressEvent } from '../../core/feature.ts';
 import { operatorZone } from '../../core/local-time.ts';
 import type { Message } from '../../core/message.ts';
 import type { Skill } from '../../core/skill.ts';
@@ -13,7 +14,7 @@ import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
 import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
 import { ownRuns, taskId } from '../stop-work.ts';
-import type { PressEvent, SayAs } from './presses.ts';
+import type { SayAs } from './presses.ts';
 
 export type HomeEvent = Extract<ChannelEvent, { type: 'home' }>;
 export type OpenedEvent = Extract<ChannelEvent, { type: 'opened' }>;

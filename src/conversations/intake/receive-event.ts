@@ -1,17 +1,15 @@
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
-import { createStrangers, type Pairing, type PairingRequest } from '../../access/pairing.ts';
+import { createStrangers, type Pairing } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
-import type { BookDeps } from '../../routines/define-routine.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
-import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
 import type { Capabilities } from '../../capabilities/create-capabilities.ts';
 import type { Channel, ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
+import type { AnswerPress, PressEvent } from '../../core/feature.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message, Sender } from '../../core/message.ts';
 import { createThrottle } from '../../lib/async/mutex.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import type { Replies } from '../../replies/replies.ts';
-import type { ShowMemory } from '../../memory/show-memory.ts';
 import type { Host } from '../../runs/work-deps.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
@@ -22,7 +20,7 @@ import { admit, type AdmitDeps } from './admit.ts';
 import { answerByText, answerUnaddressed } from './approve-by-text.ts';
 import { createMeetGroup, type Groups, type MeetGroup } from './groups.ts';
 import { showHomePage, suggestPrompts, type HomeEvent, type OpenedEvent } from './home-page.ts';
-import { press, type PressEvent, type SayAs } from './presses.ts';
+import { press, type SayAs } from './presses.ts';
 import { takeEdit } from './take-edit.ts';
 
 type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
@@ -132,14 +130,12 @@ export function createReceiveEvent(deps: {
     users: Users;
     pairing: Pairing;
     groups: Groups;
-    welcome(request: PairingRequest): Promise<void>;
   }>;
   reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
-  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
-  routines: BookDeps;
+  presses: ReadonlyMap<string, AnswerPress>;
   capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
-  shows: Readonly<{ overview: Overview; settings: SettingsTalk; memory: Pick<ShowMemory, 'press'> }>;
+  shows: Readonly<{ overview: Overview; settings: SettingsTalk }>;
   chat: Readonly<{
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
@@ -149,11 +145,11 @@ export function createReceiveEvent(deps: {
   const { host, people, approvals } = deps;
   const { users, pairing, groups } = people;
   const { channels, writeCommand, replies } = deps.chat;
-  const { overview, settings, memory } = deps.shows;
+  const { overview, settings } = deps.shows;
   const { store, runtime, clock } = host;
   const { signIns, confirmations } = deps.capabilities;
   const answerDeps = { approvals, confirmations, store, replies };
-  const pressDeps = { ...deps, confirmations, settings, memory, replies };
+  const pressDeps = { host, people, presses: deps.presses, replies };
   const page = { users, pairing, overview, settings, runtime, store, writeCommand };
   const presses: ReceiveDeps['pages']['press'] = (event, say) => press(event, say, pressDeps);
   const receive: ReceiveDeps = {

@@ -1,0 +1,16 @@
+import type { Feature } from '../../core/feature.ts';
+import { sayIn } from '../../core/texts/say.ts';
+import { memoryPrefix, type ShowMemory } from '../../memory/show-memory.ts';
+
+/** Notes about people and chats (K1-K6). */
+export function memoryFeature({ memory }: { memory: Pick<ShowMemory, 'press'> }): Feature {
+  return {
+    name: 'memory',
+    presses: {
+      async [memoryPrefix]({ press }, [id = '']) {
+        const view = await memory.press(press, id);
+        return view ?? { told: sayIn(press.sender.language)`You can’t remove this note, or it is gone.` };
+      },
+    },
+  };
+}
