@@ -1,4 +1,5 @@
 import type { Words } from '../../core/texts/say.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../lib/clock.ts';
@@ -238,7 +239,7 @@ export function damageNotice({ since }: Damage): Readonly<{ key: string; words: 
   return {
     key: `store-damaged:${new Date(since).toISOString()}`,
     words: (say) =>
-      say`My store is damaged: some of what was stored is lost, and a message may be answered again. I continue with what is left. On the server, \`skillet doctor\` says what is wrong.`,
+      say`My store is damaged: some of what was stored is lost, and a message may be answered again. I continue with what is left. On the server, ${inlineCode(`${skilletHere()} doctor`)} says what is wrong.`,
   };
 }
 

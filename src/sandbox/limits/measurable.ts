@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { measureProcesses } from '../../lib/processes/measure-processes.ts';
 import { findProgram } from '../inside-sandbox.ts';
 import { measureFolders } from './measure-disk.ts';
@@ -12,15 +10,12 @@ export async function whyUnmeasurable(): Promise<string | undefined> {
   );
   if (missing.length > 0) return 'mkfifo and du are needed: apt-get install coreutils';
   if (!isWatchable(process.pid)) return unwatchable;
-  const folder = mkdtempSync(path.join(tmpdir(), 'skillet-measure-'));
   try {
-    const [names = 0] = await measureFolders([folder], 'names');
+    const [names = 0] = await measureFolders([import.meta.dirname], 'names');
     return names > 0 ? undefined : 'du counts no names here: apt-get install coreutils';
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return `du does not measure folders here (${error.message.trim()}): apt-get install coreutils`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
