@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
 import {
   bothWays,
@@ -7,9 +8,14 @@ import {
   emptyCasts,
   lineCount,
   median,
+  readSources,
   roomOf,
   wordsOfComments,
 } from '../bench/house/source.ts';
+import { shortDocs } from '../bench/house/short-docs.ts';
+
+/** Rooms whose exported docs are all sentences. */
+const roomsWithSentences = ['audit', 'limits'];
 
 test('house: imports between rooms are counted, inside a room and outside of src not', () => {
   const edges = edgesBetween(
@@ -47,3 +53,37 @@ test('house: lines, the median and words of comments', () => {
     7,
   );
 });
+
+test('house: exported docs of five words or fewer are found, on members too; an id is no word', () => {
+  const text = `
+/** Six words are enough for this. */
+export type Kept = Readonly<{
+  /** Absent: off here (K3, M7). */
+  memory?: Readonly<{
+    /** Within seconds. */
+    deadline: number;
+  }>;
+}>;
+/** Not exported. */
+const hidden = 1;
+/** By key. */
+export function find(options: { /** In bytes. */ limit: number }): number {
+  /** Inside. */
+  const inner = options.limit;
+  return inner + hidden;
+}
+`;
+  assert.deepEqual(shortDocs({ path: 'src/a/x.ts', text }), [
+    { where: 'src/a/x.ts:4', words: 'Absent: off here (K3, M7).' },
+    { where: 'src/a/x.ts:6', words: 'Within seconds.' },
+    { where: 'src/a/x.ts:12', words: 'By key.' },
+    { where: 'src/a/x.ts:13', words: 'In bytes.' },
+  ]);
+});
+
+for (const room of roomsWithSentences) {
+  test(`house: ${room} has no exported doc of five words or fewer`, () => {
+    const files = readSources(path.join(import.meta.dirname, '..'), [`src/${room}`], /\.ts$/);
+    assert.deepEqual(files.flatMap(shortDocs), []);
+  });
+}

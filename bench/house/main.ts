@@ -1,6 +1,7 @@
 /**
  * The size and shape of the code: `npm run house`. With `--write` the table goes into docs/architecture.md, with
- * `--edges` each import between rooms is printed, too, with `--options` each options type above the goal of 8 members.
+ * `--edges` each import between rooms is printed, too, with `--options` each options type above the goal of 8 members,
+ * with `--docs` each short doc.
  * Figures are printed, never judged.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,6 +20,7 @@ import {
   wordsOfComments,
   type SourceFile,
 } from './source.ts';
+import { shortDocs } from './short-docs.ts';
 import { widestOptions } from './widest-options.ts';
 
 type Row = readonly [what: string, figure: string];
@@ -42,6 +44,9 @@ if (process.argv.includes('--edges')) {
 if (process.argv.includes('--options')) {
   const wide = options.filter(({ members }) => members > 8);
   for (const { members, where } of wide) process.stdout.write(`${members}: ${where}\n`);
+}
+if (process.argv.includes('--docs')) {
+  for (const { where, words } of source.flatMap(shortDocs)) process.stdout.write(`${where}: ${words}\n`);
 }
 if (process.argv.includes('--files')) process.stdout.write(`${JSON.stringify(executed, undefined, 1)}\n`);
 if (process.argv.includes('--write')) write(table);
@@ -87,6 +92,7 @@ function proseRows(): Row[] {
   ];
   return [
     ['words of comments in src', figure(total(source, wordsOfComments))],
+    ['exported docs of five words or fewer', figure(source.flatMap(shortDocs).length)],
     ['words of documents', figure(total(prose, wordCount))],
   ];
 }

@@ -6,15 +6,20 @@ import type { Requester } from '../core/tool.ts';
 
 type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
 
-/** Ids, names and codes, never a person's words (L6). Files have pseudonyms (`AuditNames`). */
+/**
+ * One line of the audit: ids, names and codes, never a person's words (L6). In files `AuditNames` replaces ids of
+ * people with pseudonyms.
+ */
 export type AuditEvent = Readonly<
   | (AuditPlace &
       Omit<AuditedCall, 'id' | 'input' | 'requester'> & {
         call: string;
-        /** The run that called, and its skill; absent for the main agent. */
+        /** The skill of the run that called; undefined for the main agent. */
         skill?: string;
         run?: string;
-        /** Hex SHA-256 of the JSON, unless `[audit] arguments` keeps the redacted JSON. */
+        /**
+         * SHA-256 of the input's JSON in hexadecimal; undefined if `[audit] arguments` keeps the redacted JSON instead.
+         */
         argumentsHash?: string;
         arguments?: string;
       })
@@ -45,18 +50,18 @@ export type AuditEvent = Readonly<
       sender: string;
       by: string;
     }
-  /** A note; `memory` is its id. */
+  /** Somebody noted or removed a memory; `memory` is its id. */
   | (AuditPlace & {
       event: 'memory';
       verdict: 'noted' | 'removed';
       memory: string;
       scope: string;
-      /** Hex SHA-256. */
+      /** SHA-256 of the memory's text in hexadecimal. */
       textHash: string;
-      /** An operator; otherwise it was the sender. */
+      /** The operator who did it; undefined if it was the sender. */
       by?: string;
     })
-  /** Of a tool, in a chat; the value is nobody's business here. */
+  /** Somebody set or removed a tool's setting in a chat. The value is not recorded. */
   | {
       event: 'setting_changed';
       verdict: 'set' | 'unset';
@@ -65,7 +70,7 @@ export type AuditEvent = Readonly<
       conversation: string;
       by: string;
     }
-  /** `outcome`: `ok`, `replayed` or a code of C7 (C5). */
+  /** A skill's program called a capability. `outcome` is `ok`, `replayed` or an error code (C5, C7). */
   | (AuditPlace & {
       event: 'capability_call';
       skill: string;
@@ -74,7 +79,7 @@ export type AuditEvent = Readonly<
       operation: string;
       outcome: string;
     })
-  /** A step of linking (C6). */
+  /** One step of linking a person's account to a capability (C6). */
   | (AuditPlace & {
       event: 'capability_sign_in';
       capability?: string;
@@ -82,14 +87,17 @@ export type AuditEvent = Readonly<
       outcome: string;
     })
   | { event: 'capability_revoked'; sender: string; capability: string }
-  /** A question was answered once more (`/retry`). */
+  /** A person sent a question once more with `/retry`. */
   | (AuditPlace & { event: 'asked_again' })
-  /** Hourly per sender and code. */
+  /** Messages were refused. Written at most hourly for each sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
-  /** Accepted ones each, others hourly per hook and outcome (N7). */
+  /** A webhook arrived. Each accepted one has a line, others one an hour for each hook and outcome (N7). */
   | (Omit<AuditPlace, 'chatType'> & { event: 'hook'; hook: string; outcome: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
-  /** `stopped`: its creator may not do this any more. `by`: who did it, if a person. */
+  /**
+   * Something happened to a routine. `stopped` means that its creator may no longer do this. `by` is the person who did
+   * it; undefined if the bot did.
+   */
   | {
       event: 'routine';
       verdict: 'added' | 'changed' | 'removed' | 'fired' | 'paused' | 'resumed' | 'stopped';
@@ -99,14 +107,14 @@ export type AuditEvent = Readonly<
       by?: string;
     }
   | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
-  /** For a group not in config. */
+  /** Somebody decided about a group that is not in the config. */
   | {
       event: 'group';
       verdict: 'allowed' | 'ignored' | 'revoked' | 'left';
       conversation: string;
       by?: string;
     }
-  /** Changed or new tools enabled. */
+  /** The operator agreed to changed or new tools of an MCP server. */
   | { event: 'mcp_agreed'; server: string; tools: readonly string[] }
   | { event: 'config_changed'; keys: readonly string[] }
   | {
@@ -123,11 +131,11 @@ export type AuditEvent = Readonly<
     }
   | {
       event: 'forgotten';
-      /** Hex SHA-256 of the id. */
+      /** SHA-256 of the person's id in hexadecimal. */
       subject: string;
       counts: Readonly<Record<string, number>>;
     }
-  /** Lines gone at opening; `before`: seal of the last. */
+  /** Lines were missing when the audit was opened; `before` is the seal of the last line that the store knows. */
   | { event: 'lines_missing'; from: number; to: number; before: string }
 >;
 
@@ -158,17 +166,16 @@ const kinds: Readonly<Record<AuditEvent['event'], true>> = {
   tool_call_blocked: true,
 };
 
-/** Every kind of line. */
 export const auditKinds: readonly string[] = Object.keys(kinds);
 
-/** A person's id, or the name that stands for somebody who was forgotten. */
+/** Matches a person's id, or the pseudonym of somebody who was forgotten. */
 export const auditPerson = /^([a-z]+:\S+|#[0-9a-f]{16})$/;
 
 export function placeOf({ sender, conversation, chatType }: Requester): AuditPlace {
   return { sender, conversation: conversationKey(conversation), chatType };
 }
 
-/** A hash of arguments, or redacted with `whole` (L6). */
+/** The line of a tool call. It has a hash of the arguments, or with `whole` the redacted arguments (L6). */
 export function auditOfCall(
   { id, input, requester, ...call }: AuditedCall,
   of: Readonly<{ skill?: string; run?: string }>,
@@ -184,7 +191,7 @@ export function auditOfCall(
   };
 }
 
-/** How the definitions in force differ from those before; undefined if they do not. */
+/** How the definitions in force differ from those before; undefined if they are the same. */
 export function skillChanges(before: readonly Skill[], now: readonly Skill[]): AuditEvent | undefined {
   const then = new Map(before.map((skill) => [skill.name, JSON.stringify(skill)]));
   const names = new Set(now.map(({ name }) => name));

@@ -8,7 +8,7 @@ import { createWhole } from '../lib/files/create-whole.ts';
 
 type AuditKey = Readonly<{
   key: Buffer;
-  /** Names the chain in the store: of another key there is another head. */
+  /** Name of the chain in the store. Each key has its own chain and head. */
   chain: string;
 }>;
 
@@ -18,7 +18,7 @@ export function auditFolder(dataDir: string): string {
   return path.join(dataDir, 'audit');
 }
 
-/** The data directory on a shared store; empty for SQLite. */
+/** Tells apart the data directories that share one store: host and path. Empty for SQLite, which has only one. */
 export function auditPlace(storeUrl: string, dataDir: string): string {
   return storeUrl.startsWith('sqlite:') ? '' : `${hostname()}:${path.resolve(dataDir)}`;
 }
@@ -27,7 +27,9 @@ export function auditKeyFile(dataDir: string): string {
   return path.join(dataDir, 'audit.key');
 }
 
-/** 32 random bytes (0600); created if missing. */
+/**
+ * Reads the key of 32 random bytes, and creates its file (0600) if missing. Throws if the file holds something else.
+ */
 export async function openAuditKey(dataDir: string): Promise<AuditKey> {
   const file = auditKeyFile(dataDir);
   await mkdir(auditFolder(dataDir), { recursive: true, mode: 0o700 });
@@ -41,7 +43,7 @@ export async function openAuditKey(dataDir: string): Promise<AuditKey> {
   return { key, chain: createHash('sha256').update(key).digest('hex').slice(0, 16) };
 }
 
-/** Files of the audit, oldest first. */
+/** Paths of the audit's files, oldest first. */
 export async function auditFiles(dataDir: string): Promise<readonly string[]> {
   const folder = auditFolder(dataDir);
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -54,7 +56,10 @@ export async function auditFiles(dataDir: string): Promise<readonly string[]> {
     .map((name) => path.join(folder, name));
 }
 
-/** Says that lines are there, whose store is gone. Undefined: there are none. */
+/**
+ * A sentence for the operator if lines exist whose store is gone; undefined if there are none. Call it with an empty
+ * store.
+ */
 export async function lostStore(dataDir: string): Promise<string | undefined> {
   for (const file of await auditFiles(dataDir))
     if ((await stat(file)).size > 0)
@@ -62,7 +67,7 @@ export async function lostStore(dataDir: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Cuts off an incomplete line. */
+/** Returns the last complete line of the file, undefined if it has none. Cuts off an incomplete one after it. */
 export async function lastLine(file: string): Promise<string | undefined> {
   const handle = await open(file, 'r');
   let tail = Buffer.alloc(0);

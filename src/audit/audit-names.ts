@@ -9,17 +9,17 @@ const fields: ReadonlySet<string> = new Set(['sender', 'conversation', 'requeste
  * (Q12).
  */
 export type AuditNames = Readonly<{
-  /** The event with names for ids; each is kept, so that it can be read again. */
+  /** Returns the event with pseudonyms in place of ids, and keeps each pair, so that `reveal` can read it. */
   hide(key: Buffer, event: AuditEvent): Promise<AuditEvent>;
-  /** A line with the ids that are still known. */
+  /** Returns the line with each id that is still known in place of its pseudonym. */
   reveal(line: string): Promise<string>;
-  /** Ids by name. */
+  /** All known ids by their pseudonyms. */
   all(): Promise<ReadonlyMap<string, string>>;
-  /** With the threads of a conversation. */
+  /** Removes the pairs of these ids and, for a conversation, those of its threads. */
   forget(ids: readonly string[]): Promise<void>;
 }>;
 
-/** `stored`: namespace `audit-names`. */
+/** Keeps pseudonyms in `stored`, which is the store's namespace `audit-names`. */
 export function createAuditNames(stored: Values): AuditNames {
   const kept = new Set<string>();
 

@@ -13,23 +13,23 @@ import type { Log } from '../lib/log.ts';
 import type { Values } from '../store/patient-keyed.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** The operator's record (L6). */
+/** The record of who did what, kept for the operator (L6). */
 export type Audit = Readonly<{
-  /** After writing; never rejects, errors are logged. */
+  /** Resolves once the line is written. It never rejects: a failure is logged. */
   record(event: AuditEvent): Promise<void>;
   holds(id: string, since: number): Promise<boolean>;
   verify(): Promise<AuditReport>;
-  /** Oldest first; known ids restored. */
+  /** Returns the last lines, oldest first, with the ids that are still known. */
   tail(lines: number): Promise<readonly string[]>;
-  /** Who was heard in which direct messages, as far as it is known. */
+  /** Who wrote to the bot in which direct messages, as far as the audit still knows their ids. */
   meetings(): Promise<readonly Meeting[]>;
-  /** Makes their lines anonymous, and those of threads in these places (Q12). */
+  /** Makes the lines of these people and conversations anonymous, threads included (Q12). */
   forget(ids: readonly string[]): Promise<void>;
-  /** Resolves when nothing is left to be written. */
+  /** Resolves once all recorded lines are written. */
   settled(): Promise<void>;
 }>;
 
-/** A crash leaves so many lines ahead of the store at most. */
+/** A crash leaves at most this many lines ahead of the head that the store knows. */
 const mostAtOnce = 16;
 
 type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
@@ -40,7 +40,7 @@ type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
  */
 export function createAudit(options: {
   dataDir: string;
-  /** See `auditPlace`. */
+  /** Result of `auditPlace`: which data directory wrote the head, where several share a store. */
   place?: string;
   keyed: (namespace: string) => Values;
   clock: Clock;
@@ -57,7 +57,7 @@ export function createAudit(options: {
     const { key, chain: name } = await openAuditKey(dataDir);
     const found = await stored.get<Head>(name);
     const kept = found ?? beginning;
-    // Before the first line: lines without a head tell that the store was lost.
+    // Stored before the first line, so that lines without a head show that the store was lost.
     if (found === undefined) await stored.set(name, { ...beginning, place });
     const file = (await auditFiles(dataDir)).at(-1);
     const line = file === undefined ? undefined : await lastLine(file);
@@ -68,7 +68,7 @@ export function createAudit(options: {
         `the last line of the audit is none of ours: run \`${skilletHere()} audit verify\``,
       );
     const day = file === undefined ? '' : path.basename(file, '.jsonl');
-    // After a crash a line may be ahead of the head.
+    // A crash between writing and storing leaves lines ahead of the head.
     if (last !== undefined && last.seq >= kept.seq)
       return { key, name, head: { seq: last.seq, mac: last.mac }, day };
     const from = (last?.seq ?? 0) + 1;
@@ -80,13 +80,13 @@ export function createAudit(options: {
     return append({ key, name, head: kept, day }, [{ event: gap, at: clock.now() }]);
   }
 
-  /** Files first; a failed write leaves them unchanged. */
+  /** Writes the files before the head. A failed write is cut off again. */
   async function append(from: Chain, events: readonly Pick<Waiting, 'event' | 'at'>[]): Promise<Chain> {
     let { head, day } = from;
     const texts = new Map<string, string>();
     for (const { event, at } of events) {
       const today = new Date(at).toISOString().slice(0, 10);
-      // The clock may be set back.
+      // If the clock was set back, lines stay in the newest file, so that files keep their order.
       if (today > day) day = today;
       const sealed = seal(from.key, head, at, await names.hide(from.key, event));
       head = sealed.head;
@@ -97,7 +97,7 @@ export function createAudit(options: {
     return { ...from, head, day };
   }
 
-  /** How many lines this data directory had under keys that it has no more. */
+  /** How many lines this data directory had under keys that are gone. */
   async function linesOfOtherKeys(name: string): Promise<number> {
     let lines = 0;
     for await (const [key, value] of stored.iterator()) {
@@ -114,14 +114,14 @@ export function createAudit(options: {
         chain = append(await (chain ??= openChain()), batch);
         await chain;
       } catch (error) {
-        // Read again: part of the batch may be written.
+        // Opens the chain again next time, because part of the batch may be written.
         chain = undefined;
         const events = batch.map(({ event }) => event.event);
         log.error({ err: error, events }, 'what was done could not be recorded in the audit');
       }
       for (const { written } of batch) written();
     }
-    // At once: later events need a new writer.
+    // Set without waiting in between, so that the next event starts a new writer.
     writing = undefined;
   }
 
@@ -161,7 +161,7 @@ export function createAudit(options: {
     settled: async () => writing,
     async verify() {
       await writing;
-      // Looking makes no key: without one no line is known.
+      // Verifying creates no key. Without one, no line can be checked.
       const { key, chain: name } = existsSync(auditKeyFile(dataDir))
         ? await openAuditKey(dataDir)
         : { key: randomBytes(32), chain: '' };
@@ -172,14 +172,16 @@ export function createAudit(options: {
   };
 }
 
-/** Throws OperatorError if the store was emptied: it knows nothing of the lines that are here. `stored`: namespace `audit`. */
+/**
+ * Throws OperatorError if audit lines exist but `stored`, the store's namespace `audit`, is empty: the store was lost.
+ */
 export async function refuseLostStore(dataDir: string, stored: Pick<Values, 'iterator'>): Promise<void> {
   for await (const _ of stored.iterator()) return;
   const lost = await lostStore(dataDir);
   if (lost !== undefined) throw new OperatorError(lost);
 }
 
-/** What the audit tells of a store whose process was killed: undefined, or that it lost more than the last moment. */
+/** After the process was killed: a sentence if the store lost more than the last moment, undefined otherwise. */
 export async function lostEnd(dataDir: string, stored: Pick<Values, 'get'>): Promise<string | undefined> {
   const file = (await auditFiles(dataDir)).at(-1);
   if (file === undefined || !existsSync(auditKeyFile(dataDir))) return undefined;
@@ -190,7 +192,7 @@ export async function lostEnd(dataDir: string, stored: Pick<Values, 'get'>): Pro
   return `the last ${ahead} lines of its audit are not known to it, so what was stored in that time is lost`;
 }
 
-/** Where the chain stands; `day` is that of the newest file. */
+/** Where the chain ends. `day` is the date of the newest file, empty if there is none. */
 type Chain = Readonly<{ key: Buffer; name: string; head: Head; day: string }>;
 
 async function write(file: string, text: string): Promise<void> {

@@ -1,10 +1,10 @@
-/** What somebody wants to see of the audit. Absent: everything. */
+/** Which lines somebody wants to see. A member that is undefined matches every line. */
 export type AuditFilter = Readonly<{
   person?: string;
   skill?: string;
-  /** ISO time. */
+  /** Only lines at this ISO time or later. */
   since?: string;
-  /** The event: `tool_call`, `pairing`. */
+  /** Only lines with this event, such as `tool_call` or `pairing`. */
   kind?: string;
 }>;
 
@@ -12,7 +12,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 const people = ['sender', 'requester', 'by', 'approvedBy'];
 
-/** Lines as they were recorded, in their order. */
+/** Returns the matching lines unchanged and in their order. */
 export function matchLines(lines: readonly string[], filter: AuditFilter): readonly string[] {
   const { person, skill, since, kind } = filter;
   if ([person, skill, since, kind].every((each) => each === undefined)) return lines;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../lib/json/json-values.ts';
 
-/** `room`: key of the conversation, without its thread. */
+/** A person and their direct messages. `room` is the key of the conversation without its thread. */
 export type Meeting = Readonly<{ sender: string; room: string }>;
 
 const privateLine = z.object({
@@ -10,7 +10,10 @@ const privateLine = z.object({
   chatType: z.literal('private'),
 });
 
-/** `ids` by the names that lines use. Somebody forgotten keeps the name, so that they are still somebody else. */
+/**
+ * Finds the direct messages in the lines. `ids` maps pseudonyms to ids. Somebody forgotten keeps the pseudonym, so that
+ * they still differ from others.
+ */
 export function meetingsIn(lines: string, ids: ReadonlyMap<string, string>): readonly Meeting[] {
   return lines.split('\n').flatMap((line) => {
     const { data } = privateLine.safeParse(parseJson(line));

@@ -12,7 +12,7 @@ export type Head = Readonly<{ seq: number; mac: string }>;
 
 export const beginning: Head = { seq: 0, mac: '' };
 
-/** Without its line end. */
+/** `line` has no line end. */
 type Sealed = Readonly<{ line: string; head: Head }>;
 
 const numbered = z.object({ seq: z.int().positive() });
@@ -34,7 +34,7 @@ export function seal(key: Buffer, before: Head, at: number, event: AuditEvent): 
 
 type Unsealed =
   | Readonly<{ ok: true; head: Head }>
-  /** `head`: to continue from, if known. */
+  /** `head` is where checking continues; undefined if the line cannot be read. */
   | Readonly<{ ok: false; problem: string; head?: Head }>;
 
 function unseal(key: Buffer, before: Head, line: string): Unsealed {
@@ -57,7 +57,7 @@ function unseal(key: Buffer, before: Head, line: string): Unsealed {
   return { ok: true, head };
 }
 
-/** Number and seal that a line claims to have; undefined if it is no line of an audit. */
+/** Number and seal that a line claims to have; undefined if it is not an audit line. */
 export function readLine(line: string): (Head & Readonly<{ body: string }>) | undefined {
   const [, open, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/s.exec(line) ?? [];
   if (open === undefined || mac?.length !== macLength) return undefined;
@@ -66,7 +66,7 @@ export function readLine(line: string): (Head & Readonly<{ body: string }>) | un
     const parsed = numbered.safeParse(JSON.parse(body));
     return parsed.success ? { seq: parsed.data.seq, mac, body } : undefined;
   } catch {
-    // What does not parse was written by nobody here.
+    // Text that is not JSON is not an audit line.
     return undefined;
   }
 }
@@ -83,13 +83,13 @@ function macOf(key: Buffer, before: string, body: string): string {
   return createHmac('sha256', key).update(`${before}\n${body}`).digest('hex');
 }
 
-/** Without a file: all of it. */
+/** `file` is empty for a problem of the whole audit. */
 type AuditProblem = Readonly<{ file: string; line: number; problem: string }>;
 
 export type AuditReport = Readonly<{
   lines: number;
   files: number;
-  /** The first twenty. */
+  /** At most the first twenty problems; more are not reported. */
   problems: readonly AuditProblem[];
 }>;
 

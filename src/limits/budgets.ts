@@ -10,26 +10,32 @@ import type { Clock } from '../lib/clock.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Store, UsageRow } from '../store/store.ts';
 
-/** `[limits]` per sender, chat, skill and in total (U10). */
+/** Enforces `[limits]` per sender, chat, skill and in total (U10). */
 export type Budgets = Readonly<{
-  /** A sentence for the person; undefined if allowed. */
+  /** Returns a sentence for the person if a budget of today is used up; undefined if the message is allowed. */
   ofMessage(requester: Requester): Promise<string | undefined>;
-  /** For a model; undefined if allowed. Counts an allowed run once an `id`. */
+  /**
+   * Returns a sentence for the model if a limit is reached; undefined if the run is allowed. A run that is allowed
+   * counts towards the hourly limit, once per `id`.
+   */
   ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
-  /** Ask in the step that adds it. */
+  /**
+   * Returns a check of the limit of runs at the same time. Call it in the step that adds the run, with the items under
+   * way then.
+   */
   atOnce(requester: Requester, skill: string): (underWay: readonly ListedItem[]) => string | undefined;
-  /** A sentence for the person; undefined if allowed. */
+  /** Returns a sentence for the person if a budget of today is used up; undefined if the model may be called. */
   ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
   today(sender: string): Promise<Spent>;
 }>;
 
-/** `usd`: where prices are known. */
+/** The usage of one day. `usd` covers only models whose prices are known. */
 export type Spent = Readonly<{ tokens: number; usd: number }>;
 
 type Limits = Config['limits']['chat'];
 type Scope = Readonly<{
   key: string;
-  /** Whose it is, at the beginning of a sentence. */
+  /** The owner of the limit as a sentence begins with it: `Your`, `This chat’s`. */
   whose: string;
   limits: Limits;
   sum: SumKey;
@@ -93,7 +99,7 @@ export function createBudgets(options: {
     ];
   }
 
-  /** The first day's budget that is used up. */
+  /** Returns the sentence for the first daily budget that is used up; undefined if none is. */
   async function spentUp(
     scopes: readonly Scope[],
     mayBeStale: boolean,
@@ -147,14 +153,14 @@ export function createBudgets(options: {
     return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now(), sayIn(undefined))}.`;
   }
 
-  /** One pass: many rows, read for each message. */
+  /** Adds up all scopes in one pass, because there are many rows and each message reads them. */
   function sumsOf(rows: readonly UsageRow[]): Sums {
     const sums = new Map<SumKey, Spent>();
     for (const row of rows) {
       const { sender, conversation, skill, model } = row;
       const tokens = count(row.tokens);
       const usd = costOf(config(), model, row.tokens) ?? 0;
-      // Threads belong to their room; its key has no "/".
+      // Threads count towards their room, whose key has no "/".
       const [room = ''] = conversation.split('/', 1);
       for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
         const before = sums.get(key) ?? nothing;
@@ -192,7 +198,7 @@ function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
   return input + output + cacheRead + cacheWrite;
 }
 
-/** Keys of what was counted tell nothing of people, so that there is nothing to forget. */
+/** Keys are stored as hashes that reveal no person, so `/forget` has nothing to remove. */
 function hashed(key: string): string {
   return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
 }
@@ -208,7 +214,7 @@ function spentText(
       return say`This chat’s budget of ${budget} a day is used up. It resets ${wait}.`;
     case 'all':
       return say`My budget of ${budget} a day is used up. It resets ${wait}.`;
-    // A model says it in its words.
+    // Only a model reads it and passes it on in its own words, so it stays English.
     default:
       return `${whose} budget of ${budget} a day is used up. It resets ${wait}.`;
   }
@@ -222,7 +228,7 @@ function waitText(ms: number, say: Say): string {
   return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
 }
 
-/** By the alias's prices or the list price; undefined if unknown. */
+/** US dollars by the prices of the alias or the list price; undefined if neither is known. */
 export function costOf({ models }: Config, alias: string, tokens: Tokens): number | undefined {
   const settings = resolveModel(models, alias);
   const prices = settings && pricesOf(settings);
