@@ -5,7 +5,7 @@ import { chatIdOf, conversationKey, type Conversation } from '../core/conversati
 import type { Log } from '../lib/log.ts';
 import { storedProvenance } from '../core/provenance.ts';
 import type { DeliverArtifacts } from '../core/tool.ts';
-import { raceTimeout } from '../lib/async/deadline.ts';
+import { waitUntil } from '../lib/async/wait-until.ts';
 import { interrupted } from '../core/tool-call.ts';
 import { outcomeKey, type PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
@@ -134,29 +134,24 @@ export function createApprovals(
   }
 
   async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {
-    let poked = Promise.withResolvers<void>();
-    const poke = (): void => poked.resolve();
-    const silence = store.signals.on('answer', (settled) => {
-      if (settled === id) poke();
-    });
-    const over = AbortSignal.any([signal, stopping]);
-    over.addEventListener('abort', poke);
-    try {
-      for (;;) {
-        poked = Promise.withResolvers();
+    return waitUntil<Approval>(
+      async () => {
         const ask = await look(id);
-        if (ask === undefined) return { kind: 'denied' };
-        if (ask.state !== 'open') return outcomeOf(ask);
-        over.throwIfAborted();
+        if (ask === undefined) return { found: { kind: 'denied' } };
+        if (ask.state !== 'open') return { found: outcomeOf(ask) };
         const now = clock.now();
-        if (until !== undefined && now >= until) return { kind: 'unanswered' };
-        const left = Math.min(ask.expiresAt, until ?? Infinity) - now;
-        await raceTimeout(clock, poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
-      }
-    } finally {
-      over.removeEventListener('abort', poke);
-      silence();
-    }
+        if (until !== undefined && now >= until && !signal.aborted) return { found: { kind: 'unanswered' } };
+        return Math.max(1, Math.min(ask.expiresAt - now, (until ?? Infinity) - now, lookEveryMs));
+      },
+      {
+        signal: AbortSignal.any([signal, stopping]),
+        clock,
+        subscribe: (wake) =>
+          store.signals.on('answer', (settled) => {
+            if (settled === id) wake();
+          }),
+      },
+    );
   }
 
   /** Expired if its time is over. */

@@ -6,7 +6,7 @@ import { findCredential } from './capability-checks.ts';
 import { pollMs, sealFlow, openFlow, type FlowContent, type OpenFlow } from './auth-flows.ts';
 import type { SignedCalls } from './signed-call.ts';
 import type { CapabilityCode } from '../core/codes.ts';
-import { raceTimeout } from '../lib/async/deadline.ts';
+import { waitUntil } from '../lib/async/wait-until.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, FlowChange, KeptFlow } from '../store/capability-records.ts';
@@ -143,8 +143,8 @@ export function createSignInWorker(options: {
   log: Log;
 }): AttendFlows {
   const { records, key, advance, clock, log } = options;
-  const waiting = { poked: Promise.withResolvers<void>() };
-  const poke = (): void => waiting.poked.resolve();
+  const worker: { wake?: () => void } = {};
+  const poke = (): void => worker.wake?.();
 
   async function takeOn(kept: KeptFlow, until: number, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
@@ -204,19 +204,20 @@ export function createSignInWorker(options: {
     poke,
     async run(signal) {
       const underway = new Set<Promise<void>>();
-      signal.addEventListener('abort', poke);
-      while (!signal.aborted) {
-        waiting.poked = Promise.withResolvers();
-        let next = Infinity;
-        try {
-          next = await look(underway, signal);
-        } catch (error) {
+      const lookAgain = async (): Promise<number> => {
+        const next = await look(underway, signal).catch((error: unknown) => {
           if (!signal.aborted) log.error({ err: error }, 'sign-ins could not be looked for: tried again');
-        }
-        const left = Math.max(1, Math.min(lookEveryMs, next - clock.now()));
-        if (!signal.aborted) await raceTimeout(clock, waiting.poked.promise, left);
-      }
-      signal.removeEventListener('abort', poke);
+          return Infinity;
+        });
+        return Math.max(1, Math.min(lookEveryMs, next - clock.now()));
+      };
+      const subscribe = (wake: () => void) => {
+        worker.wake = wake;
+        return () => undefined;
+      };
+      await waitUntil(lookAgain, { signal, clock, subscribe }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
       await Promise.all(underway);
     },
   };

@@ -3,7 +3,8 @@ import type { Envelope } from '../core/envelope.ts';
 import { isOfRoutine, type Message, type Task } from '../core/message.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import type { ToolContext } from '../core/tool.ts';
-import { monotonicClock, raceTimeout } from '../lib/async/deadline.ts';
+import { monotonicClock } from '../lib/async/deadline.ts';
+import { waitUntil } from '../lib/async/wait-until.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -161,39 +162,35 @@ export async function waitForTask(
   const now = monotonicClock(clock);
   const signal = AbortSignal.any([context.signal, deps.stopping]);
   let deadline = now() + patienceMs;
-  let poked = Promise.withResolvers<void>();
-  const poke = (): void => poked.resolve();
-  const silence = [
-    store.signals.on('ended', (ended) => {
-      if (ended === id) poke();
-    }),
-    store.signals.on('asking', (asking) => {
-      if (asking !== id) return;
-      deadline = Math.min(deadline, now() + askingPatienceMs);
-      poke();
-    }),
-    store.signals.on('progress', (text) => {
-      if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
-    }),
-  ];
-  signal.addEventListener('abort', poke);
-  try {
-    for (;;) {
-      poked = Promise.withResolvers();
-      if (signal.aborted) {
-        if (!isShuttingDown(signal)) await cancelWork(store, { items: [taskKey(id)] });
-        throw signal.reason;
-      }
+  return waitUntil<Envelope | undefined>(
+    async () => {
+      if (signal.aborted && !isShuttingDown(signal)) await cancelWork(store, { items: [taskKey(id)] });
+      signal.throwIfAborted();
       const found = await takeResult(waiting, context, store);
-      if (found !== undefined) return found;
       const left = deadline - now();
-      if (left <= 0) return undefined;
-      await raceTimeout(clock, poked.promise, Math.min(left, lookEveryMs));
-    }
-  } finally {
-    signal.removeEventListener('abort', poke);
-    for (const end of silence) end();
-  }
+      return found !== undefined || left <= 0 ? { found } : Math.min(left, lookEveryMs);
+    },
+    {
+      signal,
+      clock,
+      subscribe(wake) {
+        const ends = [
+          store.signals.on('ended', (ended) => {
+            if (ended === id) wake();
+          }),
+          store.signals.on('asking', (asking) => {
+            if (asking !== id) return;
+            deadline = Math.min(deadline, now() + askingPatienceMs);
+            wake();
+          }),
+          store.signals.on('progress', (text) => {
+            if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
+          }),
+        ];
+        return () => ends.forEach((end) => end());
+      },
+    },
+  );
 }
 
 async function takeResult(
