@@ -67,7 +67,10 @@ export type Kept = Readonly<{
 /** Not exported. */
 const hidden = 1;
 /** By key. */
-export function find(options: { /** In bytes. */ limit: number }): number {
+export function find(options: {
+  /** In bytes. */
+  limit: number;
+}): number {
   /** Inside. */
   const inner = options.limit;
   return inner + hidden;
@@ -77,7 +80,7 @@ export function find(options: { /** In bytes. */ limit: number }): number {
     { where: 'src/a/x.ts:4', words: 'Absent: off here (K3, M7).' },
     { where: 'src/a/x.ts:6', words: 'Within seconds.' },
     { where: 'src/a/x.ts:12', words: 'By key.' },
-    { where: 'src/a/x.ts:13', words: 'In bytes.' },
+    { where: 'src/a/x.ts:14', words: 'In bytes.' },
   ]);
 });
 
