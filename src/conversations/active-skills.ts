@@ -25,14 +25,17 @@ import {
   type ToolRestriction,
 } from '../tools/tool-restriction.ts';
 
-/** A turn's skills (R1, U8) and remaining tools (T6). */
+/** The skills that a turn follows, and the tools that they leave it (R1, U8, T6). */
 export type ActiveSkills = Readonly<{
   tools: readonly Tool[];
   inline: InlineSkill;
   restriction: ToolRestriction;
-  /** Names of the skills that this turn follows. */
+  /** Names of the skills that this turn follows, in the order in which it began to. */
   following(): readonly string[];
-  /** Whose files the file tools see: of those that are followed, the last that may be read (U8). */
+  /**
+   * The skill whose files the file tools may read: the last followed one that is still allowed. Undefined: no such
+   * skill (U8).
+   */
   readable(): Skill | undefined;
 }>;
 
@@ -46,7 +49,9 @@ export type ActiveSkillDeps = Readonly<{
   tools: Readonly<{ outside: Pick<OutsideTools, 'names'> }>;
 }>;
 
-/** Shared by all turns. */
+/**
+ * The tools that list, search, load and read skills. They are made once and each turn binds them to what it may see.
+ */
 export type LookupTools = ReturnType<typeof createLookupTools>;
 
 export function createLookupTools() {
@@ -61,7 +66,7 @@ export function createLookupTools() {
 type SkillsOfTurn = Readonly<{
   visible(): readonly Skill[];
   byPerson: SkillUse;
-  /** Before any restriction. */
+  /** Names of the turn's tools before any skill restricts them. */
   names(): readonly string[];
   lent: LentTools;
 }>;
@@ -110,7 +115,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
   };
 }
 
-/** The model may open a skill that the person started (U8). */
+/** The skills that the model may open: the visible ones, and those that the person started and still may use (U8). */
 function openSkills(
   { visible, byPerson }: SkillsOfTurn,
   restriction: ToolRestriction,
@@ -132,13 +137,13 @@ async function approvedBody(
   const skillPath = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
   const { maxBytes } = host.runtime().config.skills;
   const read = await library.current().body(skill.name, args, { skillPath, maxBytes });
-  // Checked after reading, so approval covers what was read (D9).
+  // This is checked after reading, so that the approval covers what was read (D9).
   if ((await authoring.asItStands(skill)).access.approved) return read;
   const message = `${skill.name} was changed and waits for approval`;
   return { ok: false, code: 'SKILL_DISABLED', message };
 }
 
-/** Its instructions, or why it runs instead (U8, I5). */
+/** Returns the skill's instructions, or the reason why the skill runs on its own instead (U8, I5). */
 async function followInline(
   skill: Skill,
   { args: given, message }: SkillRequest,
@@ -169,7 +174,7 @@ async function followInline(
 
 type SkillSettings = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
 
-/** Undefined if it can be followed (U8). */
+/** Returns why the main agent can't follow the skill's instructions itself. Undefined means that it can (U8). */
 export function whyForked(
   skill: Skill,
   tools: readonly string[],
@@ -181,7 +186,7 @@ export function whyForked(
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
-  // The default model.
+  // Undefined is the default model, too.
   if (!['default', undefined].includes(settings?.model ?? skill.model)) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;

@@ -37,14 +37,18 @@ import { operatorZone } from '../core/local-time.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
 export type Commands = Readonly<{
-  /** Outside the queue (Q4); false if it is none. */
+  /** Answers a built-in command without waiting for the queue (Q4). Returns false if the message is no such command. */
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   resolve(message: Message): Promise<Resolved | undefined>;
-  /** In private (I3, A11). */
+  /**
+   * In a direct message, returns an answer to a mistyped command. Undefined: the message is an ordinary one (I3, A11).
+   */
   unknown(message: Message): Promise<string | undefined>;
 }>;
 
-/** `/new` and `/retry` are queued. */
+/**
+ * The commands that `atOnce` answers. `/new` and `/clear` go through the queue; `/retry` does if nothing is running.
+ */
 type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
 
 function isAtOnce(
@@ -69,7 +73,7 @@ export function createCommands(deps: {
   people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
   skills: Readonly<{
     current: () => Registry;
-    /** For a new skill (D7). */
+    /** Reads the skill folders again, so that a skill that was just added is found (D7). */
     rescan(): Promise<Registry>;
   }>;
   chat: Readonly<{
@@ -207,7 +211,7 @@ export function createCommands(deps: {
     return (name, args) => writeCommand(conversation, name, args);
   }
 
-  /** In any language, if this person has work (H11). */
+  /** Reads a lone "stop" in any language as `/stop` if this person has running or waiting work (H11). */
   async function withPlainStop(message: Message): Promise<Message> {
     if (
       (message.command !== undefined && message.command.bare !== true) ||
@@ -221,7 +225,7 @@ export function createCommands(deps: {
 
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
-    // It may hold a secret.
+    // A bare "settings key value" must not reach the model: the value may be a secret.
     if (command?.bare === true && command.name === 'settings' && isSetting(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await accessOf(message);
@@ -240,14 +244,14 @@ export function createCommands(deps: {
       if (!isAtOnce(first)) return false;
       if ((await seen.get(event.id)) !== undefined) return true;
       const message = await completeChat(event, channels);
-      // Only now the chat is known.
+      // Slack tells the chat type only on a look-up, so what the command means is decided again with it.
       const asked = message === event ? first : await resolve(message);
       if (!isAtOnce(asked)) return false;
       const { name, args } = asked;
       const answer = await answers[name](message, args, openForm);
       if (answer === undefined) return false;
       await answered.add(message);
-      // Stopped work reports itself.
+      // The answer is empty if a stopped turn reports its end itself.
       if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);
       return true;
@@ -272,17 +276,17 @@ export function createCommands(deps: {
   };
 }
 
-/** Everybody's own (U20). */
+/** `/settings timezone …`, which everybody may set for themselves (U20). */
 const ofZone = /^time[ _-]?zone(?:$|\s+)(.*)$/i;
 
-/** Words after a mention are rarely a name (I1). */
+/** Whether the command names no known skill or command. Words after a mention are rarely meant as a name (I1). */
 function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {
   if (command === undefined) return false;
   if (asked === undefined) return command.bare !== true;
   return asked.kind === 'built-in' && asked.name === 'skill' && asked.args !== '';
 }
 
-/** Platforms may resend until then (Q2). */
+/** How long a command counts as answered: platforms may send it again until then (Q2). */
 const rememberMs = 7 * 24 * 3_600_000;
 
 function sayTo({ sender }: Message): Say {

@@ -75,7 +75,7 @@ function toolsIn(
   return [...ofChat, inFolders(send, { names: [...names, ...apart], places, folders })];
 }
 
-/** Of each restricted skill that this person may use here. */
+/** The folders of restricted skills that this person may use here; only the tool that sends files may read them. */
 function foldersApart(turn: OpenTurn, { host, skills }: TurnDeps): readonly PlainScope[] {
   const { rules } = host.runtime();
   const may = (name: string): boolean => {
@@ -90,7 +90,7 @@ function foldersApart(turn: OpenTurn, { host, skills }: TurnDeps): readonly Plai
     .map((name) => chatScope(ownFolder(turn.chat, [name]), skills.sandbox));
 }
 
-/** No skills, no network, a scratch folder for each command. */
+/** `bash` for the main agent: no skills, no network, and a scratch folder for each command. */
 function turnBash(
   chat: string,
   { restriction }: ActiveSkills,

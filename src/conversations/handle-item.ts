@@ -63,7 +63,7 @@ export type ItemDeps = Readonly<{
 
 type Work = Readonly<{ item: InboxItem; message: Message; signal: AbortSignal }>;
 
-/** Repeatable at any point (Q5). */
+/** Answers one queued item. May be repeated after a crash at any point (Q5). */
 export async function handleItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
   const { store } = deps.host;
   const message = await completeChat(item.message, deps.chat.channels);
@@ -71,24 +71,24 @@ export async function handleItem(item: InboxItem, signal: AbortSignal, deps: Ite
   if (message.task?.kind === 'routine') return routine(work, message.task, deps);
   if (!(await isStillAdmitted(message, deps))) return removePlaceholder(item, store, { done: item.key });
   if (message.task?.kind === 'run') return runQueuedCall(work, message.task, deps);
-  // Started work is finished (Q5, U9).
+  // Work that was started is finished, even if a budget has run out since (Q5, U9).
   const isNew = message.task?.kind !== 'result' && !wasStarted(item);
   const judged = await deps.reading.judge(message, { isNew });
   if (judged.kind === 'turn') return answerByTurn(work, judged, deps);
   if (judged.kind === 'answer') return answerItself(work, judged, deps);
   if (judged.name === 'new' || judged.name === 'clear') return startNew(work, deps);
-  // It was edited, or its skill is gone.
+  // The message was edited into another command, or its skill is gone.
   await deps.reading.commands.atOnce(message);
   await removePlaceholder(item, store, { done: item.key });
 }
 
-/** For dead letters. Repeatable. */
+/** Tells the person that an item is dead-lettered. May be repeated. */
 export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): Promise<void> {
   const { task, sender } = item.message;
   if (task?.kind === 'run') return tellResult(item, task, { content: gaveUp, isError: true }, deps.host);
   const text = sayIn(sender.language)(error instanceof ModelError ? error.sentence : apology);
   if (task?.kind === 'routine') return failRoutine({ item, message: item.message, task }, text, deps);
-  // After `inbox retry` an answer may still come.
+  // The apology has its own key, because an answer may still come after `inbox retry`.
   const key = `${item.key}!dead`;
   const { outbox } = deps.host.store;
   const shown = await outbox.shown(partKey(item.key, 0));
@@ -112,7 +112,7 @@ function routine(work: Work, task: RoutineTask, deps: ItemDeps): Promise<void> {
   );
 }
 
-/** Nobody waits. */
+/** A routine's turn has no one watching, so its progress goes nowhere. */
 const unseen: Shown = {
   progress: () => undefined,
   onText: () => undefined,
@@ -172,7 +172,7 @@ async function answerByTurn(
     const { text, failed, question } = await think(work, judged, shown, deps);
     if (failed) deps.onFailed(item.key);
     await shown.end();
-    // A removed person gets no answer (A9).
+    // A person who was removed meanwhile gets no answer (A9).
     if (!(await isStillAdmitted(message, deps)))
       return await removePlaceholder(item, host.store, { done: item.key });
     const answer = await deps.sendLargeTables(message, text);
@@ -197,7 +197,7 @@ async function think(
   const { progress } = shown;
   const context = await agent.createContext({ item, message, use, transcript, progress });
   const onJoin = (): void => {
-    // Not the answer any more.
+    // The words shown so far answer the old question only, so they are taken back.
     shown.onWritten(false);
     progress(sayIn(message.sender.language)`I’ve seen your new message.`);
   };
@@ -205,7 +205,7 @@ async function think(
     { item, transcript, isCall: invocation !== undefined, onJoin },
     { ...host, ...people, ...reading, ...chat, questions: agent.questions },
   );
-  // Ephemeral messages can't be edited.
+  // Ephemeral messages can't be edited, so nothing is shown in them on the way.
   const onSilence = (): void => shown.onSilence(sayIn(message.sender.language)(stillWaiting));
   const watcher = message.ephemeral === true ? undefined : { ...shown, onSilence };
   const request = { key: item.key, message, transcript, invocation, again, joining, watcher, signal };
@@ -232,7 +232,10 @@ async function startNew({ item, message }: Work, deps: ItemDeps): Promise<void> 
 
 const cannotReset = fixed`Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.`;
 
-/** Always in private; in groups owners, and senders who were alone since the last `/new` (I3). */
+/**
+ * Whether the sender may use `/new`: always in direct messages; in groups owners, and senders who were the only ones to
+ * talk with the bot since the last `/new` (I3).
+ */
 export function canReset(
   { chatType, sender }: Pick<Message, 'chatType' | 'sender'>,
   isOwner: boolean,

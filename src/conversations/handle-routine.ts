@@ -21,56 +21,59 @@ export type RoutineDeps = Readonly<{
 
 type Fired = Readonly<{ item: InboxItem; message: Message; task: RoutineTask }>;
 
-/** Its turn, without a line of progress: nobody waits. */
+/** Takes the routine's turn. No progress is shown, because no one is watching. */
 type Think = (
   message: Message,
   invocation: Invocation | undefined,
 ) => Promise<Readonly<{ text: string; failed: boolean }>>;
 
-/** A firing, judged as its creator and its chat are now (N3, S17). Repeatable at any point (Q5). */
+/**
+ * Runs a due routine with the rights that its creator has in its chat now (N3, S17). May be repeated at any point (Q5).
+ */
 export async function handleRoutine(given: Fired, think: Think, deps: ItemDeps): Promise<void> {
   const { item, task } = given;
   const { store } = deps.host;
   const routine = await store.routines.find(task.id);
   const isOff = routine === undefined || (routine.state === 'paused' && task.byHand !== true);
-  // Somebody removed or paused it meanwhile.
+  // Somebody removed or paused the routine after it was queued.
   if (isOff && !wasStarted(item)) return store.commit({ done: item.key });
   const now = await asOfNow(given.message, deps);
   const message = now ?? given.message;
   const fired = { item, message, task };
   const barred = await whyBarred(fired, deps);
   if (barred !== undefined) return stop(fired, barred, deps);
-  // It waits and is tried again: what was so at set-up may not be so now (S17).
+  // The item fails and is retried, because the chat may have changed since the routine was set up (S17).
   if (now === undefined) throw new Error(`the chat of the routine ${task.id} could not be looked up`);
   if (task.reminder === true) return tell(fired, 'answered', message.text, deps);
-  // Started work is finished (Q5).
+  // Work that was started is finished, even if a budget has run out since (Q5).
   const over = wasStarted(item) ? undefined : await deps.routines.budgets.ofMessage(requesterOf(message));
   if (over !== undefined) return tell(fired, 'failed', over, deps);
   const { text, failed } = await think(
     message,
     task.skill === undefined ? undefined : { skill: task.skill, args: message.text },
   );
-  // A removed person gets no answer (A9).
+  // A person who was removed meanwhile gets no answer (A9).
   const barredNow = await whyBarred(fired, deps);
   if (barredNow !== undefined) return stop(fired, barredNow, deps);
   const answer = readAnswer(text, task);
   await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps);
 }
 
-/** Whether others read along is looked up when it fires, not when it was set up. Undefined if it can't be looked up. */
+/** Looks up whether others read along now. Undefined if the chat can't be looked up. */
 async function asOfNow(message: Message, { chat }: Pick<ItemDeps, 'chat'>): Promise<Message | undefined> {
   const looked = await chat.channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
   if (looked === undefined || looked.chatType === 'unknown') return undefined;
   return { ...message, chatType: looked.chatType, external: looked.external };
 }
 
-/** For dead letters (N4). Repeatable. */
+/** Tells the chat that its routine is dead-lettered (N4). May be repeated. */
 export async function failRoutine(fired: Fired, words: string, deps: ItemDeps): Promise<void> {
   await tell(fired, 'failed', words, deps, deadKey(fired.item.key));
 }
 
 function deadKey(key: string): string {
   return `${key}!dead`;
+/** Says why the routine may not run, in the language of `say`. */
 }
 
 type Why = (say: Say) => string;
@@ -85,7 +88,7 @@ async function whyBarred(
     host.log.warn({ routine: task.id, code, reason }, 'the creator of a routine is not admitted any more');
     return (say) => say`its creator may not talk with me there any more.`;
   }
-  // What an operator wrote reaches no other person's direct message.
+  // A routine from `config.toml` may write into a direct message only if that is its own person's.
   const { definition, last } = (await host.store.routines.find(task.id)) ?? {};
   const mayBeOthers = definition?.fromConfig === true && message.chatType === 'private';
   const { conversation, sender } = message;
@@ -124,7 +127,7 @@ async function tell(
   const { item, message, task } = fired;
   const { host, chat } = deps;
   const { note, buttons } = await settleRoutine({ message, task }, how, { ...host, replies: chat.replies });
-  // Nothing to report is not sent (N6).
+  // A routine that found nothing to report sends nothing (N6).
   if (how === 'quiet') return host.store.commit({ done: item.key });
   const say = sayIn(message.sender.language);
   const zone = operatorZone(host.runtime().config);

@@ -10,11 +10,11 @@ import type { Store } from '../store/store.ts';
 
 export type HeardDeps = Readonly<{
   store: Pick<Store, 'overheard'>;
-  /** Said without addressing the bot. */
+  /** Where messages come from that were said without addressing the bot. */
   heard: Readonly<{
     channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
     users: Pick<Users, 'mayAct'>;
-    /** Messages. */
+    /** How many such messages a turn gets at most; 0 switches them off. */
     most(): number;
   }>;
   clock: Clock;
@@ -24,7 +24,9 @@ export type HeardDeps = Readonly<{
 const mostEarlier = { messages: 50, characters: 30_000 };
 const patienceMs = 5_000;
 
-/** Since the last turn; before the first also the platform's history (H10, M10). */
+/**
+ * Messages said since the last turn. Before the first turn also what the platform still has of earlier ones (H10, M10).
+ */
 export async function heardBefore(
   message: Message,
   entries: readonly Entry[],
@@ -32,7 +34,7 @@ export async function heardBefore(
   deps: HeardDeps,
 ): Promise<readonly Message[]> {
   const heard = await heardSince(message, entries, deps);
-  // Not what `/new` archived.
+  // After `/new` the platform's history is not read, because it holds what was archived.
   const isFirst = entries.length === 0 && transcript === conversationKey(message.conversation);
   if (!isFirst || deps.heard.most() === 0 || message.chatType === 'private') return heard;
   const earlier = await readEarlier(message, deps);
@@ -51,7 +53,10 @@ export async function heardSince(
   return store.overheard.recent(conversationKey(message.conversation), most(), since);
 }
 
-/** From the platform, oldest first (H10); nothing if it can't be read. Rejects while the store is away. */
+/**
+ * Reads earlier messages from the platform, oldest first (H10). Empty if it can't be read; rejects if the store is
+ * away.
+ */
 async function readEarlier(
   message: Message,
   { heard: { channels, users }, clock, log }: HeardDeps,
@@ -72,7 +77,7 @@ async function readEarlier(
   return newest(await ofAdmitted(message, said, users));
 }
 
-/** All of a thread; in chats only the bot and admitted people (M10). */
+/** In a thread keeps all messages; in chats only those of the bot and of admitted people (M10). */
 async function ofAdmitted(
   message: Message,
   said: readonly Message[],
@@ -84,6 +89,7 @@ async function ofAdmitted(
   return heard.filter(({ sender }, index) => sender.own === true || decisions[index]?.allowed === true);
 }
 
+/** The last messages that fit into `mostEarlier.characters`. */
 function newest(said: readonly Message[]): readonly Message[] {
   let left = mostEarlier.characters;
   const tooOld = said.findLastIndex(({ text, shared = [] }) => {

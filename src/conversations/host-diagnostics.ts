@@ -10,7 +10,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/allowed-tools.ts';
 import { isBuiltIn } from '../core/built-in-commands.ts';
 
-/** Skill warnings that need the whole config. */
+/** Warnings about skills that depend on the whole config, such as missing tools or time limits that are cut. */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -87,7 +87,7 @@ export function hostDiagnostics(
   return [...unusedTables(skills, config), ...ofSkills];
 }
 
-/** A misspelt table leaves its skill without rules (S1). */
+/** Warns of `[skills.NAME]` tables without such a skill: with a misspelt name a skill would have no rules (S1). */
 export function unusedTables(
   skills: readonly Pick<Skill, 'name'>[],
   config: Pick<Config, 'skills' | 'path'>,

@@ -16,32 +16,35 @@ import { storeFault } from '../store/store-fault.ts';
 import { NewerRow } from '../store/newer-row.ts';
 import type { Serving, Store } from '../store/store.ts';
 
-/** The item is answered and stored, or postponed. */
+/** Resolves once the item is answered and stored, or postponed. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
 export type InboxWorker = Readonly<{
   start(): void;
   idle(): Promise<void>;
-  /** Aborts running work after `graceMs` (Q7). */
+  /** Takes no new items, and aborts what still runs after `graceMs` milliseconds (Q7). */
   stop(graceMs: number): Promise<void>;
 }>;
 
 const abortedMs = 2_000;
-/** Stop requests for items not started here. */
+/** How many stop requests are kept for items that this process has not started; the oldest are dropped first. */
 const mostEarly = 1_000;
-/** Most runs wait for a model. */
+/** Background runs that may be active per turn slot; most of them only wait for a model. */
 const runsPerTurn = 4;
 const awayMs = 2_000;
 /** Waits before the next try, in milliseconds, by failed tries. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
-/** Ordered in a queue; up to `concurrency` queues in parallel (Q3). `handle` may repeat (Q5). */
+/**
+ * Handles a queue's items one after the other, and up to `concurrency` queues in parallel (Q3). `handle` may be
+ * repeated (Q5).
+ */
 export function createInboxWorker(
   options: Readonly<{
     handle: Handle;
-    /** A try that journalled anything since `at` is not counted (Q3). */
+    /** Whether work on the item was stored since `at` (Unix ms). Such a try does not count towards `mostTries` (Q3). */
     progressed(item: InboxItem, at: number): Promise<boolean>;
-    /** Tells the person that the item is dead-lettered; called again after a crash. */
+    /** Tells the person that the item is dead-lettered. Is called again if the process ends before that is stored. */
     onDead(item: InboxItem, error: unknown): Promise<void>;
     channels: readonly string[];
     concurrency: number;
@@ -68,7 +71,7 @@ export function createInboxWorker(
     {
       inbox,
       stored,
-      // Who waits for a person ends no process.
+      // An item that waits for a person's answer can't be what ended the process.
       progressed: async (item, at) =>
         (await host.store.asks.open(item.message.conversation)).length > 0 || progressed(item, at),
       setAside,
@@ -77,11 +80,11 @@ export function createInboxWorker(
     { clock, log },
   );
   let servings: readonly Serving[] = [];
-  // From any process (Q9).
+  // Any process may send a stop request, so each of them listens (Q9).
   const silence = signals.on('stop', (key) => {
     const abort = running.get(key);
     if (abort !== undefined) return abort.abort(stoppedByPerson());
-    // Not started yet, or in another process.
+    // The item is not started yet, or it runs in another process.
     early.add(key);
     for (const oldest of early) if (early.size > mostEarly) early.delete(oldest);
   });
@@ -92,7 +95,7 @@ export function createInboxWorker(
     try {
       await suspects.carryOut(item, (taken) => run(taken, lost));
     } catch (error) {
-      // Another process knows how to go on (Q15).
+      // This version can't read the row: the item is returned for a process that can (Q15).
       if (error instanceof NewerRow && !lost.aborted) await inbox.untake(item);
       throw error;
     }
@@ -123,10 +126,10 @@ export function createInboxWorker(
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
-    // A shutdown is no failure (Q7).
+    // A shutdown is no failure, so this try does not count (Q7).
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
-    // It waits here until the store is back (Q11).
+    // The store is away, so the item waits until it is back (Q11).
     if (storeFault(error) !== undefined) return inbox.postpone(item.key, reason, clock.now() + awayMs);
     const further = await progressed(item, began);
     const most = mostTries(item.key);
@@ -138,7 +141,7 @@ export function createInboxWorker(
   }
 
   async function setAside(item: InboxItem, error: unknown): Promise<void> {
-    // Notify first: nobody looks at a dead letter again.
+    // The person is notified first: after the next line nobody looks at the item again.
     await onDead(item, error);
     await inbox.fail(item.key, error instanceof Error ? error.message : String(error), undefined);
   }
@@ -146,7 +149,7 @@ export function createInboxWorker(
   return {
     start() {
       const beside = channels.map((channel) => `${channel}~`);
-      // Own slots: background runs never delay people (U9).
+      // Background runs have their own slots, so they never delay people (U9).
       servings = [
         inbox.serve({ channels, concurrency, run: runLane }),
         inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runLane }),
@@ -191,7 +194,10 @@ export async function transcriptOf(
   return store.transcripts.current(conversationKey(await migrations.original(conversation)));
 }
 
-/** A step ended since `at`, or the item waits for its run (Q3). A call that began tells nothing: the process may have ended by it. */
+/**
+ * Whether a step ended since `at` (Unix ms), or the item waits for its run (Q3). The start of a call proves nothing,
+ * because that call may be what ended the process.
+ */
 export async function hasProgressed(
   { message }: InboxItem,
   at: number,
@@ -210,7 +216,7 @@ export async function hasProgressed(
   if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
   const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
   const runs = calls.map((call) => runIdOf(transcript, call));
-  // Its run has its own tries and journal.
+  // A run that it waits for has its own tries and its own journal.
   const waiting = await store.inbox.waitingIn(conversationKey(message.conversation));
   if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
   for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run))) return true;

@@ -18,14 +18,18 @@ export type JoinDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
 }>;
 
+/** A person's next message continues the one before if it was sent within these milliseconds. */
 const fragmentMs = 1_500;
 
-/** A person's new messages join their turn at its next step (H11). */
+/**
+ * Lets a person's new messages join their running turn at its next step (H11). Undefined if the bot started the turn
+ * itself.
+ */
 export function joinTurn(
   turn: Readonly<{
     item: InboxItem;
     transcript: string;
-    /** Later messages are no part of a skill call. */
+    /** A skill was called by name: later messages are not part of its input. */
     isCall: boolean;
     onJoin(): void;
   }>,
@@ -33,7 +37,7 @@ export function joinTurn(
 ): Joining | undefined {
   const { item, transcript, isCall, onJoin } = turn;
   const { store, channels, clock } = deps;
-  // The bot began this itself.
+  // The bot started this turn itself, for example for a routine.
   if (item.message.task !== undefined) return undefined;
   let last = item.message;
   const continues = ({ sentAt }: Message): boolean =>
@@ -68,7 +72,7 @@ export function joinTurn(
   };
 }
 
-/** Only plain words; others wait, and later ones behind them. */
+/** Only plain messages join a turn. Others wait in the queue, and so do those that come after them. */
 async function mayJoin(
   message: Message,
   transcript: string,

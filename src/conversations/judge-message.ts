@@ -15,7 +15,7 @@ import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import type { ReplyOptions } from '../replies/replies.ts';
 
-/** An unknown chat type denies (Q2, A3). */
+/** Looks up the type of a chat if the message lacks it. A type that stays unknown gives no rights (Q2, A3). */
 export async function completeChat(
   message: Message,
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>,
@@ -32,7 +32,7 @@ export type Judged = Readonly<
       kind: 'answer';
       text: string;
       more?: ReplyOptions;
-      /** For the next turn's model. */
+      /** A sentence for the model of the next turn, which did not see this answer. */
       notice?: string;
     }
   | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall; again?: true }
@@ -40,7 +40,7 @@ export type Judged = Readonly<
 
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
 
-/** `isNew`: may still be refused for its cost (Q5). */
+/** `isNew`: no work was done on the message, so it may still be refused for its cost (Q5). */
 export function createJudgeMessage(options: {
   commands: Pick<Commands, 'resolve' | 'unknown'>;
   why: Pick<Why, 'refused'>;
@@ -51,7 +51,7 @@ export function createJudgeMessage(options: {
 }): JudgeMessage {
   const { commands, why, budgets, accessOf, writeCommand, runtime } = options;
 
-  /** Quoted only if every reader may call it (H12). */
+  /** The call's text is quoted only if everybody who reads it may call the skill (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
     const { rules, redact } = runtime();
     const anybody = { ...(await accessOf(message)), sender: '' };
@@ -59,7 +59,7 @@ export function createJudgeMessage(options: {
     return { skill: skill.name, text: open && text !== '' ? redact(text) : undefined };
   }
 
-  /** In private the next message goes to the skill (I2). */
+  /** Asks what the skill should work on. In a direct message, the next message can say it (I2). */
   async function askFor(message: Message, skill: Skill): Promise<Judged> {
     const { name, argumentHint, description } = skill;
     const usage = writeCommand(message.conversation, name, argumentHint);
@@ -75,7 +75,7 @@ export function createJudgeMessage(options: {
   return async (message, { isNew }) => {
     const asked = await commands.resolve(message);
     const again = asked?.kind === 'built-in' && asked.name === 'retry';
-    // It would open a thread.
+    // Without this, `/retry` in an ephemeral message would open a thread.
     if (again && message.ephemeral === true)
       return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
     if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
@@ -98,7 +98,7 @@ export function createJudgeMessage(options: {
   };
 }
 
-/** `[…]` in a hint is optional (I2). */
+/** A hint in brackets names an optional argument (I2). */
 function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attachments }: Message): boolean {
   if (replyTo !== undefined || shared !== undefined || attachments.length > 0) return false;
   return hint !== undefined && !hint.trim().startsWith('[');
@@ -107,12 +107,12 @@ function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attach
 export type Resolved =
   | Readonly<{ kind: 'built-in'; name: BuiltIn; args: string }>
   | Readonly<{ kind: 'skill'; skill: Skill; args: string }>
-  /** Denied here, and the person may know of it (A11). */
+  /** The skill is denied here, and the person may know that it exists (A11). */
   | Readonly<{ kind: 'refused'; skill: Skill; refusal: SkillRefusal }>;
 
 type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
 
-/** Undefined: an ordinary message (I3, I4). */
+/** Says what a command names. Undefined means that the message is an ordinary one (I3, I4). */
 export function resolveCommand(
   message: Pick<Message, 'command'>,
   registry: Registry,
@@ -123,7 +123,7 @@ export function resolveCommand(
   const { command } = message;
   if (command === undefined) return undefined;
   const builtIn = builtIns.find((name) => name === command.name);
-  // Only a lone built-in word, not a sentence (I1).
+  // Without a slash only a lone built-in word counts, not a sentence that begins with one (I1).
   const isWord = builtIn === undefined || command.args !== '' || onlyWithMark.includes(builtIn);
   if (command.bare === true && isWord) return undefined;
   if (builtIn !== undefined && builtIn !== 'skill') {

@@ -8,7 +8,7 @@ import type { TurnDeps } from './turn-context.ts';
 
 const lendable = builtInNames(({ inline }) => inline === true);
 
-/** Those for reading files that an inline skill lists by name. */
+/** Tools for reading files that an inline skill names and therefore lends to the main agent. */
 export function lentBy({
   context,
   allowedTools,
@@ -16,7 +16,10 @@ export function lentBy({
   return context === 'inline' ? namesListed(allowedTools, lendable) : [];
 }
 
-/** As of the turn's beginning, so that its list of tools holds (M13) and no edit widens it (D7). */
+/**
+ * Fixed when the turn begins, so that the list of tools stays cacheable (M13) and an edit of a skill can't widen it
+ * (D7).
+ */
 export function lentTools(turn: OpenTurn, { host }: Pick<TurnDeps, 'host'>): LentTools {
   const { config, rules } = host.runtime();
   const may = (skill: Skill): boolean =>

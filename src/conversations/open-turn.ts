@@ -22,27 +22,27 @@ export type TurnInput = Readonly<{
   progress(text: string): void;
 }>;
 
-/** A turn with what is looked up once for it. */
+/** A turn, with everything that is looked up once at its start. */
 export type OpenTurn = TurnInput &
   Readonly<{
     requester: Requester;
-    /** A queued call, not a message. */
+    /** Set if the item is a queued tool call rather than a message. */
     task: Extract<Task, { kind: 'run' }> | undefined;
-    /** Made without a model: a person's command or a queued call. */
+    /** Id of the call that is made without a model: a person's command or a queued call. */
     ownCall: string;
     byPerson: boolean;
     byModel: SkillUse;
-    /** All skills when the turn began. */
+    /** All skills at the start of the turn. */
     registry: Registry;
-    /** Visible to the model then. */
+    /** Skills that the model could see at the start of the turn. */
     seen: readonly Skill[];
-    /** Those that it may use now. */
+    /** Skills that the model may use at this moment. */
     visible(): readonly Skill[];
     chat: string;
     here: AgentHere;
     model: Model;
     command(name: string, args?: string): string;
-    /** Runs this message may answer (U14). */
+    /** Ids of the runs whose question this message may answer (U14). */
     answers: Set<string>;
   }>;
 
@@ -81,7 +81,10 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
 
 const anybody = '';
 
-/** In groups: what the requester and everybody may know of (A8, A11). */
+/**
+ * What the requester and everybody in the chat may know of. Undefined in direct messages, where nobody else reads (A8,
+ * A11).
+ */
 export async function viewersOf(
   turn: Pick<OpenTurn, 'requester' | 'use' | 'registry'>,
   { host, tools }: Pick<TurnDeps, 'host' | 'tools'>,
@@ -93,7 +96,7 @@ export async function viewersOf(
     const outside = await tools.outside.offered({ ...requester, sender }, 'main');
     const names = new Set(outside.map(({ name }) => name));
     return {
-      // What a skill lends shows with the skill's own call.
+      // A tool that an inline skill lends shows together with the call of that skill.
       tool: (name) => builtIn.has(name) || names.has(name) || builtInTool(name)?.inline === true,
       skill(name) {
         const skill = turn.registry.get(name);

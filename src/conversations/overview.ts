@@ -18,12 +18,12 @@ import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
 export type Overview = Readonly<{
-  /** By name, here (A2, I4). */
+  /** Skills that this person may start by name here (A2, I4). */
   usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
-  /** A sentence each. `notices` are for owners. */
+  /** One sentence each about the model, the person's tokens today, and problems that only owners see. */
   status(
     reader: Message['sender'],
-    /** Its model may be set. */
+    /** The chat whose own model counts. Undefined: the default model. */
     conversation?: Conversation,
   ): Promise<Readonly<{ model: string; used: string; notices: readonly string[] }>>;
 }>;
@@ -99,9 +99,12 @@ export function createOverview(options: {
 type Reading = Readonly<{
   asks: readonly PendingRequest[];
   reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
-  /** For readers without one (IANA). */
+  /** IANA time zone for readers whose own is unknown. */
   zone: string;
-  /** Names of skills that the reader may know of here: of others' runs only these are told (A11). */
+  /**
+   * Names of skills that the reader may know of here. Runs of other people are named only if their skill is among these
+   * (A11).
+   */
   known?: ReadonlySet<string>;
 }>;
 
@@ -145,14 +148,14 @@ export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say)
   return [say`Skills you can use here:`, '', ...shown, ...more].join('\n');
 }
 
-/** If the name fits an action. */
+/** A button for each skill whose action fits the 64 bytes that Telegram allows. */
 export function startButtons(skills: readonly Skill[]): readonly Button[] {
   return skills
     .map(({ name }) => ({ label: name, action: `run:${name}` }))
     .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }
 
-/** A terminal has no other places. */
+/** The terminal's help does not mention direct messages and groups, because it has none. */
 export function helpText(write: WriteHere, say: Say, channel: string): string {
   return [
     ...(channel === 'terminal' ? [] : [say`Write to me in a direct message, or mention me in a group.`, '']),

@@ -11,30 +11,30 @@ import type { Step, Store } from '../store/store.ts';
 
 export type Work = Readonly<{
   conversation: Conversation;
-  /** Outbox key of the first part, which replaces the line (Q6). */
+  /** Outbox key of the answer's first part, which replaces the placeholder (Q6). */
   part: string;
-  /** `platformId` of the message that is answered. */
+  /** `platformId` of the message that the answer replies to. */
   replyTo?: string;
-  /** `platformId` of the message in work. */
+  /** `platformId` of the message that is worked on. */
   asked?: string;
-  /** Of whom the work is for (H14). */
+  /** Language of the person whom the work is for (H14). */
   language?: string | undefined;
-  /** A process ended during this work before. */
+  /** True if a process ended during this work before. */
   resumed: boolean;
-  /** They may have been removed (A9). */
+  /** Whether the person may still read the answer; they may have been removed meanwhile (A9). */
   mayRead(): Promise<boolean>;
-  /** Then nothing new is shown. */
+  /** Aborted when the work is stopped or lost: then nothing new is shown. */
   signal: AbortSignal;
 }>;
 
 export type Shown = Readonly<{
   progress(text: string): void;
   onText(more: string): void;
-  /** The model is silent: `note` stands below its words until it continues. */
+  /** Call when the model is silent: `note` is shown below its words until it continues. */
   onSilence(note: string): void;
-  /** Not `final`: tool calls follow. */
+  /** Call when the model's text is complete. `final` is false if tool calls follow. */
   onWritten(final: boolean): void;
-  /** Call before storing the answer. Never rejects. */
+  /** Ends all showing. Call it before storing the answer. Never rejects. */
   end(): Promise<void>;
 }>;
 
@@ -46,12 +46,12 @@ type ProgressDeps = Readonly<{
 }>;
 
 const instantMs = 300;
-/** In all 300 ms after the model's (H6). */
+/** With sending, the first words appear 300 ms after the model wrote them (H6). */
 const firstWordsMs = 250;
 const wordsEveryMs = 250;
 const longestLine = 300;
 const quietMs = 3_000;
-/** Not an Error: its stack costs time. */
+/** A string, because creating an Error with its stack takes time on every turn. */
 const isOver = 'the work is over';
 
 type Showing = {
@@ -69,7 +69,7 @@ type Showing = {
   wordsShown: boolean;
 };
 
-/** Typing, then a status line (U13, H7), then the answer as it is written (H6). */
+/** Shows that the bot is typing, then a status line (U13, H7), then the answer as it is written (H6). */
 export function showProgress(work: Work, deps: ProgressDeps): Shown {
   const channel = deps.channels.get(work.conversation.channel);
   const ignore = (): undefined => undefined;
@@ -97,7 +97,7 @@ export function showProgress(work: Work, deps: ProgressDeps): Shown {
   };
   let ended: Promise<void> | undefined;
   clock.sleep(instantMs, showing.over.signal).then(async () => {
-    // Words are a better sign.
+    // Words that already appear are a better sign than "typing".
     if (showing.words.trim() === '')
       await channel.status(
         work.conversation,
@@ -165,7 +165,7 @@ async function postWords(showing: Showing): Promise<void> {
   showing.wordsDue = false;
   if (markdown.trim() === '' || !(await work.mayRead())) return;
   if (await isBehindAnswer(showing)) return showWordsIn(quietMs, showing);
-  // They turned out to be no answer.
+  // The text was taken back meanwhile: it was no answer.
   if (over.signal.aborted || !showing.words.startsWith(markdown)) return;
   showing.wordsShown = true;
   const words = note === undefined ? markdown : `${closeMarks(markdown)}\n\n${note}`;
@@ -174,7 +174,7 @@ async function postWords(showing: Showing): Promise<void> {
 }
 
 function endWords(final: boolean, showing: Showing): void {
-  // A whole answer goes out anyway.
+  // A whole answer is sent anyway, so words that still wait are not shown.
   showing.wordsAlarm.abort(isOver);
   showing.wordsDue = false;
   if (final) return;
@@ -186,7 +186,7 @@ function endWords(final: boolean, showing: Showing): void {
   showLine(showing);
 }
 
-/** It would appear above an unsent answer. */
+/** A placeholder that is posted now would appear above an earlier answer that still waits to be sent. */
 async function isBehindAnswer({ placeholder, work, deps }: Showing): Promise<boolean> {
   return (await placeholder.posted()) === undefined && (await deps.outbox.pending(work.conversation)) > 0;
 }
@@ -195,7 +195,7 @@ async function finish(showing: Showing): Promise<void> {
   const { work, channel, placeholder, over } = showing;
   over.abort(isOver);
   await channel.status(work.conversation, undefined, placeholder);
-  // May find what the crashed process posted.
+  // After a crash this finds the message that the other process posted.
   if (work.resumed) await placeholder.posted().catch((error: unknown) => complain(error, showing));
 }
 
@@ -203,18 +203,18 @@ function complain(error: unknown, { deps, work }: Showing): void {
   deps.log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
 }
 
-/** Stores the receipt, so a restart reuses the message. */
+/** Stores where the placeholder was posted, so that a restart reuses the message. */
 function createPlaceholder(
   { conversation, part, replyTo, asked, resumed, signal }: Work,
   channel: Channel,
   outbox: Pick<Outbox, 'show' | 'shown'>,
 ): Placeholder {
-  // Not found by a search for the answer.
+  // A key of its own, so that a search for the answer does not find the placeholder.
   const key = `${part}!status`;
   let known: Promise<Receipt | undefined> | undefined;
 
   async function keep(receipt: Receipt | undefined): Promise<void> {
-    // Another process may have it.
+    // If the work was lost, another process may own the placeholder.
     signal.throwIfAborted();
     await outbox.show(part, receipt);
     known = Promise.resolve(receipt);
@@ -224,7 +224,7 @@ function createPlaceholder(
     const stored = await outbox.shown(part);
     if (stored !== undefined || !resumed) return stored;
     const found = await channel.find(conversation, key);
-    // A line or words: nobody knows, so remove it.
+    // Nobody knows whether this shows a line or words, so it is removed rather than edited.
     const line = found === undefined ? undefined : { ...found, silent: true as const };
     if (line !== undefined) await outbox.show(part, line);
     return line;
@@ -247,7 +247,7 @@ function createPlaceholder(
   };
 }
 
-/** Removes it, in one step with `done` if given (Q6, H7). */
+/** Removes the placeholder, in one transaction with `done` if that is given (Q6, H7). */
 export async function removePlaceholder(
   { key, message }: Readonly<{ key: string; message?: Message }>,
   store: Pick<Store, 'commit' | 'outbox'>,

@@ -27,13 +27,19 @@ import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 
-/** Limits of one message: files, bytes each and together, quoted pictures. */
+/**
+ * Limits for one message: number of files, bytes of one and of all, quoted pictures, and how many earlier messages may
+ * bring pictures.
+ */
 const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
-/** All downloads of a message. */
+/** Milliseconds that all downloads of a message may take together. */
 const longestMs = 60_000;
-/** Before a download that broke off is tried again. */
+/** Milliseconds to wait before a broken download is tried again. */
 const waitsMs = [0, 1_000, 4_000];
-/** The API takes 5 MB of base64 a picture, 32 MB in all (AN). */
+/**
+ * The Messages API accepts pictures of 5 MB and requests of 32 MB, both as base64 (AN). These are bytes before
+ * encoding.
+ */
 const shownMost = {
   picture: 3_900_000,
   document: 15_000_000,
@@ -72,12 +78,15 @@ export type Receiving = Readonly<{
   chat: string;
   channel: Pick<Channel, 'fetchFile' | 'fetchSmaller'> | undefined;
   signal: AbortSignal;
-  /** `ms`: for downloads. Waiting for the store takes none of it. */
+  /**
+   * What is left for the other files of the message. `ms` is the time for downloads; waiting for the store does not use
+   * it.
+   */
   left: { bytes: number; shown: number; texts: number; ms: number };
   deps: ReceiveFilesDeps;
 }>;
 
-/** Stores files in the conversation's folder (M12). */
+/** Downloads the files of a message, and those that it quotes, into the conversation's folder (M12). */
 export async function receiveFiles(
   message: Message,
   background: readonly Message[],
@@ -109,7 +118,7 @@ async function receive(wanted: Wanted, say: Say, receiving: Receiving): Promise<
   return { ok: false, reason: sayIn(undefined)(kept), told };
 }
 
-/** A smaller copy of a too large picture, if the platform has one. */
+/** Fetches a smaller copy of a picture that is too large. Undefined if the platform has none. */
 async function smaller({ attachment, sender }: Wanted, receiving: Receiving): Promise<KeptFile | undefined> {
   const { channel } = receiving;
   const { ref, name } = attachment;
@@ -154,7 +163,7 @@ async function keep(
   } catch (error) {
     if (isShuttingDown(signal)) throw signal.reason;
     if (signal.aborted) return fixed`it was stopped`;
-    // Another try of the turn gets the file.
+    // If the store is away, the turn fails, and its next try gets the file.
     if (storeFault(error) !== undefined) throw error;
     const known = error instanceof FetchFileError;
     deps.log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
@@ -198,7 +207,7 @@ const missingWords: Readonly<Record<NonNullable<Attachment['missing']>, Words>> 
 const overTogether = (say: Say): string =>
   say`the files of a message may have ${say.bytes(most.bytes)} in total`;
 
-/** In the order in which a model is shown them. */
+/** Files in the order in which the model sees them: its own, quoted ones, then pictures of earlier messages. */
 function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
   const { attachments, replyTo, shared = [], sender } = message;
   const refused = (say: Say): string => say`only the first ${most.files} files of a message are downloaded`;

@@ -37,9 +37,9 @@ export const builtInMenu: readonly MenuEntry[] = [
 ];
 
 type RefreshMenus = Readonly<{
-  /** Also logs problems of skills. */
+  /** Sets the menus of all channels, and logs problems of skills. */
   show(): Promise<void>;
-  /** Other processes re-scan (Q9). */
+  /** Call after the skills changed. Sets the menus, and makes other processes read the skills again (Q9). */
   changed(registry: Registry): void;
   stop(): void;
 }>;
@@ -99,7 +99,7 @@ export function createRefreshMenus(options: {
   };
 }
 
-/** Commands, and skills anybody may use there (I1). */
+/** The menus of direct messages and of groups: commands, and the skills that anybody may use there (I1). */
 export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [

@@ -8,7 +8,7 @@ import { inlineCode } from '../lib/text/text.ts';
 import { removePlaceholder } from './progress.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
-/** By the start of its id (U9). */
+/** Stops one background run, named by the start of its id (U9). Returns what to say. */
 export async function stopTask(
   message: Given & Pick<Message, 'chatType'>,
   id: string,
@@ -45,8 +45,8 @@ async function haltRun(
 }
 
 /**
- * Drops waiting items and cancels running ones (Q4, I3). Undefined if the stopped answer says so. In groups only the
- * sender's, unless an owner asks.
+ * Drops waiting items and cancels running ones (Q4, I3). In groups only the sender's, unless an owner asks. Returns
+ * what to say; empty if the stopped answer itself says so.
  */
 export async function stopWork(
   message: Given & Pick<Message, 'chatType'>,
@@ -65,7 +65,7 @@ export async function stopWork(
     asks: asksOf(message, isOwner, theirs),
   });
   for (const id of stopped.cancelled) await approvals.settled(id);
-  // It may wait for a retry.
+  // A dropped item may have waited for a retry, and then its placeholder is still shown.
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key)))
     await removePlaceholder(item, store);
 
@@ -119,7 +119,9 @@ function maySay(
 
 type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
 
-/** Outside threads it includes the sender's work in all threads of the chat (I1). */
+/**
+ * What runs and waits in this chat. Outside of threads this includes the sender's work in all threads of the chat (I1).
+ */
 export async function workHere(
   given: Given,
   inbox: Pick<Inbox, 'waitingIn'>,

@@ -3,18 +3,21 @@ import type { Log } from '../lib/log.ts';
 import type { Inbox, InboxItem } from '../store/inbox.ts';
 import type { Values } from '../store/patient-keyed.ts';
 
-/** The process ended again and again while it worked on a message, and lived without it (S15). */
+/** The process ended repeatedly while it worked on a message, and did not end without that message (S15). */
 export class ProcessEnded extends Error {}
 
-/** Judges messages that may end the process, so that one that does is set aside, and one that was only there is not. */
+/**
+ * Finds the message that makes the process end. That one is dead-lettered; messages that only ran beside it are not.
+ */
 export type Suspects = Readonly<{
-  /** Runs a taken item, alone if it is suspected; or lets it wait, or sets it aside. */
+  /** Runs a taken item, alone if it is suspected. May also postpone or dead-letter it instead. */
   carryOut(item: InboxItem, run: (item: InboxItem) => Promise<void>): Promise<void>;
 }>;
 
 /**
- * What a row says of deaths under its message. It is the row's error, so both stores keep it and operators read it.
- * `count`: a death during which the message got further, or was not alone, counts a quarter.
+ * What a row says about deaths of the process under its message. It is stored as the row's error, so both stores keep
+ * it and operators can read it.
+ * `count`: a death counts 1; it counts a quarter if the message had progressed or did not run alone.
  */
 type Deaths = Readonly<{
   count: number;
@@ -24,13 +27,13 @@ type Deaths = Readonly<{
 const untilAlone = 1;
 const untilHeld = 2;
 const slightly = 0.25;
-/** Who lives longer no longer keeps other suspects waiting. */
+/** A suspect that runs longer than this no longer keeps other suspects waiting. */
 const trialMs = 60_000;
 const waitMs = 1_000;
-/** The process has to live without the message twice as long as with it, within these bounds. */
+/** How long the process has to live without a suspect: twice as long as it lived with it, within these bounds. */
 const heldMs = { least: 15_000, most: 5 * 60_000 } as const;
 const longestPauseMs = 60_000;
-/** So long after the process died without its suspect, deaths tell nothing. */
+/** After the process died without its suspect, the cause is elsewhere: for this long no message is accused. */
 const outsideMs = 10 * 60_000;
 
 /**
@@ -41,7 +44,7 @@ const outsideMs = 10 * 60_000;
 export function createSuspects(
   options: Readonly<{
     inbox: Pick<Inbox, 'take' | 'postpone'>;
-    /** Survives restarts. */
+    /** Values that survive restarts. */
     stored: Pick<Values, 'get' | 'set'>;
     progressed(item: InboxItem, at: number): Promise<boolean>;
     setAside(item: InboxItem, error: Error): Promise<void>;
@@ -52,7 +55,7 @@ export function createSuspects(
   const { inbox, stored, progressed, setAside, mostTries } = options;
   const bornAt = clock.now();
   const alone = new Map<'run' | 'message', string>();
-  /** By key, until when. */
+  /** Until when (Unix ms) each held item waits, by key. */
   const held = new Map<string, number>();
   let lastInterrupted = 0;
 
@@ -70,7 +73,7 @@ export function createSuspects(
 
   async function wait(item: InboxItem, known: Deaths & Readonly<{ now: object }>): Promise<void> {
     const { since, until } = known.now;
-    // It was only taken again to be set aside.
+    // An item with a time of interruption was taken only to be dead-lettered, when that was cut off.
     const judged = item.interruptedAt !== undefined;
     if (!judged && Math.max(bornAt, lastInterrupted) > since) {
       held.delete(item.key);
@@ -150,7 +153,7 @@ function written({ count, now }: Deaths): string {
 
 function readDeaths(error = ''): Deaths | undefined {
   if (!error.startsWith(said)) return undefined;
-  // Without a number it is of an older version.
+  // Rows of older versions have no number.
   const count = Number(/\((\d+(?:\.\d+)?)×\)/.exec(error)?.[1] ?? untilAlone);
   const [, since, until] = /: it waits from (\S+) to (\S+),/.exec(error) ?? [];
   if (since !== undefined && until !== undefined)

@@ -4,12 +4,13 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message, Quote } from '../core/message.ts';
 import type { Store } from '../store/store.ts';
 
-/** Letters and digits from which on a part of an answer is told from any other. */
+/** A part of an answer counts as quoted from it if it has at least this many letters and digits. */
 const tellingPart = 40;
 
 /**
- * What the bot's own words are marked with that a message brings along (S7). Of this chat: perhaps private before `/new`.
- * Of another: what the conversation is marked with where the requester was told them, and `true` if that is not found.
+ * Returns the taint of the bot's own words that a message quotes or forwards (S7). Words from this chat carry the
+ * chat's taint, because they may be private text from before `/new`. Words from elsewhere carry the taint of the
+ * requester's direct messages if they were said there; otherwise the taint is `true`, which means unknown.
  */
 export async function taintOfOwnWords(
   message: Message,
@@ -33,7 +34,10 @@ export async function taintOfOwnWords(
     .reduce(joinTaint, here);
 }
 
-/** What the bot told this person in their direct messages since the last `/new`, where these have the person's id. */
+/**
+ * What the bot told this person in direct messages since the last `/new`. Empty on platforms where that chat's id is
+ * not the person's id.
+ */
 async function directWords(
   { sender, conversation }: Message,
   transcripts: Store['transcripts'],
@@ -54,7 +58,7 @@ function isSaidIn(entries: readonly Entry[], { text }: Quote): boolean {
   });
 }
 
-/** Without marks: a platform shows them, or not. */
+/** Letters and digits alone, because platforms may or may not keep formatting marks. */
 function bare(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '');
 }

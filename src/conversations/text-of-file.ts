@@ -10,13 +10,13 @@ import type { KeptFile } from '../runs/received-files.ts';
 import type { Receiving } from './receive-files.ts';
 import type { TranscribeSettings } from './transcribe.ts';
 
-/** Characters of one file, and of all files of a message. */
+/** Most characters that are read of one file; `textsMost` is for all files of a message together. */
 const textMost = 50_000;
 export const textsMost = 100_000;
 
 type Told = Partial<Pick<Received & { ok: true }, 'words' | 'text' | 'unshown' | 'told'>>;
 
-/** The beginning of a text file or Office file, or why there is none. */
+/** The beginning of a text file or Office file, or the reason why it can't be read. */
 export async function textIn(kept: KeptFile, say: Say, receiving: Receiving): Promise<Told> {
   const { left } = receiving;
   const isOffice = officeTypes.has(kept.mime);
@@ -35,7 +35,7 @@ export async function textIn(kept: KeptFile, say: Say, receiving: Receiving): Pr
   return { words, text: { ...read, text, whole: false, cut: togetherCut() } };
 }
 
-// Not made at import: the first number that is formatted costs 20 ms and 5 MB (B4).
+// These are functions, because formatting the first number costs 20 ms and 5 MB, which the start need not pay (B4).
 const togetherCut = (): string =>
   `the files of a message may bring ${textsMost.toLocaleString('en')} characters`;
 const fileCut = (): string => `only the first ${textMost.toLocaleString('en')} characters of a file are read`;
@@ -50,7 +50,7 @@ async function plainIn({ hash, size }: KeptFile, { chat, deps }: Receiving): Pro
   return whole ? { text, whole } : { text, whole, cut: fileCut() };
 }
 
-/** Read in a thread: nobody waits for a document of somebody else (S15). */
+/** Reads an Office file in a worker thread, so that one person's document does not hold up others (S15). */
 async function officeIn(
   { hash, size }: KeptFile,
   { chat, deps, signal }: Receiving,
@@ -61,7 +61,7 @@ async function officeIn(
     if (isShuttingDown(signal) || !signal.aborted) throw error;
     return 'stopped' as const;
   });
-  // Pictures may be all of it, which a skill can open.
+  // The document may consist of pictures, which a skill can open.
   if (read === 'no text') return { unshown: 'there is no text in it' };
   if (typeof read === 'string') return { why: unreadWords[read] };
   const { text, whole, without } = read;
@@ -82,7 +82,7 @@ const unreadWords: Readonly<Record<Exclude<UnreadOffice, 'no text'> | 'stopped',
   failed: fixed`it needs too much memory, or is built in a way that I don’t know`,
 };
 
-/** What is said in a recording, by the operator's program or server. */
+/** The words of a recording, by the operator's program or server. */
 export async function spokenIn(
   { hash, name, mime, size }: KeptFile,
   settings: TranscribeSettings,
@@ -99,7 +99,7 @@ export async function spokenIn(
   return heardIn({ text: spoken.text, whole: true }, left);
 }
 
-/** Words of a recording. */
+/** Cuts the words of a recording to what the message may still bring. */
 export function heardIn(
   heard: Readonly<{ text: string; whole: boolean }>,
   left: Receiving['left'],

@@ -3,10 +3,10 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../store/store.ts';
 
-/** Like outbox rows. */
+/** How long a thread is remembered: as long as outbox rows. */
 const rememberMs = 7 * 24 * 3_600_000;
 
-/** Replies there need no mention (H4). */
+/** Threads in which the bot has answered: replies there need no mention (H4). */
 export type AnsweredThreads = Readonly<{
   add(message: Message): Promise<void>;
   has(conversation: Message['conversation']): Promise<boolean>;
@@ -23,7 +23,7 @@ export function createAnsweredThreads(store: Pick<Store, 'keyed'>): AnsweredThre
   };
 }
 
-/** Shared by all processes (H11). */
+/** Who talks with the bot in each thread, shared by all processes (H11). */
 export function createThreadPartners(
   store: Pick<Store, 'keyed'>,
 ): ThreadPartners & Readonly<{ forget(sender: string): Promise<void> }> {
@@ -34,7 +34,7 @@ export function createThreadPartners(
       const key = conversationKey(conversation);
       await (sender === undefined ? partners.delete(key) : partners.set(key, sender, rememberMs));
     },
-    /** Q12. */
+    /** Removes what is kept about a person (Q12). */
     async forget(sender) {
       const theirs: string[] = [];
       for await (const [key, partner] of partners.iterator())

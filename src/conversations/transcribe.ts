@@ -9,14 +9,14 @@ import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 
 export type TranscribeSettings = Readonly<{
   baseUrl?: string | undefined;
-  /** `{file}`: the audio file's path. */
+  /** Program and arguments; `{file}` stands for the audio file's path. Undefined: a server does it. */
   command?: readonly string[] | undefined;
   apiKey?: string | undefined;
   model: string;
   language?: string | undefined;
 }>;
 
-/** `problem`: for the model, no full stop. */
+/** `problem` says to the model why there is no text, without a full stop. */
 type Transcript = Readonly<{ text: string } | { problem: string }>;
 
 export type Transcribe = (
@@ -43,7 +43,7 @@ export function createTranscribe(options: {
       : byProgram({ ...file, command: settings.command }, signal);
 }
 
-/** One process a file; no shell, no secrets. Exit code 0. */
+/** Starts one process for each file, without shell and without secrets. Only exit code 0 counts. */
 function createByProgram({ env, log }: Parameters<typeof createTranscribe>[0]) {
   const endWithUs = createEndWithUs(log);
   return async ({ bytes, name, command }: Program, signal: AbortSignal): Promise<Transcript> => {
@@ -84,7 +84,10 @@ const programProblems = {
   'too much': `${program} printed too much`,
 } as const;
 
-/** OpenAI-compatible `/audio/transcriptions` (M12); local addresses are fine. No redirects, so key and voice stay there. */
+/**
+ * Sends the audio to an OpenAI-compatible `/audio/transcriptions` (M12). Local addresses are allowed. Redirects are
+ * refused, so that key and voice go nowhere else.
+ */
 function createByServer(log: Log): Transcribe {
   return async ({ bytes, name, mime }, { baseUrl = '', apiKey, model, language }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/audio/transcriptions`);

@@ -52,7 +52,7 @@ export function createTurnContexts(deps: TurnDeps): CreateTurnContext {
 
 type MadeOnce = Readonly<{ lookup: LookupTools; reportShortage: ReportShortage }>;
 
-/** Catalogue and tools for one message (P6, A8). */
+/** Puts together what a turn may see and use: the model, the prompt with its catalogue, and the tools (P6, A8). */
 export async function createTurnContext(
   input: TurnInput,
   { lookup, reportShortage }: MadeOnce,
@@ -62,7 +62,7 @@ export async function createTurnContext(
     openTurn(input, deps),
     deps.tools.memory.turn(input.message, input.transcript),
   ]);
-  // Filled below, before any call.
+  // Filled once the tools are made; nothing reads it before.
   const names: string[] = [];
   const lent = lentTools(turn, deps);
   const ofSkills = { visible: turn.visible, byPerson: turn.use, names: () => names, lent };
@@ -123,14 +123,14 @@ function useSkillOf(turn: OpenTurn, { inline }: ActiveSkills, deps: TurnDeps): T
   });
 }
 
-/** A person's skill may be hidden from the model. */
+/** Calls of the person go to a separate door, because they may start a skill that the model can't see. */
 function callToolOf(
   turn: OpenTurn,
   { useSkill, tools, active }: Readonly<{ useSkill: Tool; tools: TurnTools; active: ActiveSkills }>,
   deps: TurnDeps,
 ): CallTool {
   const { task, ownCall } = turn;
-  // Most turns call nothing.
+  // Both doors are made at their first call, because most turns call nothing.
   const ofModel = once(() =>
     doorOf(turn, { tools, active }, { own: tools.all, allowed: active.restriction }, deps),
   );
@@ -164,7 +164,7 @@ function doorOf(
   return createCallTool(
     { tools: own, allowed, requester, turn: turn.item.key },
     {
-      // Judged in their own queue.
+      // A queued call is judged in the queue where it runs.
       decide: async (call, signal) => (queued.has(call.tool) ? { allowed: true } : judge(call, signal)),
       settings: tools.settings.forCall(requester.conversation),
       deliverArtifacts: tools.deliverArtifacts,
@@ -199,7 +199,7 @@ function systemOf(
 
 type ReportShortage = (catalogue: Readonly<{ shortened: number; hidden: number }>) => void;
 
-/** Logs a shortage once (P4). */
+/** Logs that the catalogue is over its budget, once for each new shortage (P4). */
 function createReportShortage(log: Log): ReportShortage {
   let last: string | undefined;
   return ({ shortened, hidden }) => {
@@ -220,11 +220,11 @@ const rooms: Readonly<Record<SeenChatType, string>> = {
   unknown: 'a chat of unknown kind',
 };
 
-/** The first part is equal in all chats of a kind, for the cache (P5, M5). */
+/** The system prompt. Its first part is the same in all chats of a kind, so that it is cached (P5, M5). */
 export function mainPrompt(options: {
   name: string;
   persona: string | undefined;
-  /** May be empty (P3). */
+  /** The list of skills; empty if there are none (P3). */
   catalogue: string;
   chatType: SeenChatType;
 }): readonly Anthropic.TextBlockParam[] {

@@ -19,12 +19,12 @@ import { folderTools } from './folder-tools.ts';
 import type { OpenTurn } from './open-turn.ts';
 import type { TurnDeps } from './turn-context.ts';
 
-/** In the model's order. */
+/** The tools of a turn, in the order in which the model is shown them. */
 export type TurnTools = Readonly<{
   all: readonly Tool[];
-  /** Without skills. */
+  /** All but those for skills. */
   others: readonly Tool[];
-  /** They run in their own queue. */
+  /** Tools whose calls run in a queue of their own. */
   queued: ReadonlySet<Tool>;
 }>;
 
@@ -42,9 +42,9 @@ export async function toolsOf(
   const wanted = new Set(config.agent.tools);
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
-  // For a skill the person started.
+  // Without visible skills, only the tool that reads files stays, for a skill that the person started.
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
-  // To wait for its started run (D7).
+  // A turn that resumes still needs `use_skill`, to wait for a run that it started before (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
   const of = {
     transcript: turn.transcript,
@@ -56,7 +56,7 @@ export async function toolsOf(
   const built = [
     ...folderTools(turn, active, deps),
     ...ofMemory,
-    // An event sets nothing up (S13).
+    // An event from outside may not set up routines (S13).
     ...(turn.message.task?.kind === 'hook'
       ? []
       : routineTools(isOfRoutine(turn.message.task), whose, deps.routines)),
@@ -80,17 +80,17 @@ export function shownTools(
   const skillsAtHand = seen.length > 0 || following().length > 0;
   const isDenied = deniesEveryCall(runtime().config.policy, { requester, following: following() });
   const own = (skillsAtHand ? all : others).filter((tool) => !isDenied(tool));
-  // `callTool` refuses the rest (T6, M13).
+  // These models need an unchanged list; `callTool` refuses what is not allowed (T6, M13).
   if (model.bindsThinking === true) return own;
   const allowed = new Set(restriction.names);
   return own.filter(({ name }) => allowed.has(name));
 }
 
-/** Runs in its own queue, so it may take long (U9). */
+/** Runs the tool's calls in a queue of their own, so that they may take long (U9). */
 function queuedTool(tool: Tool, turn: OpenTurn, active: ActiveSkills, deps: TurnDeps): Tool {
   return {
     ...tool,
-    // A repeat finds its own work.
+    // Repeating the call is safe: it finds the work that it queued before.
     traits: { ...tool.traits, idempotent: true },
     labelsOutput: true,
     run: (input, context) =>
@@ -98,7 +98,7 @@ function queuedTool(tool: Tool, turn: OpenTurn, active: ActiveSkills, deps: Turn
   };
 }
 
-/** Continues there until it is approved. */
+/** Moves a call that waits for approval into a queue of its own, so that the turn can continue. */
 export function continueLater(
   { id, tool, input }: JudgedCall,
   turn: OpenTurn,
@@ -127,10 +127,10 @@ export async function enqueueSkill(
   const { budgets } = deps.runs;
   const { requester, transcript } = turn;
   const { toolUseId } = context;
-  // Only the person answers (U14).
+  // Only an answer of the person resumes a run, not the model by itself (U14).
   if (request.resume !== undefined && !turn.answers.has(request.resume))
     return fail('ARGUMENTS_INVALID', notWaiting(request.resume));
-  // Counted at its start.
+  // A run counts against the budget once, when it starts.
   const over =
     request.resume === undefined
       ? await budgets.ofRun(requester, skill, runIdOf(transcript, toolUseId))

@@ -1,3 +1,12 @@
+/**
+ * How one message gets its answer. `handle-item.ts` calls `takeTurn` with the message and what this turn may see and use.
+ * First the message becomes an entry of the transcript, with what is needed to understand it: background, files, notes.
+ * If the person named a skill, that skill is started without asking the model. Then `agent/run-loop.ts` asks the model,
+ * makes its tool calls, and lets new messages of the same person join, until the model answers or a limit ends the loop.
+ * Each entry is stored before its effect, so a turn that a crash cut off is taken again and continues behind its last
+ * entry (Q5). The result is text, perhaps with a footer about what the turn keeps; the caller stores it in the outbox.
+ * An error that may pass is thrown, so that the queue retries; any other becomes a sentence for the person.
+ */
 import { hasVisible } from '../lib/text/text.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
@@ -36,18 +45,20 @@ export type TurnContext = Readonly<{
   model: Model;
   system: LoopInput['system'];
   tools: readonly Tool[];
-  /** Shrinks with active skills (T6). */
+  /** The tools that the model is shown now. Skills that it follows shorten the list (T6). */
   shown(): readonly Tool[];
   callTool: CallTool;
   follow(followed: ActiveSkill): void;
-  /** The only runs to answer (U14). */
+  /** Call with the ids of the runs that this message may answer; others can't be resumed (U14). */
   answers(runs: readonly string[]): void;
   maxTurns: number;
-  /** In groups (A8, A11). */
+  /** In groups, what the requester and everybody may know of; undefined in direct messages (A8, A11). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
-  /** Absent: off here (K3). */
+  /** Undefined where memory is switched off for this chat (`/settings remember on false`, K3). */
   memory?: TurnMemory | undefined;
-  /** Below the answer: what the turn keeps for later (K3, S13). Undefined: it keeps nothing. */
+  /**
+   * Text below the answer that says what the turn keeps for later (K3, S13). Undefined: this turn never keeps anything.
+   */
   footer?(all: readonly Entry[]): Promise<RoutineFooter>;
 }>;
 
@@ -63,11 +74,14 @@ type TurnRequest = Readonly<{
 }>;
 
 export type Joining = Readonly<{
-  /** After `since`. Once answered, only its edits and continuations. */
+  /**
+   * The next message that joins the turn, if one came after `since` (Unix ms). Once the model has answered, only an
+   * edit or a continuation of the message joins. Undefined: none.
+   */
   next(since: number, answered: boolean): Promise<Message | undefined>;
 }>;
 
-/** Markdown, never empty. `failed`: for good. */
+/** `text` is Markdown and never empty. `failed` means that retrying would not help. */
 type TurnAnswer = Readonly<{ text: string; failed: boolean; question?: RoutineFooter['question'] }>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
@@ -77,7 +91,7 @@ export type TurnMeans = Readonly<{
   questions: Pick<Questions, 'open'>;
   receive: Receive;
   heard: HeardDeps['heard'];
-  /** For people without one (IANA). */
+  /** IANA time zone for people whose own is unknown. */
   zone(): string;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
@@ -87,7 +101,10 @@ export type TurnMeans = Readonly<{
 const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
 const stopped = fixed`Stopped.`;
 
-/** Repeatable; continues where it was (Q5). Throws ModelError to be retried (Q3). */
+/**
+ * Answers one message. May be repeated after a crash and continues where it stopped (Q5). Throws ModelError if the turn
+ * should be retried (Q3).
+ */
 export async function takeTurn(
   request: TurnRequest,
   context: TurnContext,
@@ -110,7 +127,7 @@ export async function takeTurn(
   const own = entries.findLast((each) => each.kind === 'user' && each.item === key);
   const said = own?.kind === 'user' ? own : undefined;
   if (said?.unread !== undefined) return { text: said.unread, failed: false };
-  // Restrictions outlive a restart (T6).
+  // Restrictions by active skills must survive a restart (T6).
   for (const followed of activeInTurn(entries)) context.follow(followed);
   context.answers(
     entries.flatMap((each) => (each.kind === 'user' && each.item === key ? (each.answers ?? []) : [])),
@@ -132,7 +149,7 @@ export async function takeTurn(
 
 type OpenTranscript = Readonly<{
   entries: Entry[];
-  /** With what was appended since. */
+  /** Like `entries`, but also with entries that were appended since. */
   all: Entry[];
   under: string | undefined;
   append(entry: Entry, settles?: string): Promise<void>;
@@ -148,7 +165,7 @@ async function openTranscript(
     log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
   const entries = read.entries.map(({ entry }) => entry);
   const all = [...entries];
-  // After `inbox retry` it is said again, behind later messages.
+  // After `inbox retry` the message is said again, behind later messages.
   const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
   const user = {
     sender: message.sender.id,
@@ -192,7 +209,7 @@ async function entryOf(
   const { conversation, sender, task } = message;
   const heard = await heardBefore(message, entries, transcript, means);
   const received = await receive(message, heard, signal);
-  // Only a person's plain message can answer (U14).
+  // Only a person's plain message can answer a run's question (U14).
   const mayAnswer = task === undefined && invocation === undefined;
   const [waiting, notes] = await Promise.all([
     mayAnswer ? questions.open({ conversation, sender: sender.id, transcript }) : [],
@@ -262,7 +279,7 @@ function think(
   });
 }
 
-/** Their item is done with the entry (H11). */
+/** The entry of a joining message. Its item is finished in the transaction that stores the entry (H11). */
 async function joinedEntry(
   { key, transcript, signal }: TurnRequest,
   { next, entries, answered }: Readonly<{ next: Message; entries: readonly Entry[]; answered: boolean }>,

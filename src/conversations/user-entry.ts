@@ -25,7 +25,10 @@ const edited =
   'The person changed an earlier message: now it says this. What it said before does not count any more.';
 const unsent = 'Your last answer was not sent. Answer again.';
 
-/** With what is needed to understand it. */
+/**
+ * A message as an entry of the transcript, together with what is needed to understand it: background, files, notes,
+ * questions.
+ */
 export async function userEntry(
   said: Readonly<{
     key: string;
@@ -62,7 +65,7 @@ export async function userEntry(
     ...(said.unsent === true ? [unsent] : []),
   ].join(' ');
   const files = filesShown(message, heard, received);
-  // These instructions get their own turn.
+  // Instructions of a skill that a task reports get a turn of their own.
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
   const kept = message.task?.kind === 'routine' ? message.task.from?.marks : undefined;
   const quoted = await taintOfOwnWords(message, { heard, before, transcript }, store);
@@ -109,7 +112,10 @@ const againNote = labelled(
   'The person wants another answer to this earlier message of theirs. Answer it from the beginning, as if you had not answered it before.',
 );
 
-/** Without the runs' questions it answered. */
+/**
+ * The person's last question as a new entry, for `/retry`. Answers to runs' questions are left out. Undefined: there is
+ * none.
+ */
 export function askedAgain(
   entries: readonly Entry[],
   { key, sender, at }: Readonly<{ key: string; sender: string; at: number }>,
@@ -135,10 +141,10 @@ function withAgainNote(content: UserEntry['content']): UserEntry['content'] {
   return isNoted ? content : [{ type: 'text', text: againNote }, ...content];
 }
 
-/** By name (I6). */
+/** A skill that the person started by its name, with what they wrote behind it (I6). */
 export type Invocation = Readonly<{ skill: string; args: string }>;
 
-/** Without a model; the result or instructions become an entry (I6). */
+/** Starts a skill without asking the model. Its result, or its instructions, become an entry (I6). */
 export async function invokeSkill(
   { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
   deps: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Pick<Clock, 'now'> }>,

@@ -14,33 +14,39 @@ import type { Replies, ReplyOptions } from '../replies/replies.ts';
 import type { WrittenSkill } from '../skills/written-skills.ts';
 import type { WriteHere } from './overview.ts';
 
-/** What the gates decide about a message, and about skills that are started by its sender. */
+/** What access rules decide about a message, and about skills that its sender starts. */
 export type Explained = Readonly<{
   message: Ruling;
   skills: readonly Readonly<{
     name: string;
     byPerson: Ruling;
-    /** Programs or packages are missing. */
+    /** True if programs or packages are missing on this machine. */
     lacks: boolean;
     missingEnv: readonly string[];
   }>[];
 }>;
 
-/** `where`: absent for their direct message. Ids are qualified. */
+/** Decides as for a real message. `where` is a qualified chat id; undefined means the person's direct message. */
 export type ExplainAccess = (
   of: Readonly<{ who: string; where?: string; chatType?: SeenChatType; external?: boolean }>,
   say: Say,
 ) => Promise<Explained>;
 
 export type Why = Readonly<{
-  /** `/why PERSON [CHAT] [SKILL]`, for owners (L13). It names skills and people: only the owner reads it (H12). */
+  /**
+   * Answers `/why PERSON [CHAT] [SKILL]` for owners (L13). The answer names skills and people, so only the owner reads
+   * it (H12).
+   */
   answer(message: Message, args: string, write: WriteHere): Promise<Answer>;
-  /** The answer to a skill called where it is denied (A11). Owners read the rule, too, where nobody reads along. */
+  /**
+   * The answer to a skill that was called where it is denied (A11). Owners also read the rule if no one else reads
+   * along.
+   */
   refused(
     message: Message,
     denied: Readonly<{ skill: Pick<Skill, 'name'>; refusal: SkillRefusal }>,
   ): Promise<Answer>;
-  /** An owner alone reads what is answered. */
+  /** Whether the answer to this message is read by an owner alone. */
   isAllowed(message: Message): Promise<boolean>;
 }>;
 
@@ -48,7 +54,7 @@ type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 type Asked = Readonly<{ who: string; where: string | undefined; skill: string | undefined }>;
 
-/** Elsewhere the answer is a direct message. */
+/** Channels that can show an answer to one person in a group. On others the answer is a direct message. */
 const showToOne = ['slack', 'terminal'];
 
 export function createWhy({
@@ -62,7 +68,7 @@ export function createWhy({
   users: Pick<Users, 'isOwner'>;
   explain: ExplainAccess;
   rules: Pick<StandingRules, 'list'>;
-  /** Skills that the bot wrote. */
+  /** Skills that the bot wrote itself. */
   written(): Promise<readonly Pick<WrittenSkill, 'name' | 'from'>[]>;
   replies: Pick<Replies, 'say'>;
   channels: ReadonlyMap<string, Pick<Channel, 'directLink'>>;
@@ -117,7 +123,10 @@ export function createWhy({
   }
 }
 
-/** Undefined if it names nobody. In a group it is about this chat, else about the person's direct message. */
+/**
+ * Reads the arguments. Undefined if they name nobody. In a group the question is about this chat, otherwise about the
+ * person's direct message.
+ */
 function questionOf(message: Message, words: readonly string[]): Asked | undefined {
   const { conversation, chatType, replyTo } = message;
   const here = chatType === 'private' ? undefined : chatIdOf(conversation);
@@ -131,7 +140,7 @@ function questionOf(message: Message, words: readonly string[]): Asked | undefin
   return { who, where: named ?? here, skill };
 }
 
-/** `telegram:42`, or `42`, `U042` and `<@U042>` of this channel. */
+/** Accepts `telegram:42`, and of this channel also `42`, `U042` or `<@U042>`. Undefined: it is no id. */
 function idOf(word: string | undefined, channel: string): string | undefined {
   if (word === undefined) return undefined;
   if (/^[a-z]+:\S+$/.test(word)) return word;
@@ -184,7 +193,7 @@ function answerOf({ who, where, skill }: Asked, found: Explained, isHere: boolea
   return [talk.join('\n'), [use, ...detail(of.byPerson, say)].join('\n'), ...needs].join('\n\n');
 }
 
-/** What lasts for them there, and whose words made it (S13). */
+/** Standing approvals that the person has there, and who wrote the skill, each with whose words led to it (S13). */
 function keptLines(
   { who, where, skill }: Asked,
   {
@@ -235,7 +244,7 @@ function detail({ reason, rule, change }: Ruling, say: Say): readonly string[] {
   ];
 }
 
-/** Keys as in the config. `bot/config.toml` is enough of a path in a chat. */
+/** A rule's name as in the config, with file and line. The last folder and file name are enough of a path in a chat. */
 function ruleWords({ name, path: file, line }: Rule): string {
   const said = name.replace(/^\w+\.\S+/, inlineCode);
   const place = file?.split(path.sep).slice(-2).join('/');

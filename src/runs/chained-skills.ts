@@ -8,7 +8,7 @@ import { failedRun, type RunPlace, type RunSkill } from './run-skill.ts';
 import { createUseSkill, type DeniedSkill, type SkillRequest } from './use-skill.ts';
 import type { Host, SkillSupply } from './work-deps.ts';
 
-/** Nested skills, the outermost included (U7). */
+/** How deeply skills may be nested, the outermost included (U7). */
 const depthLimit = 3;
 
 type ChainDeps = Readonly<{
@@ -20,8 +20,8 @@ type ChainDeps = Readonly<{
 }>;
 
 /**
- * Decides access again for the original sender and chat (U7). RECURSION_LIMIT for a skill inside itself, or a fourth
- * level.
+ * The `use_skill` tool of a run. Access is decided again for the original sender and chat (U7). A skill inside itself,
+ * or a fourth level, ends with RECURSION_LIMIT.
  */
 export async function chainedUseSkill(
   skill: Skill,
@@ -70,7 +70,7 @@ async function runInner(
     );
   const { transcript } = run;
   const { toolUseId, requester } = context;
-  // A started run is not judged again (Q5).
+  // A run that was started is finished, even if a budget has run out since (Q5).
   const over = (await hasStarted(transcript, toolUseId, deps.host.store))
     ? undefined
     : await deps.budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));

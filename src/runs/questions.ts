@@ -10,25 +10,29 @@ import { runJournal } from './run-journal.ts';
 
 export type Question = Readonly<{ run: string; skill: string; question: string }>;
 
-/** Stored questions of runs to people (U14). */
+/** Questions that runs ask people, stored until they are answered (U14). */
 export type Questions = Readonly<{
-  /** Ends the run's loop with `needs_input`. */
+  /** Makes the tool that asks a question; it ends the run's loop with `needs_input`. */
   tool(of: Readonly<{ run: string; skill: string; transcript: string }>): Tool;
+  /** Questions of this transcript's runs that wait for this person here. */
   open(
     of: Readonly<{ conversation: Conversation; sender: string; transcript: string }>,
   ): Promise<readonly Question[]>;
-  /** False if this run asked this person nothing. Only the same call may repeat it. */
+  /**
+   * Stores the answer for `call`, the call that resumes the run. Returns false if the run asked this person nothing, or
+   * another call has answered it.
+   */
   take(
     of: Readonly<{ transcript: string; skill: string; requester: Requester; call: string }>,
     answer: string,
   ): Promise<boolean>;
 }>;
 
-/** Unanswered runs end then (U14). */
+/** A question can be answered for 30 minutes; after that it no longer resumes its run (U14). */
 const answerWithinMs = 30 * 60_000;
 const toolName = 'ask_person';
 const written = z.object({ question: z.string().trim().min(1).max(2_000) });
-/** Claude Code's AskUserQuestion: several questions with options to choose from. */
+/** Claude Code's AskUserQuestion, which asks several questions with options to choose from. */
 const withOptions = z.object({
   questions: z.array(
     z.object({
@@ -72,7 +76,7 @@ export function createQuestions(options: {
         description:
           'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
         input,
-        // Asked once, even if the call repeats.
+        // A call that is repeated after a crash does not ask a second time.
         traits: { ...readOnly, sideEffects: true },
         risk: 'safe',
         async run({ question }, { requester, toolUseId, awaitAnswer }) {

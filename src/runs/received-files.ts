@@ -26,11 +26,12 @@ export type KeptFile = Readonly<{
   sender?: string | undefined;
 }>;
 
-/** Out of reach of sandboxes; a copy is in the chat folder (M12). */
+/** Files that people sent. The originals are out of reach of sandboxes; a copy lies in the chat's folder (M12). */
 export type ReceivedFiles = Readonly<{
   /**
-   * Stores by content, once for each `ref`; `fetch` writes the bytes. `quota`: bytes of the folder. `disk full`: the
-   * rest of the bot needs the room.
+   * Stores a file by its content, once for each `ref`; `fetch` writes the bytes to a path. `quota` is the bytes that
+   * the folder may hold; beyond it the result is `full`. `disk full` means that too little disk space is left for the
+   * rest of the bot.
    */
   keep(
     folder: string,
@@ -38,11 +39,11 @@ export type ReceivedFiles = Readonly<{
     quota: number,
     fetch: (path: string) => Promise<void>,
   ): Promise<KeptFile | 'full' | 'disk full'>;
-  /** At most `limit` bytes; undefined if gone. Reading keeps it longer. */
+  /** Reads at most `limit` bytes. Undefined if the file is gone. Reading it keeps it longer. */
   read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
-  /** Copies included. Returns how many. */
+  /** Removes a person's files, and all files of the given folders, with their copies. Returns how many were removed. */
   forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;
-  /** Removes what was not used since `before`. */
+  /** Removes files that were not used since `before` (Unix ms). */
   tidy(before: number): Promise<void>;
 }>;
 
@@ -56,10 +57,10 @@ const record: z.ZodType<KeptFile> = z.object({
 });
 
 const dayMs = 86_400_000;
-/** Bytes: the store needs room, too. */
+/** Bytes of free disk space below which no file is accepted, because the store needs space, too. */
 export const leftForOthers = 500_000_000;
 
-/** A folder of received files has its conversation's name. */
+/** The group of folders that hold originals. Each folder has the name of its conversation's folder. */
 export const receivedGroup = 'received';
 
 export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): ReceivedFiles {
@@ -75,7 +76,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
   async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
     const files = (await shelf.names(ofReceived(folder))).filter((name) => name.endsWith('.json'));
     const records: (readonly [string, KeptFile])[] = [];
-    // Sequential: open files are limited.
+    // One after the other, because the number of open files is limited.
     for (const file of files) {
       const kept = await recordIn(folder, file);
       if (kept !== undefined) records.push([file, kept]);
@@ -113,7 +114,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
     return freeName(wanted, taken);
   }
 
-  /** Also from the folders of restricted skills there (S16). */
+  /** Removes the copies in the chat's folder and in those of its restricted skills (S16). */
   async function removeCopies(folder: string, name: string, before?: number): Promise<void> {
     const chats = (await folders.list(chatGroup)).filter((chat) => isShownIn(path.basename(chat), folder));
     for (const chat of chats) await folders.removeFile(chat, name, before);
@@ -187,7 +188,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
       for (const { folder, path: name, usedAt: own } of uses) {
         if (own >= (name.endsWith('.part') ? Date.now() - dayMs : before)) continue;
         const chat = path.basename(folder);
-        // A record goes with its file.
+        // A record stays as long as its file is used.
         const kept = name.endsWith('.json') ? await recordIn(chat, name) : undefined;
         if (kept !== undefined && (usedAt.get(`${folder}/${kept.hash}`) ?? 0) >= before) continue;
         if (kept !== undefined) await removeCopies(chat, kept.name, before);
@@ -198,7 +199,9 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
   };
 }
 
-/** Syncs it; detects the type from its first bytes. Pictures and PDFs are only what begins like one. */
+/**
+ * Syncs a file to disk and detects its type from its first bytes. Only what begins like a picture or PDF counts as one.
+ */
 async function look(
   file: string,
   { name, mime: told }: Readonly<{ name: string; mime?: string | undefined }>,
@@ -219,7 +222,7 @@ async function look(
   return { hash: hash.digest('hex'), mime: isTold ? told : mime, words, size };
 }
 
-/** A command may have changed its mode. */
+/** Makes the folder writable again, because a command may have changed its mode. */
 async function openChat(chat: string): Promise<void> {
   await mkdir(chat, { recursive: true, mode: 0o700 });
   await chmod(chat, 0o700);
@@ -238,7 +241,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Shows the model a conversation's files (M12). */
+/** Wraps a model so that it is shown the files of a conversation (M12). `chat` is the chat's folder. */
 export type Seeing = (model: Model, chat: string) => Model;
 
 export function createSeeing({

@@ -12,7 +12,10 @@ import { openSkillSandbox } from '../skills/open-library.ts';
 import { pythonNeeds } from '../skills/skill-files.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** Whether the system has what a skill needs (P3). */
+/**
+ * Makes a check whether the system has the programs and packages that a skill needs (P3). One check looks at the system
+ * at most once.
+ */
 export type Availability = () => (skill: Skill) => boolean;
 
 export function createAvailability(available: () => AvailablePackages): Availability {
@@ -24,7 +27,7 @@ export function createAvailability(available: () => AvailablePackages): Availabi
   };
 }
 
-/** Each failed check names the operator's fix (U1). */
+/** Checks what a skill needs before it runs. Each refusal tells the operator how to fix it (U1). */
 export function createRequirements(options: {
   config: () => Config;
   mode: SandboxMode;
@@ -70,7 +73,7 @@ function missingPackages(
   return packages.filter((name) => !available.has(name));
 }
 
-/** For the sandbox in use (R6). */
+/** The command that installs missing packages for the sandbox in use (R6). */
 function installCommand(
   mode: SandboxMode,
   missing: readonly string[],
@@ -132,18 +135,18 @@ export type SkillNeed = Readonly<{
   skill: string;
   packages: readonly string[];
   programs: readonly string[];
-  /** Without these packages and programs it is off. */
+  /** Packages and programs that are missing; without them the skill is off. */
   missing: readonly string[];
   command?: string;
-  /** Imports of these PyPI packages fail. */
+  /** PyPI packages whose import fails. */
   python: readonly string[];
-  /** Unset in `[skills.NAME]`. */
+  /** Environment variables that `[skills.NAME]` does not set. */
   env: readonly string[];
 }>;
 
 type SkillNeeds = Readonly<{
   mode: SandboxMode;
-  /** Why this sandbox; what a better one needs (T4). */
+  /** Why this sandbox was chosen, and what a better one needs (T4). */
   why: string;
   limits: string | undefined;
   root: RootFileSystem | undefined;
@@ -151,7 +154,7 @@ type SkillNeeds = Readonly<{
   needs: readonly SkillNeed[];
 }>;
 
-/** What skills need and lack here, by this config (R6). */
+/** What skills need and what is missing here, with this config (R6). Opens and closes a sandbox to find out. */
 export async function skillNeeds(config: Config, skills: readonly Skill[]): Promise<SkillNeeds> {
   const said: string[] = [];
   const keep = (_: object, message: string): void => void said.push(message);

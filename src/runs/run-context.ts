@@ -48,7 +48,7 @@ export type RunDeps = Readonly<{
   subagent(skill: Skill, run: RunPlace, maxIterations: number): Tool;
 }>;
 
-/** Only this skill's body, model and tools (U2, T5). */
+/** Makes what a run works with: only this skill's body, model and tools (U2, T5). Not `ok` if the skill can't run. */
 export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
   const ready = await readBody(input, deps);
   if (!ready.ok) return ready;
@@ -135,17 +135,17 @@ async function readBody(
 }
 
 type RunPlan = Readonly<{
-  /** With this host's limits and hosts. */
+  /** The skill with this host's time limit and allowed hosts. */
   skill: Skill;
   allowed: readonly string[] | undefined;
   folders: RunFolders;
-  /** See `ToolContext`. */
+  /** Names of the skills of the run that not everybody in the chat may use; see `ToolContext`. */
   restricted: readonly string[];
-  /** The folder of the whole chat. */
+  /** Path of the folder that the whole chat shares. */
   shared: string;
   sandbox: SkillSupply['sandbox'];
   scripts: ScriptGround | undefined;
-  /** Whether commands of the model get the skill's env (U3). */
+  /** False if the operator keeps the skill's env from commands that the model writes (U3). */
   envInBash: boolean;
   profile: string | undefined;
   model: string;
@@ -172,7 +172,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     skill: {
       ...skill,
       timeoutSeconds: Math.min(skill.timeoutSeconds, config.sandbox.timeoutSeconds),
-      // Public skills don't declare `network`.
+      // Skills written for other programs do not declare `network`, so the operator's list counts, too.
       network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
     },
     allowed: skill.allowedTools?.length ? skill.allowedTools : profile?.tools,
@@ -194,9 +194,9 @@ async function otherTools(
   { allowed, maxIterations }: RunPlan,
   { tools, questions, chained, subagent }: RunDeps,
 ): Promise<readonly Tool[]> {
-  // Must be named (T5).
+  // A list must name `use_skill`; no list and no pattern includes it (T5).
   const chains = allowed?.includes('use_skill') === true;
-  // A subagent asks nobody and starts no further runs (U7).
+  // A subagent can't ask people and starts no further runs (U7).
   const ofWhole =
     run.part === undefined
       ? [
@@ -231,7 +231,7 @@ function drawCeiling(
             runsScriptsAsFreely(skill, context.requester, host) && ownScript(command, scripts) !== undefined,
   });
   for (const { code, message } of ceiling.warnings) {
-    // A tool disabled here is not the skill's fault.
+    // A tool that this host has switched off is no mistake of the skill.
     const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
     host.log[level]({ skill: skill.name, code }, message);
   }
@@ -250,7 +250,7 @@ function callToolOf(
     run: run.id,
     transcript: run.transcript,
     async mayGoOn() {
-      // An edit that tightens applies at the next call (D7).
+      // An edit that takes rights away applies from the next call on (D7).
       const use = await gates.accessOf({ ...requester, sender: { id: requester.sender } });
       return mayGoOn(await skills.authoring.asItStands(skill), host.runtime().rules, use);
     },
@@ -283,7 +283,7 @@ function clearScratch(folders: RunFolders, run: string, { skills, host }: RunDep
   });
 }
 
-/** Either person or model may use it. */
+/** Whether the run may continue: the skill must still be allowed to the person or to the model. */
 function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL_POLICY_DENIED'> {
   const decision = decideSkill(skill, rules, { ...use, by: 'person' });
   if (decision.allowed || decideSkill(skill, rules, { ...use, by: 'model' }).allowed)

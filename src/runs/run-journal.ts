@@ -3,20 +3,23 @@ import type { Entry } from '../core/entry.ts';
 import { localDay } from '../core/local-time.ts';
 import type { Step, Store } from '../store/store.ts';
 
-/** Stable; names a run, its journal and its scratch folder. */
+/** The id of a run, its journal and its scratch folder. It is the same when the call is repeated. */
 export function runIdOf(parent: string, toolUseId: string): string {
   return createHash('sha256').update(`${parent}\n${toolUseId}`).digest('hex').slice(0, 16);
 }
 
-/** Begins with the conversation's id. */
+/** Name of a run's journal. It begins with the id of the conversation's transcript. */
 export function runJournal(parent: string, run: string): string {
   return `${parent}#run:${run}`;
 }
 
-/** `skill` is empty for the main agent; `model` is an alias. */
+/** Whose usage is counted: `skill` is empty for the main agent; `model` is an alias. */
 type User = Readonly<{ sender: string; conversation: string; skill: string; model: string }>;
 
-/** Stored in one step with its entry, so sums are exact (U10). `zone`: the operator's. */
+/**
+ * Usage of one entry. It is stored in the entry's transaction, so that sums are exact (U10). `zone` is the operator's
+ * IANA time zone, which decides the day.
+ */
 export function useOfEntry(entry: Entry, user: User, zone: string): NonNullable<Step['usage']> {
   if (entry.kind !== 'assistant' && entry.kind !== 'summary') return [];
   return [{ ...user, day: localDay(entry.at, zone), tokens: entry.tokens }];

@@ -16,23 +16,26 @@ const opening = 'You carry out the skill "';
 
 type RunPrompt = Readonly<{ system: readonly Anthropic.TextBlockParam[]; firstMessage: string }>;
 
-/** Undefined for the main agent. */
+/** The name of the skill whose run makes this request. Undefined: the main agent makes it. */
 export function skillOfRun({ system }: Pick<ModelRequest, 'system'>): string | undefined {
   const text = system[0]?.text ?? '';
   return text.startsWith(opening) ? text.slice(opening.length, text.indexOf('"', opening.length)) : undefined;
 }
 
-/** No person's or model's text enters the system prompt (U2): a filled body moves to the first message. */
+/**
+ * The system prompt and the first message of a run. No text of people or models enters the system prompt (U2), so a
+ * body with such text moves to the first message.
+ */
 export function runPrompt(options: {
   skill: Pick<Skill, 'name'>;
-  /** For a subagent, which does only what the first message says (U7). */
+  /** True for a subagent, which does only what the first message says (U7). */
   part?: boolean;
   profile?: string | undefined;
-  /** `filled`: holds text of a person or model. `cut`: there are more files. */
+  /** `filled`: the body has text of a person or model in it. `cut`: the skill has more files than are listed. */
   instructions: Readonly<{ text: string; filled: boolean; files: readonly string[]; cut: boolean }>;
   today?: string;
   person?: string | undefined;
-  /** `isLabelled`: `context` has labels already. */
+  /** `isLabelled`: the labels of `context` are the host's own and stay. Otherwise it is escaped. */
   request: Readonly<{ message: string; context: string | undefined; isLabelled?: boolean; args: string }>;
 }): RunPrompt {
   const { skill, part = false, profile, today, person } = options;
@@ -55,7 +58,7 @@ export function runPrompt(options: {
     ...(today === undefined ? [] : [labelled('host', `Today is ${today}.`, whom)]),
     ...(filled && !part ? [`# ${skill.name}\n\n${body}`] : []),
     labelled('message', message),
-    // A filled body holds them where it wants them (I5).
+    // A filled body has the arguments where it wants them (I5).
     ...(args === '' || saysTheSame || filled ? [] : [labelled('arguments', `ARGUMENTS: ${args}`)]),
     ...(context === undefined
       ? []
@@ -66,12 +69,15 @@ export function runPrompt(options: {
 
 const mostPieces = 20;
 const mostCharacters = 10_000;
-/** Characters in all; a run reads the rest itself. */
+/** Characters of all files together; the run can read the rest itself. */
 const mostOfFiles = 6_000;
-/** Short requests such as "the above" need earlier messages. */
+/** A request of so few words, such as "the above", needs earlier messages to make sense. */
 const fewWords = 8;
 
-/** What came with a person's command, and recent messages; labelled (I1, M11). In direct messages only for few words. */
+/**
+ * What came with a person's command, and recent messages, as labelled text (I1, M11). In direct messages, recent
+ * messages are included only for a request of few words. Undefined: nothing came with it.
+ */
 export function contextForRun(
   message: Message,
   before: Readonly<{
@@ -141,7 +147,7 @@ function saidBefore(
   });
 }
 
-/** From the end; cuts the first that does not fit. */
+/** The last pieces that fit. The first that does not fit is cut, and none before it is kept. */
 function newest(pieces: readonly string[]): readonly string[] {
   const kept: string[] = [];
   let room = mostCharacters;

@@ -31,13 +31,13 @@ export type RunContext =
       maxIterations: number;
       timeoutSeconds: number;
       profile?: string;
-      /** `filled`: holds text of a person or model. */
+      /** `filled`: the text has words of a person or model in it. */
       body: Readonly<{ text: string; filled: boolean }>;
       files: readonly string[];
       filesCut: boolean;
       tools: readonly Tool[];
       callTool: CallTool;
-      /** Not for a run that continues later. */
+      /** Removes the scratch folder. Not called for a run that continues later. */
       clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
@@ -46,10 +46,11 @@ export type RunPlace = Readonly<{
   id: string;
   transcript: string;
   deadline: Deadline;
-  /** Skills around this run, the outermost first (U7). */
+  /** Names of the skills around this run, the outermost first (U7). */
   chain: readonly string[];
-  /** Names its scratch folder. */
+  /** Name of the run's scratch folder. */
   scratch: string;
+  /** Set if this is a subagent. */
   part: PartOfRun | undefined;
 }>;
 
@@ -65,14 +66,14 @@ export type RunInput = Readonly<{
 
 export type CreateRunContext = (input: RunInput) => Promise<RunContext>;
 
-/** With its envelope it stays below 30,000 (U4, M3). */
+/** Characters of a result. Together with its envelope it stays below the 30,000 that a tool may return (U4, M3). */
 const resultLimit = 29_000;
 
 export type RunSkill = (
   skill: Skill,
   request: SkillRequest,
   context: ToolContext,
-  /** Finds the journal again after a crash. */
+  /** Transcript of the caller. Together with the call's id it finds the journal again after a crash. */
   parent: string,
   chain?: readonly string[],
   part?: PartOfRun,
@@ -80,7 +81,7 @@ export type RunSkill = (
 
 type RunSkillDeps = Readonly<{
   store: Pick<Store, 'transcripts' | 'commit'>;
-  /** For people without one (IANA). */
+  /** IANA time zone for people whose own is unknown. */
   zone(): string;
   questions: Pick<Questions, 'take'>;
   createContext: CreateRunContext;
@@ -89,7 +90,10 @@ type RunSkillDeps = Readonly<{
   log: Log;
 }>;
 
-/** A loop over its own journal (U2). A repeated call resumes it (Q5), as does an answer through `resume` (U14). */
+/**
+ * Runs a skill as a loop over its own journal (U2). A repeated call resumes it (Q5), and so does an answer through
+ * `resume` (U14).
+ */
 export function createRunSkill(deps: RunSkillDeps): RunSkill {
   const { store, questions, createContext, clock } = deps;
   return async (skill, request, context, parent, chain = [], part) => {
@@ -127,7 +131,7 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
       ...truncate(ended.text, resultLimit),
       durationMs: clock.now() - began,
       resume: status === 'needs_input' ? id : undefined,
-      // The conversation may have been reset.
+      // Read from the store, because the conversation may have been reset meanwhile.
       marks: await taintAround(store.transcripts, transcript),
     };
     logEnd(input, { result, model: granted.model }, deps);
@@ -226,7 +230,10 @@ async function loopOver(
 
 type CountRun = (model: string, ended?: Pick<SkillResult, 'status' | 'code' | 'iterations'>) => Step['runs'];
 
-/** A subagent is a part of its run. A stopped run has not failed (U10). */
+/**
+ * Makes the row that counts a run. A subagent is a part of its run, so it is not counted. A run that was stopped has
+ * not failed (U10).
+ */
 function countsRun(
   { skill, context: { requester }, run }: RunInput,
   began: number,

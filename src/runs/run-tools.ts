@@ -23,13 +23,13 @@ import type { Host } from './work-deps.ts';
 type RunGround = Readonly<{
   skill: Skill;
   folders: RunFolders;
-  /** Keeps `folders` up to date. */
+  /** Keeps `folders` up to date with the store. */
   working: Pick<Folders, 'use'>;
   sandbox: Sandbox;
   scripts: ScriptGround | undefined;
 }>;
 
-/** Start no programs (T2). */
+/** The run's tools that start no programs (T2). */
 export function plainRunTools({
   skill,
   folders,
@@ -44,7 +44,7 @@ export function plainRunTools({
   Readonly<{
     quota: number;
     maxBytes: number;
-    /** Only if listed by name (D9). */
+    /** Drafts of skills. Their tools are offered only if the skill's list names them (D9). */
     writing: SkillWriting;
     whose: WhoseWords;
     web: readonly Tool[];
@@ -78,14 +78,14 @@ export function commandTools({
   ...ground
 }: RunGround &
   Readonly<{
-    /** The skill's list, or its profile's. */
+    /** The tools that the skill's list allows, or its profile's. Undefined: no list. */
     allowed: readonly string[] | undefined;
     packages: ScriptPackages;
     env: Readonly<Record<string, string>>;
-    /** False where the operator keeps `env` to the skill's scripts (U3). */
+    /** False if the operator gives `env` only to the skill's own scripts (U3). */
     envInBash: boolean;
     mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
-    /** `skillet-cap`, where the skill has capabilities (C4). */
+    /** Serves `skillet-cap` to commands. Undefined if the skill has no capabilities (C4). */
     cap?: CapOf;
   }>): readonly Tool[] {
   const { skill, sandbox, folders, scripts } = ground;
@@ -108,11 +108,11 @@ export function commandTools({
     simple: () => simple,
     env: envInBash ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),
-    // Instructions call scripts by path.
+    // Instructions call scripts by their path, as shell commands.
     script: scripts && {
       ground: scripts,
       run: createRunScript(ofScript),
-      // No bypass of list, policy or `env_in_bash` (T5, T8, U3).
+      // A path must not get around the tool list, the policy or `env_in_bash` (T5, T8, U3).
       mayRun: (requester: Requester) =>
         (envInBash || Object.keys(env).length === 0 || mayRunScripts.inCeiling) &&
         mayRunScripts.asFreely(requester),
@@ -141,7 +141,7 @@ export function scriptGround(
   };
 }
 
-/** Whether policy treats a skill's scripts no stricter than commands (T5, T8). */
+/** Whether the policy is at least as lenient with a skill's scripts as with `bash`, at every risk (T5, T8). */
 export function runsScriptsAsFreely(
   skill: Skill,
   requester: Requester,

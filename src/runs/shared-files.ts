@@ -43,7 +43,7 @@ async function copyNewer(from: string, to: string): Promise<void> {
   }
 }
 
-/** In milliseconds; below any time if it is not there. */
+/** When the file was changed (Unix ms). `-Infinity` if it does not exist. */
 function changedAt(root: string, names: readonly string[]): number {
   const folder = enterFolder(root, names.slice(0, -1));
   if (folder === undefined) return -Infinity;
@@ -54,7 +54,7 @@ function changedAt(root: string, names: readonly string[]): number {
   }
 }
 
-/** By its descriptor: a file that is swapped for a link meanwhile is not followed. */
+/** Copies through a descriptor, so that a file that is swapped for a link meanwhile is not followed. */
 function copy(from: string, to: string, names: readonly string[]): void {
   const descriptor = openInside({ root: from, names }, { alone: true });
   if (descriptor === undefined) return;

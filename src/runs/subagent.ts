@@ -11,7 +11,7 @@ import { envelopeOfWork } from './use-skill.ts';
 
 const name = 'subagent';
 
-/** Of one run. */
+/** How many subagents one run may start. */
 const mostSubagents = 20;
 
 const input = z.object({
@@ -20,8 +20,8 @@ const input = z.object({
 });
 
 /**
- * A part of a run in a loop of its own, with the run's skill, tools, env, scratch folder and time, and what is left of
- * its iterations (U7). A repeated call resumes its journal (Q5).
+ * The tool that lets a run hand a part of its work to a loop of its own. That loop shares the run's skill, tools, env,
+ * scratch folder, time and remaining iterations (U7). A repeated call resumes its journal (Q5).
  */
 export function subagentTool(
   skill: Skill,
@@ -43,7 +43,7 @@ export function subagentTool(
       'Hands a part of the work to a subagent (Task or Agent in some instructions). It has your files and tools, sees only the prompt, and its answer comes back. Its steps count as yours.',
     input,
     traits: { ...readOnly, sideEffects: true },
-    // Its calls are judged one by one (T7).
+    // Starting it is safe, because each of its calls is judged on its own (T7).
     risk: 'safe',
     async run({ prompt }, context) {
       const { requester, toolUseId } = context;

@@ -16,9 +16,9 @@ export type RunTask = Extract<Task, { kind: 'run' }>;
 export type NewTask = Omit<RunTask, 'kind' | 'id' | 'ofRoutine'>;
 export type RefuseTask = (underWay: readonly ListedItem[]) => string | undefined;
 
-/** In case a signal is lost. */
+/** How often, in milliseconds, to look for a result in case its signal was lost. */
 const lookEveryMs = 5_000;
-/** Only for runs that wait for a person (U9). */
+/** How long, in milliseconds, a turn waits for a run that itself waits for a person (U9). */
 const askingPatienceMs = 10_000;
 const progressEveryMs = 1_000;
 const mostTasks = 10;
@@ -32,7 +32,7 @@ function resultKey(id: string): string {
   return `${taskKey(id)}:ended`;
 }
 
-/** One that asked a person continues as its own task (U14). */
+/** Id of the run that a task belongs to. A run that asked a person continues in a task of its own (U14). */
 export function runOf({ id, tool, input }: RunTask): string {
   const resumed = tool === 'use_skill' ? input['resume'] : undefined;
   return typeof resumed === 'string' ? resumed : id;
@@ -42,7 +42,10 @@ export function journalOf(task: RunTask): string {
   return runJournal(task.parent, runOf(task));
 }
 
-/** Stores a run once a call in its own queue (U9). Refused if the conversation has ten. */
+/**
+ * Queues a call in a queue of its own, once, even if it is repeated (U9). Refused if the conversation has ten such
+ * calls.
+ */
 export async function setUpTask(
   message: Message,
   task: NewTask,
@@ -71,7 +74,7 @@ type RunTaskDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
 }>;
 
-/** Then tells the conversation. */
+/** Makes the queued call, then tells its result to the conversation. */
 export async function runTask(
   item: InboxItem,
   task: RunTask,
@@ -84,7 +87,7 @@ export async function runTask(
   await tellResult(item, task, { ...outcome, done: item.key }, deps);
 }
 
-/** Journalled: non-repeatable calls are made once (Q5). */
+/** Journals the start of a call, so that a call that can't be repeated is made at most once (Q5). */
 async function callOnce(
   task: RunTask,
   callTool: CallTool,
@@ -104,7 +107,9 @@ async function callOnce(
   });
 }
 
-/** The waiting turn reads the result; otherwise it is a new message of the person. */
+/**
+ * Stores the result as a message of the person. A turn that still waits reads it; otherwise it gets a turn of its own.
+ */
 export async function tellResult(
   { message }: InboxItem,
   { id, skill, ofRoutine }: RunTask,
@@ -118,7 +123,7 @@ export async function tellResult(
   await store.signals.send('ended', id);
 }
 
-/** Once a second at most. */
+/** Sends the newest line of progress to the waiting turn, at most once a second. */
 export function taskProgress(
   { id }: Pick<RunTask, 'id'>,
   signal: AbortSignal,
@@ -151,7 +156,10 @@ type WaitDeps = Readonly<{
   stopping: AbortSignal;
 }>;
 
-/** Undefined if it continues in the background. A stop stops the run; a shutdown only ends the wait (Q13). */
+/**
+ * Waits for a queued call. Undefined if it continues in the background. Stopping the turn stops the run; a shutdown
+ * only ends the wait (Q13). Rejects in both cases.
+ */
 export async function waitForTask(
   waiting: Waiting,
   context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
@@ -206,7 +214,7 @@ async function takeResult(
   return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
 }
 
-/** In one step, in all processes (Q4, T8). */
+/** Cancels items in one transaction, and tells the processes that run them to stop (Q4, T8). */
 export async function cancelWork(store: Pick<Store, 'stop' | 'signals'>, order: StopOrder): Promise<Stopped> {
   const stopped = await store.stop(order);
   for (const key of stopped.stopping) await store.signals.send('stop', key);

@@ -6,8 +6,8 @@ import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
 /**
- * Sender in groups (M8), background (M10), and labels around all but the person's own text (M11). `today`: if the model
- * needs the time.
+ * A message as the model reads it: its sender in groups (M8), background (M10), and labels around all but the person's
+ * own text (M11). `today` is the time; undefined if the model was told it recently.
  */
 export function userContent(
   message: Message,
@@ -16,7 +16,7 @@ export function userContent(
   const { received = nothingReceived } = options;
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
   if (message.task?.kind === 'hook') return eventContent(message, message.task, options);
-  // The API refuses an empty turn.
+  // The API refuses an empty message.
   const aloud = saidAloud(message, received);
   const text =
     [message.text, ...aloud.map(toSpoken)].filter((each) => each.trim() !== '').join('\n') || '(no text)';
@@ -73,7 +73,7 @@ export function heardWords(messages: readonly Message[], received: ReceivedOf): 
   });
 }
 
-/** Files that a model is shown, the person's own first. */
+/** The files that a model is shown, without repeats, the person's own first. */
 export function filesShown(
   { attachments, replyTo, shared = [] }: Message,
   background: readonly Message[],
@@ -104,7 +104,7 @@ function answeredTo({ replyTo }: Message, received: ReceivedOf): readonly string
 
 type Aloud = Readonly<{ attachment: Attachment; words: string }>;
 
-/** Forwarded voice is not the person's words (M11). */
+/** Transcripts of voice that count as the person's own words. Forwarded voice does not (M11). */
 function saidAloud({ attachments, shared = [] }: Message, received: ReceivedOf): readonly Aloud[] {
   if (shared.length > 0) return [];
   return attachments.flatMap((attachment) => {
@@ -138,13 +138,13 @@ function passedOn(
   ];
 }
 
-/** Labelled by `use_skill` (U4, U9). */
+/** The result of a background run, which `use_skill` has labelled already (U4, U9). */
 function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
   const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
   return [labelled('host', `${today === undefined ? '' : `Today is ${today}. `}${note}`), result].join('\n');
 }
 
-/** Only the operator's words count as an instruction (N7, M11). */
+/** An event from outside. Only the operator's prompt counts as an instruction (N7, M11). */
 function eventContent(
   message: Message,
   { name, prompt }: Extract<Task, { kind: 'hook' }>,
@@ -159,7 +159,7 @@ function eventContent(
   ].join('\n');
 }
 
-/** Nobody is there to be asked at once (N4). */
+/** Explains to the model that a routine runs, and that nobody can be asked (N4). */
 function routineNote({ sender }: Message, task: Extract<Task, { kind: 'routine' }>): string {
   const { name, due, quiet, from } = task;
   const isForeign = from !== undefined && from.words !== 'typed';
@@ -182,13 +182,13 @@ function background(messages: readonly Message[], received: ReceivedOf): string 
   });
 }
 
-/** Quoted: a model wrote the question. */
+/** A question of a run that waits for this person. It is quoted, because a model wrote it. */
 export function questionContent({ run, skill, question: asked }: Question): string {
   const note = `A run of the skill ${skill} asked this person what is quoted here. If their message answers it, call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}; if it is about something else, leave it.`;
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
 }
 
-/** `by` passed it on without words of their own. */
+/** A quote with its files. `by` names a person who passed it on without own words. */
 function quote(quoted: Quote, received: ReceivedOf, by?: string): readonly string[] {
   const { name, text, own, sender, note, attachments = [] } = quoted;
   const from = { from: own ? 'you' : notOurs(name), id: own ? undefined : sender };
@@ -196,7 +196,7 @@ function quote(quoted: Quote, received: ReceivedOf, by?: string): readonly strin
   return [labelled('quote', words, { ...from, note, by }), ...fileTexts(attachments, received, from)];
 }
 
-/** No name passes for the bot (M11). */
+/** Marks a name that would pass for the bot's (M11). */
 function notOurs(name: string): string {
   return /^[\s\p{Cc}\p{Cf}]*(you|the bot)[\s\p{Cc}\p{Cf}]*$/iu.test(name) ? `${name} (a name)` : name;
 }

@@ -6,7 +6,7 @@ import { originIn, sourceOf } from '../memory/own-words.ts';
 import type { Transcripts } from '../store/store.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 
-/** What they return is the person's, the operator's or the bot's own. */
+/** Tools whose results are words of the person, the operator or the bot itself. */
 const ownTools: readonly string[] = [
   'ask_person',
   'skill_write',
@@ -18,8 +18,8 @@ const ownTools: readonly string[] = [
 ];
 
 /**
- * Whose words a text is made of that a run wrote (S13). A model composed it, so it is the person's only if the
- * conversation and its runs met nobody else's words.
+ * Says whose words a text consists of that a run wrote (S13). A model composed it, so it counts as the person's only if
+ * the conversation and its runs met nobody else's words.
  */
 export async function whoseDraft(
   text: string,
@@ -32,10 +32,10 @@ export async function whoseDraft(
   return { ...(originIn(text, met ?? [], sender) ?? { words: 'unknown' }), marks };
 }
 
-/** Undefined where something is damaged or gone. */
+/** Undefined if something is damaged or gone. */
 type Met = readonly Entry[] | undefined;
 
-/** With all that is around a run. */
+/** All entries of a transcript and of those around it, the outermost first. */
 async function metUpTo(id: string, transcripts: Pick<Transcripts, 'read'>): Promise<Met> {
   const parent = parentOf(id);
   const around = parent === id ? [] : await metUpTo(parent, transcripts);
@@ -55,11 +55,11 @@ async function metIn(id: string, transcripts: Pick<Transcripts, 'read'>): Promis
   const isRun = parentOf(id) !== id;
   const met: Entry[] = [];
   for (const entry of all) {
-    // What a run is told stands in the conversation, or a model said it.
+    // What a run was told is in the conversation as well, or a model said it.
     if (entry.kind === 'assistant' || (isRun && entry.kind === 'user')) continue;
     const tool = entry.kind === 'tool_result' ? calls.get(entry.toolUseId) : undefined;
     if (tool !== undefined && ownTools.includes(tool)) continue;
-    // A run says what it met.
+    // A run's result is made of what the run met, so that counts instead.
     const inner =
       entry.kind === 'tool_result' && tool === 'use_skill'
         ? await metIn(runJournal(id, runIdOf(id, entry.toolUseId)), transcripts)

@@ -21,7 +21,7 @@ import type { Seeing } from './received-files.ts';
 import type { Availability } from './requirements.ts';
 import type { Requirements } from './use-skill.ts';
 
-/** For a turn or a run. */
+/** What every turn and run uses of the bot. */
 export type Host = Readonly<{
   runtime: () => RuntimeConfig;
   store: Store;
@@ -31,7 +31,7 @@ export type Host = Readonly<{
   log: Log;
 }>;
 
-/** Decided again during work (D7, S11, T8). */
+/** Decisions that are made again while work is running (D7, S11, T8). */
 export type Gates = Readonly<{
   accessOf: AccessContext;
   stillAdmitted: StillAdmitted;
@@ -48,7 +48,7 @@ export type SkillSupply = Readonly<{
   folders: Folders;
 }>;
 
-/** Tools made once for the whole bot. */
+/** Tools that are made once for the whole bot. */
 export type ToolSupply = Readonly<{
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;

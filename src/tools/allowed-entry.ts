@@ -3,20 +3,20 @@ import { parseSimpleCommand } from './own-script.ts';
 /** One entry of a skill's `allowed_tools` (T5). */
 export type AllowedEntry =
   | Readonly<{ kind: 'name'; pattern: string }>
-  /** `Bash(git log:*)`, `Bash(git * main)`: one simple command. */
+  /** Limits `bash` to one simple command that matches, such as `Bash(git log:*)` or `Bash(git * main)`. */
   | Readonly<{ kind: 'command'; pattern: CommandPattern }>
-  /** `Bash({baseDir}/scan.sh:*)`: a script of the skill itself. */
+  /** Allows a script of the skill itself, such as `Bash({baseDir}/scan.sh:*)`. */
   | Readonly<{ kind: 'script' }>
-  /** A restriction that nothing here enforces: it grants nothing. */
+  /** A limit that this bot can't enforce, so the entry grants nothing. */
   | Readonly<{ kind: 'unenforceable'; reason: string }>;
 
 /**
- * What a simple command may be, as Claude Code's rules have it: its words, where `*` is any text, also of several words.
- * A last word `*`, or `:*` at the end, may be left out: `Bash(ls *)` allows `ls` and `ls -l`, not `lsof`.
+ * What a simple command may be, by the rules of Claude Code: its words, in which `*` matches any text, also across
+ * words. A last word `*`, or `:*` at the end, may be missing: `Bash(ls *)` allows `ls` and `ls -l`, but not `lsof`.
  */
 export type CommandPattern = Readonly<{ written: string; words: readonly string[]; mayEnd: boolean }>;
 
-/** Other programs' names of tools (T5). */
+/** Names that other programs have for our tools (T5). */
 const otherNames: Readonly<Record<string, string>> = {
   Bash: 'bash',
   Shell: 'bash',
@@ -40,7 +40,9 @@ const otherNames: Readonly<Record<string, string>> = {
   AskUserQuestion: 'ask_person',
 };
 
-/** Reads one entry: `.` counts as `_`, other programs' names are mapped, `Bash(…)` becomes a rule about commands. */
+/**
+ * Reads one entry. `.` counts as `_`, names of other programs are mapped, and `Bash(…)` becomes a rule about commands.
+ */
 export function readAllowedEntry(entry: string): AllowedEntry {
   const [, written = '', inside] = /^([^()]*)(?:\((.*)\))?$/su.exec(entry.trim()) ?? [];
   const name = Object.hasOwn(otherNames, written) ? otherNames[written] : undefined;
@@ -53,7 +55,7 @@ export function readAllowedEntry(entry: string): AllowedEntry {
   return readCommandPattern(rule);
 }
 
-/** A letter in the place of `*`, which no command has in its words without quotes. */
+/** Stands for `*` while words are parsed. No command has this letter outside of quotes. */
 const star = '\ua66e';
 
 function readCommandPattern(rule: string): AllowedEntry {
@@ -72,9 +74,9 @@ function readCommandPattern(rule: string): AllowedEntry {
   return { kind: 'command', pattern: { written, words, mayEnd: open !== undefined } };
 }
 
-/** Whether these words of a simple command are what the pattern allows. */
+/** Whether the pattern allows these words of a simple command. */
 export function coversCommand({ words, mayEnd }: CommandPattern, command: readonly string[]): boolean {
-  // A * in a path is for what lies below.
+  // A `*` in a path means what lies below it, so `..` must not lead out.
   const hasPath = words.some((word) => /\/.*\*/s.test(word));
   if (hasPath && command.some((word) => word.split('/').includes('..'))) return false;
   const text = command.join(between);
@@ -85,10 +87,10 @@ export function coversCommand({ words, mayEnd }: CommandPattern, command: readon
   );
 }
 
-/** In no word of a simple command. */
+/** A character that no word of a simple command has. */
 const between = '\0';
 
-/** In linear time: each piece where it comes first. */
+/** Matches in linear time, because each piece is taken where it first occurs. */
 function matches(pieces: readonly string[], text: string): boolean {
   const [first = '', ...rest] = pieces;
   const last = rest.pop();
@@ -103,5 +105,5 @@ function matches(pieces: readonly string[], text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** How other programs write a skill's or plugin's folder. */
+/** How other programs write the folder of a skill or plugin. */
 const ownPath = /\{baseDir\}|\$\{CLAUDE_(?:SKILL_DIR|PLUGIN_ROOT)\}|<skill_dir>/;

@@ -7,11 +7,11 @@ import { coversCommand, readAllowedEntry, type AllowedEntry, type CommandPattern
 import { isGlob, matchesGlob } from './policy.ts';
 import { parseSimpleCommand } from './own-script.ts';
 
-/** What one loop may call, fixed when it starts (T5). */
+/** What one loop may call. Fixed when the loop starts (T5). */
 export type AllowedTools = Readonly<{
-  /** Sorted; what the model is shown. */
+  /** Names of the tools that the model is shown, sorted. */
   names: readonly string[];
-  /** How bash commands must begin, if limited. */
+  /** Patterns of the commands that `bash` may run. Undefined: any command. */
   commands?: readonly string[];
   allows(name: string, input: unknown): boolean;
   warnings: Envelope['warnings'];
@@ -21,7 +21,10 @@ export type AllowedToolsResult =
   | (Readonly<{ ok: true }> & AllowedTools)
   | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
 
-/** Globs and absent lists leave out other skills (U7) and writing skills (D9). */
+/**
+ * Tools that must be named: patterns and missing lists leave out tools that start other skills (U7) or write skills
+ * (D9).
+ */
 const onlyByName: ReadonlySet<string> = new Set(builtInNames(({ runs }) => runs === 'named'));
 
 export function allToolsAllowed(tools: readonly string[]): AllowedTools {
@@ -29,8 +32,8 @@ export function allToolsAllowed(tools: readonly string[]): AllowedTools {
 }
 
 /**
- * A skill's `allowed_tools` within what the host allows runs (T5). A missing or empty list allows all tools that need
- * not be named. A list with any shell keeps the skill's own scripts.
+ * What a skill's `allowed_tools` permits, within what the host allows runs (T5). Without a list, all tools are allowed
+ * that need not be named. A list with any shell keeps the skill's own scripts.
  */
 export function parseAllowedTools(
   allowedTools: readonly string[] | undefined,
@@ -38,7 +41,7 @@ export function parseAllowedTools(
   options: Readonly<{
     declaresCapabilities: boolean;
     invalid: 'error' | 'baseline' | 'ignore';
-    /** Tools that exist, though perhaps not for this run. */
+    /** Names of tools that exist, although perhaps not for this run. */
     elsewhere?: readonly string[];
     startsOwnScript?: StartsOwnScript;
   }>,
@@ -67,7 +70,7 @@ export function knownTools(offered: readonly string[]): readonly string[] {
   return [...new Set([...builtInNames(), ...offered])];
 }
 
-/** Applies a non-empty list to `granted` (T5). */
+/** Applies a list that is not empty to `granted` (T5). */
 export function limitAllowedTools(
   allowedTools: readonly string[],
   options: Readonly<{
@@ -76,7 +79,7 @@ export function limitAllowedTools(
     everything: readonly string[];
     known: readonly string[];
     invalid: 'error' | 'baseline' | 'ignore';
-    /** For the messages: to whom `granted` is offered. */
+    /** For messages: whom `granted` is offered to. */
     whom: string;
     startsOwnScript?: StartsOwnScript;
   }>,
@@ -118,7 +121,7 @@ function isRunScript(name: string): boolean {
   return name === 'skills_run_script';
 }
 
-/** Entries for existing tools that are not `offered` (U8). */
+/** Entries for tools that exist but are not `offered` (U8). */
 export function namedElsewhere(
   allowedTools: readonly string[],
   offered: readonly string[],
@@ -131,7 +134,7 @@ export function namedElsewhere(
   });
 }
 
-/** Those of `names` that a list holds by name, not by a glob. */
+/** Those of `names` that a list gives by name. Patterns do not count. */
 export function namesListed(
   allowedTools: readonly string[] = [],
   names: readonly string[],
@@ -140,7 +143,7 @@ export function namesListed(
   return names.filter((name) => entries.some((entry) => entry.kind === 'name' && entry.pattern === name));
 }
 
-/** Hints about unknown tools; `others` exist beside the built-in ones. */
+/** Warnings about entries that no tool has as its name. `others` are tools beside the built-in ones. */
 export function unknownEntries(
   allowedTools: readonly string[],
   others: readonly string[],
@@ -151,7 +154,7 @@ export function unknownEntries(
   );
 }
 
-/** Whether a skill's list allows single commands only, spawned without a shell (T5). */
+/** Whether a skill's list allows only single commands, which are started without a shell (T5). */
 export function allowsSimpleOnly(allowedTools: readonly string[] = []): boolean {
   const entries = allowedTools.map(readAllowedEntry);
   return entries.some(isShell) && !entries.some(allowsAnyBash);
@@ -206,7 +209,7 @@ function commandOf(input: unknown): string | undefined {
   return typeof input.command === 'string' ? input.command : undefined;
 }
 
-/** A glob never means a tool that has to be named. */
+/** A pattern never matches a tool that has to be named. */
 function namedBy(entry: AllowedEntry, names: readonly string[]): readonly string[] {
   if (entry.kind === 'unenforceable') return [];
   if (entry.kind === 'command') return names.filter((name) => name === 'bash');

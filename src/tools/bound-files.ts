@@ -3,11 +3,13 @@ import { closeSync, createReadStream, lstatSync, opendirSync, readlinkSync } fro
 import { enterFolder, openInside, unlessRefused } from '../lib/files/open-inside.ts';
 import type { FileScope, FileScopes } from './built-in/run-folders.ts';
 
-/** Entries of a folder that are looked at; beyond them all of it counts as named, by sizes and times. */
+/**
+ * How many entries of a folder are looked at. In a larger folder all files count as named, by their sizes and times.
+ */
 const mostEntries = 2_000;
-/** Bytes of one file that are hashed; a longer one counts by its size and time. */
+/** How many bytes of a file are hashed. A longer file also counts by its size and time. */
 const mostBytes = 64_000_000;
-/** Bytes of a named file in which further names are looked for. */
+/** How many bytes of a named file are searched for further names. */
 const textBytes = 400_000;
 
 type Known = Readonly<{ root: string; names: readonly string[]; path: string; stamp: string; link?: string }>;
@@ -15,8 +17,8 @@ type Folder = Readonly<{ seen: readonly string[]; files: readonly Known[]; cut: 
 
 /**
  * A hash of the files that a call would read from its folders: those that its input names, and those that a named file
- * names in turn (S16). Undefined if there are none. What only a running program can know, such as a name that is put
- * together from pieces of a script, is not found. A command that puts names together counts as naming all files.
+ * names in turn (S16). Undefined if there are none. It can't find names that only a running program knows, such as one
+ * that a script puts together. A command that puts names together counts as naming all files.
  */
 export async function hashNamedFiles(places: FileScopes, input: unknown): Promise<string | undefined> {
   const folders = places.map(look);
@@ -40,7 +42,7 @@ export async function hashNamedFiles(places: FileScopes, input: unknown): Promis
   return bound.length === 0 ? undefined : createHash('sha256').update(JSON.stringify(bound)).digest('hex');
 }
 
-/** A shell fills these in: patterns, variables, the output of commands, and words in pieces. */
+/** Signs that a shell fills in names: patterns, variables, the output of commands, words in pieces. */
 const computesNames = /[*?$`[{\\]|[^\s=]['"][^\s'"`;|&)]/;
 
 function textsOf(input: unknown): readonly string[] {
@@ -49,7 +51,10 @@ function textsOf(input: unknown): readonly string[] {
   return Object.values(input).flatMap(textsOf);
 }
 
-/** `all`: each file of the folder. A file is named by its path or name, with or without its ending, or by a folder above it. */
+/**
+ * The files of a folder that a text names: by path or name, with or without the ending, or by a folder above. `all`
+ * takes each file.
+ */
 function namedBy(text: string, { seen, files, cut }: Folder, all: boolean): readonly Known[] {
   if (all || (cut && seen.some((place) => text.includes(place)))) return files;
   const words = new Set(text.match(/[\p{L}\p{N}\p{M}_-]+/gu));
@@ -62,7 +67,7 @@ function namedBy(text: string, { seen, files, cut }: Folder, all: boolean): read
   });
 }
 
-/** Paths below the folder that the text gives, which may be files; '' is the folder itself. */
+/** Paths below the folder that the text has in it. They may be files; '' is the folder itself. */
 function foldersIn(text: string, seen: readonly string[]): readonly string[] {
   return seen.flatMap((place) =>
     text
@@ -70,7 +75,7 @@ function foldersIn(text: string, seen: readonly string[]): readonly string[] {
       .slice(1)
       .flatMap((rest) => {
         const [below = ''] = /^[^\s'"`;&|<>()]*/.exec(rest) ?? [];
-        // Another folder whose name only begins like this one.
+        // This is another folder, whose name only begins like this one's.
         if (below !== '' && !below.startsWith('/')) return [];
         const whole = /[*?$[{]/.test(below) ? below.replace(/[^/]*[*?$[{].*$/, '') : below;
         const names = whole.split('/').filter((name) => name !== '' && name !== '.');
@@ -126,7 +131,7 @@ function entriesOf(folder: string, most: number): readonly string[] {
   return names;
 }
 
-/** A link counts by where it leads; what can't be read, by its stamp. */
+/** The hash of a file and its beginning. A link counts by its target, a file that can't be read by its stamp. */
 async function read(
   { root, names, stamp, link }: Known,
   { cut }: Folder,

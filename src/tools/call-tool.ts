@@ -23,15 +23,15 @@ import { riskOf } from './policy.ts';
 import { inputLimit, jsonOf, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
 import { doingOf } from './tool-title.ts';
 
-/** A call with an allowed tool and valid input (T8). */
+/** A call of an allowed tool with valid input, which policy and people now decide about (T8). */
 export type JudgedCall = Readonly<{
   id: string;
   tool: Tool;
   input: unknown;
   risk: Risk;
-  /** A person has to agree to this very call, and sees this. */
+  /** Set if a person has to agree to this very call. It is what they are shown. */
   shown?: unknown;
-  /** The requester's own yes is not enough. */
+  /** True if the requester's own yes is not enough. */
   byApprover?: boolean | undefined;
   because?: string | undefined;
   marks?: Taint | undefined;
@@ -39,7 +39,10 @@ export type JudgedCall = Readonly<{
   requester: Requester;
 }>;
 
-/** `reason` goes to the log, `hint` to the model; `instead` replaces the answer. A throw denies (T8). */
+/**
+ * Decides whether a call runs. `reason` goes to the log and `hint` to the model; `instead` replaces the answer. If it
+ * throws, the call is denied (T8).
+ */
 export type DecideCall = (
   call: JudgedCall,
   signal: AbortSignal,
@@ -63,14 +66,14 @@ type CallDeps = Readonly<{
   deliverArtifacts: DeliverArtifacts;
   audit: (call: AuditedCall) => Promise<void> | void;
   redact: (text: string) => string;
-  /** Gets one redacted line (T12, U13). */
+  /** Receives one redacted line about what the call is doing (T12, U13). */
   onProgress: (text: string) => void;
   log: Log;
 }>;
 
 type Door = CallScope & CallDeps & Readonly<{ running: Set<Attempt> }>;
 
-/** The steps fill in the optional fields. */
+/** One call on its way through the steps, which fill in the optional fields. */
 type Attempt = {
   readonly call: ToolCall;
   readonly signal: AbortSignal;
@@ -79,9 +82,9 @@ type Attempt = {
   risk?: Risk;
   policy?: string;
   approvedBy?: string;
-  /** Storing its start failed; not the tool's fault. */
+  /** True if the start of the call could not be stored, which is not the tool's fault. */
   unjournalled?: boolean;
-  /** A shutdown that ended a nested call. */
+  /** A shutdown that ended a call made by this one; then this one has no outcome either. */
   cutOff?: Error;
   settles?: string;
   asks?: string;
@@ -89,13 +92,14 @@ type Attempt = {
   steps?: number;
 };
 
-/** Characters the model gets (M3). */
+/** How many characters of a result the model gets at most (M3). */
 const outputLimit = 30_000;
 const cancelled = fail('CANCELLED', 'the call was stopped before it ended');
 
 /**
- * Allowed? → valid? → assess → policy → approval → journal → run → redact → cap → audit. Each call is judged here (T5).
- * A tool's fault is TOOL_FAILED; cancelled is no error (T11). Rejects on shutdown: the call has no outcome then (Q13).
+ * Takes each call through the same steps: allowed, valid, assessed, policy, approval, journal, run, redact, cut, audit
+ * (T5). An error of the tool becomes TOOL_FAILED; a cancelled call is no error (T11). Rejects at a shutdown, because
+ * the call then has no outcome (Q13).
  */
 export function createCallTool(scope: CallScope, deps: CallDeps): CallTool {
   const door: Door = { ...scope, ...deps, running: new Set() };
@@ -113,7 +117,7 @@ async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
     ? rendered(notAllowed(name, door.tools, door.allowed))
     : await answerCall(attempt, tool, door);
   const durationMs = Math.round(performance.now() - startedAt);
-  // A queued call is recorded where it ran.
+  // A call that was queued is recorded where it ran.
   if (attempt.settles === undefined)
     await recordCall({ ...attempt, tool, envelope: answer.envelope, isBlocked, durationMs }, door);
   return toOutcome(answer, attempt, { tool, redact: door.redact });
@@ -127,12 +131,12 @@ async function answerCall(attempt: Attempt, tool: Tool, door: Door): Promise<Ren
     if (attempt.unjournalled === true) throw thrown;
     const error = readableError(thrown);
     if (isShutdown(error)) {
-      // A running command may have made this call.
+      // A command that still runs may have made this call through `skillet-cap`.
       for (const one of running) one.cutOff = error;
       throw error;
     }
     if (attempt.signal.aborted) return rendered(cancelled);
-    // The call has no known outcome.
+    // While the store is away, the outcome of the call is unknown.
     if (storeFault(error) !== undefined) throw error;
     log.warn({ tool: tool.name, call: attempt.call.id, error: reasonOf(error, redact) }, 'a tool failed');
     return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error, redact)}`));
@@ -158,7 +162,10 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
   return runTool(attempt, { tool, terms: terms ?? {}, settings }, door);
 }
 
-/** Size first: oversized input is not parsed. */
+/**
+ * Checks the size first, so that an input that is too large is not parsed. Returns what is wrong; undefined if nothing
+ * is.
+ */
 function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
   if (isUnparsed(input))
     return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
@@ -170,7 +177,7 @@ function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
 
 type Terms = Exclude<CallAssessment, { refused: Envelope }>;
 
-/** Returns the answer if the call is refused. */
+/** Asks policy and people. Returns the answer to the model if the call is refused; undefined if it may run. */
 export async function judgeCall(
   attempt: Attempt,
   { tool, terms }: Readonly<{ tool: Tool; terms: Terms }>,
@@ -201,7 +208,7 @@ export async function judgeCall(
     log.info({ ...fields, code, reason }, 'policy refused a tool call');
     return refuse(code, hint ?? `the host's policy does not allow this call of ${tool.name}`);
   } catch (error) {
-    // Not run either, and asked again later.
+    // The call did not run, and is judged again when its turn is retried.
     if (isShutdown(error) || storeFault(error) !== undefined) throw error;
     if (!attempt.signal.aborted)
       log.error({ ...fields, error: reasonOf(error, redact) }, 'policy failed, so it denies');
@@ -219,7 +226,7 @@ export async function runTool(
   const { requester, turn, run, redact, onProgress, running } = door;
   onProgress(doingOf(tool, requester.language));
   running.add(attempt);
-  // The command that made this call learns its answer (C4).
+  // A command that made this call learns its answer, so it is tainted, too (C4).
   const mark = (as: Taint): void => running.forEach((one) => (one.marks = joinTaint(one.marks, as)));
   if (terms.marks !== undefined) mark(terms.marks);
   try {
@@ -267,7 +274,7 @@ function deliveryOf(
   };
 }
 
-/** Redacts before it cuts: half a secret would not be found. */
+/** Redacts before it cuts, because half a secret would not be found. */
 export function toOutcome(
   { envelope, text }: Rendered,
   { artifacts, settles, asks, marks, steps }: Attempt,
@@ -290,7 +297,7 @@ export function toOutcome(
 
 type Rendered = Readonly<{ envelope: Envelope; text: string }>;
 
-/** Inside the guard: an invalid envelope is the tool's fault. */
+/** Call inside the `try`: an invalid envelope is the tool's fault. */
 function rendered(envelope: Envelope): Rendered {
   return { envelope, text: renderEnvelope(envelope) };
 }

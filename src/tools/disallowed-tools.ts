@@ -5,13 +5,13 @@ import { readAllowedEntry } from './allowed-entry.ts';
 import type { AllowedTools } from './allowed-tools.ts';
 import { isGlob, matchesGlob } from './policy.ts';
 
-/** What a skill's `disallowed-tools` takes away (F11). */
+/** What a skill's `disallowed-tools` take away (F11). */
 export type Disallowed = Readonly<{
   tool(name: string): boolean;
   call(name: string, input: unknown): boolean;
 }>;
 
-/** `allowed` without what a skill disallows; the same where it disallows nothing. */
+/** `allowed` without what a skill disallows. */
 export function withoutDisallowed(allowed: AllowedTools, entries: readonly string[] = []): AllowedTools {
   if (entries.length === 0) return allowed;
   const disallowed = readDisallowed(entries);
@@ -23,8 +23,8 @@ export function withoutDisallowed(allowed: AllowedTools, entries: readonly strin
 }
 
 /**
- * `Bash` takes the skill's scripts away, too. `Bash(git push:*)` takes away every command in which these words come in
- * this order, wherever they stand, and every command whose words only a shell knows (`$X`, backticks, globs).
+ * Reads the entries. `Bash` also takes away the skill's scripts. `Bash(git push:*)` takes away every command that has
+ * these words in this order, anywhere, and every command whose words only a shell knows (`$X`, backticks, patterns).
  */
 export function readDisallowed(entries: readonly string[]): Disallowed {
   const rules = entries.flatMap(rulesOf);
@@ -42,7 +42,7 @@ export function readDisallowed(entries: readonly string[]): Disallowed {
   };
 }
 
-/** Entries that no tool of this bot answers to. `others` exist beside the built-in ones. */
+/** Warns of entries that no tool of this bot matches. `others` are tools beside the built-in ones. */
 export function unknownDisallowed(
   { path, disallowedTools = [] }: Pick<Skill, 'path' | 'disallowedTools'>,
   others: readonly string[],
@@ -57,7 +57,7 @@ export function unknownDisallowed(
   });
 }
 
-/** Tools of other programs that this bot has none of. */
+/** Tools of other programs that this bot does not have. */
 const foreign =
   /^(?:Notebook|Todo|Task|Exit|Enter|Kill|Bash|Monitor|Cron|Skill|LSP|Tool|Team|Send|List|Plan)[A-Za-z]*$/;
 
@@ -66,13 +66,13 @@ type Rule = Readonly<{ pattern: string; words?: readonly (readonly string[])[] }
 function rulesOf(entry: string): readonly Rule[] {
   const [, name = '', inside] = /^([^()]*)(?:\(([^]*)\))?$/u.exec(entry.trim()) ?? [];
   const more = alsoMeant[name] ?? [];
-  // `mcp__server__tool` of other programs; a server alone means all its tools.
+  // Other programs write `mcp__server__tool`; a server alone means all its tools.
   const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
   if (server !== undefined) return [{ pattern: `mcp_${server}_${tool ?? '*'}` }];
   const read = readAllowedEntry(name);
   const pattern = read.kind === 'name' ? read.pattern : name;
   const rule = inside?.trim() ?? '';
-  // A limit on anything but commands can't be kept, so the tool goes as a whole.
+  // Only commands can be limited in part; any other tool is taken away as a whole.
   if (pattern !== 'bash' || /^(?:|:?\*)$/.test(rule))
     return [pattern, ...more].map((each) => ({ pattern: each }));
   const words = tokensOf(rule.replace(/:\*$/, '').replaceAll('*', ' '));
@@ -81,7 +81,7 @@ function rulesOf(entry: string): readonly Rule[] {
     : [{ pattern, words: [words] }];
 }
 
-/** Who takes these away means the other ways to the same, too. */
+/** Taking away one of these also takes away the other ways to the same effect. */
 const alsoMeant: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ['Bash', 'Shell', 'bash', 'shell', 'exec', 'Execute'].map(
@@ -100,7 +100,7 @@ function matches(pattern: string, name: string): boolean {
   return isGlob(pattern) ? matchesGlob(pattern, name) : pattern === name;
 }
 
-/** The words that a shell would see, whatever quotes, operators and folders are around them. */
+/** The words that a shell would see, without quotes, operators and folders. */
 function tokensOf(command: string): readonly string[] {
   return command
     .replace(/["'\\]/g, '')
@@ -115,7 +115,7 @@ function holds(command: string, words: readonly string[]): boolean {
   return next === words.length;
 }
 
-/** Words come about only when it runs. */
+/** Whether the words are known only when the command runs. */
 function isOpaque(command: string): boolean {
   return /[$`*?[\]~\\]|\beval\b|\bbase64\b|\bxxd\b/.test(command);
 }

@@ -4,7 +4,9 @@ import { hashNamedFiles } from './bound-files.ts';
 import type { FileScopes } from './built-in/run-folders.ts';
 import { FolderFull, type Folders } from '../folders/folders.ts';
 
-/** Its folders are up to date when the tool begins; what it changes is stored before its result (Q14). */
+/**
+ * Wraps a tool so that its folders are up to date when it begins, and its changes are stored before its result (Q14).
+ */
 export function inFolders(
   tool: Tool,
   {
@@ -16,7 +18,7 @@ export function inFolders(
   const how = tool.traits.sideEffects ? 'changes' : 'reads';
   return {
     ...tool,
-    // What it writes is in its input. A search reads files that it does not name: it counts as a pattern.
+    // What `write_file` writes is in its input. A search reads files that its input does not name, so all files count.
     reads: async (input) =>
       tool.name === 'write_file'
         ? undefined

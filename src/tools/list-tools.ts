@@ -15,7 +15,7 @@ import type { OutsideTools } from './outside-tools.ts';
 import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
 import { toolTitle } from './tool-title.ts';
 
-/** `/tools` as Markdown, without hidden tools (I3, X2). */
+/** Returns the answer to `/tools` as Markdown, without hidden tools (I3, X2). */
 export type ListTools = (message: Message) => Promise<string>;
 
 type Shown = Readonly<{ name: string; title: string; says: string; risk: Risk }>;
@@ -74,7 +74,7 @@ export function createListTools(options: {
   };
 }
 
-/** What runs are offered unless their skill's list says otherwise. */
+/** Tools that runs are offered unless their skill's list says otherwise. */
 const ofRuns = builtInNames(({ runs }) => runs === 'kept' || runs === 'default');
 
 const risks: Readonly<Record<Risk, Fixed>> = {
@@ -97,7 +97,10 @@ function outsideTool(tool: Tool, say: Say): readonly Shown[] {
   return [{ name: tool.name, title: toolTitle(tool, say), says, risk: riskOf(tool) }];
 }
 
-/** Warns about unknown names in `allowed_tools` (T5). MCP names are trusted: they are known only while servers run. */
+/**
+ * Warns of unknown names in `allowed_tools` and `disallowed_tools` (T5). Names of MCP tools are trusted, because they
+ * are known only while the servers run.
+ */
 export function listedToolDiagnostics(
   skills: readonly Pick<Skill, 'path' | 'allowedTools' | 'disallowedTools'>[],
   { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,

@@ -6,18 +6,18 @@ import { builtInNames } from '../core/built-in-tools.ts';
 
 /** Tools of plugins and MCP servers (X1, X7). */
 export type OutsideTools = Readonly<{
-  /** What this person may use here now, sorted by name: the main agent's, or a run's. */
+  /** What the main agent or a run may offer this person here now, sorted by name. */
   offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
-  /** All of them, no matter who may use them, sorted by name. */
+  /** All of these tools, no matter who may use them, sorted by name. */
   all(): readonly Tool[];
   names(): readonly string[];
-  /** Allows anything that is not an outside tool. */
+  /** Whether this person may call the tool now. Tools from elsewhere are always allowed. */
   mayCall(tool: Tool, requester: Requester): Promise<Decision<'TOOL_POLICY_DENIED'>>;
 }>;
 
 /**
- * Built-in tools win a name clash, then earlier sources; the log names the loser once (X6). An error while judging
- * denies.
+ * If names clash, built-in tools win, then earlier sources; the log names the loser once (X6). An error during the
+ * decision denies.
  */
 export function createOutsideTools(options: {
   sources: readonly OutsideSource[];

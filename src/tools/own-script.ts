@@ -2,23 +2,23 @@ import { uvRunOptions } from '../sandbox/packages/script-packages.ts';
 import { scriptCommand } from '../sandbox/script-command.ts';
 
 export type ScriptGround = Readonly<{
-  /** The skill's folder, as commands see it. */
+  /** Path of the skill's folder as commands see it. */
   seen: string;
-  /** A skill file's text by its path. */
+  /** Returns the text of a skill's file by its path. Undefined if there is none. */
   read(path: string): string | undefined;
-  /** Whether the working directory has a file of the run at this path. */
+  /** Whether the run has a file of its own at this path in the working directory. */
   hides(path: string): boolean;
 }>;
 
 /**
- * A skill script that a command only starts, with its arguments (R5): `python scripts/a.py x`. Not if another program
- * would run it, or the working directory has such an entry.
+ * The skill's script that a command does nothing but start, with its arguments (R5), as in `python scripts/a.py x`.
+ * Undefined if another program would run the script, or the working directory has a file of this name.
  */
 export function ownScript(
   command: string,
   { seen, read, hides }: ScriptGround,
 ): Readonly<{ path: string; args: readonly string[] }> | undefined {
-  // `cd /skill && …`: from there its paths are its own.
+  // After `cd /skill &&`, relative paths are paths of the skill.
   const there = command.startsWith(`cd ${seen} && `) ? `cd ${seen} && `.length : 0;
   const words = parseSimpleCommand(command.slice(there)) ?? [];
   const by = startedBy(words);
@@ -50,7 +50,10 @@ function afterOptions(words: readonly string[]): number {
 
 const interpreters: ReadonlySet<string> = new Set(['sh', 'bash', 'python', 'python3', 'node']);
 
-/** uv runs Python scripts that list packages (R7). */
+/**
+ * Whether starting the script by this program is the same as starting it directly. `uv` runs Python scripts that list
+ * packages (R7).
+ */
 function runsAlike([by]: readonly string[], program: string): boolean {
   if (by === undefined || by === program) return true;
   const python = ['python', 'python3', 'uv'];
@@ -62,7 +65,7 @@ function inSkill(written: string, seen: string): string | undefined {
   return path === '' || path.startsWith('/') ? undefined : path;
 }
 
-/** The words of one simple command; undefined if a shell could read more in it (T5). */
+/** The words of one simple command. Undefined if a shell could read more into it (T5). */
 export function parseSimpleCommand(command: string): readonly string[] | undefined {
   const words: string[] = [];
   const token = /[ \t]+|'([^'\p{Cc}]*)'|"([^"$`\\!\p{Cc}]*)"|([\p{L}\p{N}\p{M}_./:@%+,=^-]+)/uy;
@@ -80,6 +83,6 @@ export function parseSimpleCommand(command: string): readonly string[] | undefin
   }
   if (word !== undefined) words.push(word);
   const [first] = words;
-  // An assignment, not a program.
+  // A first word with `=` is an assignment, not a program.
   return first === undefined || first === '' || first.includes('=') ? undefined : words;
 }

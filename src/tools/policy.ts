@@ -6,15 +6,18 @@ const globbing = /[*?[]/;
 
 export type PolicyAction = 'allow' | 'confirm' | 'deny';
 
-/** It fits a call that matches all its fields. */
+/** One rule of the policy. It applies to a call that matches all its fields. */
 export type PolicyRule = Readonly<{
   tool?: string | undefined;
-  /** Fits calls of its runs. While the main agent follows it, the rule can only make its calls stricter. */
+  /**
+   * Applies to calls of this skill's runs. While the main agent follows the skill, the rule can only make its calls
+   * stricter.
+   */
   skill?: string | undefined;
   chat?: string | undefined;
   sender?: string | undefined;
   action: PolicyAction;
-  /** The requester can't approve their own call. */
+  /** True: somebody else than the requester has to approve. */
   fourEyes?: boolean | undefined;
 }>;
 
@@ -23,17 +26,18 @@ export type Policy = Readonly<Record<Risk, PolicyAction> & { rules: readonly Pol
 type PolicyCase = Readonly<{
   tool: string;
   skill?: string | undefined;
-  /** Names of the skills that the main agent follows. */
+  /** Names of the skills that the main agent follows in this turn. */
   following?: readonly string[] | undefined;
   risk: Risk;
   requester: Requester;
-  /** A tainted call reaches outside (S7). */
+  /** True if the call is tainted and reaches outside (S7). */
   marked: boolean;
 }>;
 
 /**
- * The strictest matching rule, else the risk's action; rules can't loosen tainted calls below `confirm` (T8, S7).
- * `eachTime`: "Always" does not count. `fourEyes`: somebody else than the requester has to approve it.
+ * What the policy says about a call: the strictest matching rule, otherwise the action of the call's risk. Rules can't
+ * loosen tainted calls below `confirm` (T8, S7). `eachTime`: an "Always" does not count. `fourEyes`: somebody else than
+ * the requester has to approve.
  */
 export function decidePolicy(
   policy: Policy,
@@ -53,7 +57,7 @@ export function decidePolicy(
   };
 }
 
-/** Tools of which every call is refused, whatever its input: a model need not see them (T8). */
+/** Finds tools of which the policy refuses every call, whatever its input. The model need not see them (T8). */
 export function deniesEveryCall(
   policy: Policy,
   of: Pick<PolicyCase, 'skill' | 'following' | 'requester'>,
@@ -79,7 +83,7 @@ function fits({ tool, skill, chat, sender }: PolicyRule, of: PolicyCase): boolea
   return tool === undefined || matchesGlob(tool, of.tool);
 }
 
-/** Declared, else derived from traits; never `critical` (T7). */
+/** The declared risk, or the one that the traits suggest, which is never `critical` (T7). */
 export function riskOf({ risk, traits }: Pick<Tool, 'risk' | 'traits'>): Risk {
   if (risk !== undefined) return risk;
   if (!traits.sideEffects) return 'safe';
@@ -90,15 +94,15 @@ export function reachesOutside(sandbox: Readonly<{ mode: string; reachesNetwork:
   return sandbox.mode === 'off' || sandbox.reachesNetwork;
 }
 
-/** Without network a sandbox touches only its own folders (T7). */
+/** The risk of commands. Without network, a sandbox can touch only its own folders (T7). */
 export function riskInSandbox(sandbox: Readonly<{ mode: string; reachesNetwork: boolean }>): Risk {
   if (sandbox.mode === 'off') return 'critical';
   return sandbox.reachesNetwork ? 'dangerous' : 'moderate';
 }
 
 /**
- * Patterns of `*`, `?` and sets. Time is bounded by the product of both lengths. An unclosed set, or one over 100
- * characters, is literal.
+ * Matches `*`, `?` and sets such as `[a-z]`. Time is limited by the product of both lengths. A set that is not closed,
+ * or is longer than 100 characters, is literal.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const plain = pattern.search(globbing);

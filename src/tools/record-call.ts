@@ -7,7 +7,7 @@ import { riskOf } from './policy.ts';
 
 type EndedCall = Readonly<{
   call: ToolCall;
-  /** Absent: there is no tool of that name. */
+  /** Undefined: there is no tool of that name. */
   tool: Tool | undefined;
   envelope: Envelope;
   isBlocked: boolean;
@@ -17,10 +17,10 @@ type EndedCall = Readonly<{
   approvedBy?: string;
 }>;
 
-/** Bytes of JSON (M3). */
+/** How many bytes of JSON an input may have (M3). */
 export const inputLimit = 200_000;
 
-/** An audit error is only logged. */
+/** Writes a call to the audit. If that fails, the error is only logged. */
 export async function recordCall(
   { call, tool, envelope, isBlocked, durationMs, risk, policy, approvedBy }: EndedCall,
   deps: Readonly<{
@@ -61,7 +61,7 @@ export function jsonOf(input: unknown): string {
   return input === undefined ? '' : JSON.stringify(input);
 }
 
-/** Plugins may throw objects whose getters throw. */
+/** Returns an error whose words can be read: plugins may throw objects whose getters throw. */
 export function readableError(thrown: unknown): unknown {
   try {
     for (let one = thrown; one instanceof Error; one = one.cause)
@@ -72,14 +72,14 @@ export function readableError(thrown: unknown): unknown {
   }
 }
 
-/** Cut last: half a secret would not be found. */
+/** An error's message for the log, redacted first and cut last, because half a secret would not be found. */
 export function reasonOf(error: unknown, redact: (text: string) => string): string {
   const message = wordsOf(error);
   const lines = message.split('\n').filter((line) => !/^\s+at .+/.test(line));
   return truncate(redact(lines.join('\n').trim()), 2_000).text;
 }
 
-/** For a model: without host paths. */
+/** An error's message for a model, without paths of this host. */
 export function toldOf(error: unknown, redact: (text: string) => string): string {
   return hostPaths(error).reduce((text, file) => text.replaceAll(file, '…'), reasonOf(error, redact));
 }

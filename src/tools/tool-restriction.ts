@@ -14,10 +14,10 @@ import {
 } from './allowed-tools.ts';
 import { readDisallowed, type Disallowed } from './disallowed-tools.ts';
 
-/** Tools that `[agent] tools` leaves out, which the main agent has only while it follows certain skills (U8). */
+/** Tools that `[agent] tools` leaves out. The main agent has them only while it follows certain skills (U8). */
 export type LentTools = Readonly<{
   names: ReadonlySet<string>;
-  /** Those that it has through this skill. */
+  /** Names of the tools that it has through this skill. */
   by(followed: ActiveSkill): readonly string[];
 }>;
 
@@ -25,15 +25,21 @@ type Judged =
   | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
-/** Once the main agent follows skills, only tools that all their lists allow, to the end of the turn (T6). */
+/**
+ * What the main agent may call: once it follows skills, only tools that all their lists allow, until the turn ends
+ * (T6).
+ */
 export type ToolRestriction = Readonly<
   Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
     followed(): readonly ActiveSkill[];
-    /** What the main agent has while it follows this skill, too, before any list (U8). */
+    /** Tools of the main agent before any list applies, while it follows this skill as well (U8). */
     offered(following?: ActiveSkill): readonly string[];
-    /** Only `follow` binds the turn, once the entry is stored. */
+    /**
+     * Whether the skill can be followed, and with which warnings. Only `follow` binds the turn, once the entry is
+     * stored.
+     */
     judge(skill: Pick<Skill, 'name' | 'allowedTools' | 'disallowedTools'>): Judged;
-    /** From the next call on. */
+    /** Applies the skill's lists from the next call on. */
     follow(followed: ActiveSkill): void;
   }
 >;
@@ -43,7 +49,7 @@ export function createToolRestriction(options: {
   elsewhere(): readonly string[];
   lent: LentTools;
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
-  /** Read again: an edit that tightens applies at once (D7). */
+  /** The skill as its file is now: an edit that takes rights away applies at once (D7). */
   now(skill: string): Pick<Skill, 'allowedTools' | 'disallowedTools'> | undefined;
   log: Log;
 }): ToolRestriction {
@@ -80,7 +86,10 @@ export function createToolRestriction(options: {
     const list = now(skill)?.allowedTools;
     return isList(list) && JSON.stringify(list) !== JSON.stringify(before) ? [list] : [];
   };
-  /** Of what is followed, and of its file now. Holds though lists are not enforced. */
+  /**
+   * What followed skills disallow, by their entries and by their files now. It holds even if allowed lists are not
+   * enforced.
+   */
   const disallowed = (more: readonly string[] = []): Disallowed =>
     readDisallowed([
       ...more,
@@ -152,13 +161,13 @@ function isList(list: readonly string[] | undefined): list is readonly string[] 
   return list !== undefined && list.length > 0;
 }
 
-/** Characters; the longest body that can be set and what is around it. */
+/** How many characters instructions may have: the longest body that can be set, and what is around it. */
 export const instructionsLimit = mostBytes + 40_000;
 
 type Instructions =
   | Readonly<{
       ok: true;
-      /** In a label that its content cannot close. */
+      /** The instructions in a label that their content can't close. */
       text: string;
       truncated: boolean;
       follows: ActiveSkill;
@@ -166,7 +175,7 @@ type Instructions =
     }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
-/** A skill's instructions and the tools left (U8, T6). */
+/** The instructions of a skill as the model reads them, and the tools that are left to it (U8, T6). */
 export async function skillInstructions(
   skill: Skill,
   given: Readonly<{
@@ -190,7 +199,7 @@ export async function skillInstructions(
     follows: judged.follows,
     warnings: [
       ...(truncated ? [{ code: 'CONTENT_TRUNCATED', message } as const] : []),
-      // They quote the skill and are not escaped later.
+      // These messages quote the skill and are not escaped later.
       ...judged.warnings.map((warning) => ({ ...warning, message: escapeLabels(warning.message) })),
     ],
   };

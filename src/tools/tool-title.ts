@@ -3,14 +3,14 @@ import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
 
-/** No arguments: they may hold secrets (U13). */
+/** A line about what a call is doing. It leaves out the arguments, because they may hold secrets (U13). */
 export function doingOf({ name }: Pick<Tool, 'name'>, language: string | undefined): string {
   const say = sayIn(language);
   const builtIn = builtInTool(name);
   return builtIn === undefined ? say`using ${oneLine(name.replaceAll('_', ' '), 60)}` : say(builtIn.doing);
 }
 
-/** `find_all` without a name is `Find all` (X2). */
+/** A tool's name for people: `find_all` becomes `Find all` unless it has a name of its own (X2). */
 export function toolTitle({ name, about }: Pick<Tool, 'name' | 'about'>, say: Say): string {
   const builtIn = builtInTool(name);
   if (builtIn !== undefined) return `${builtIn.icon} ${say(builtIn.title)}`;

@@ -31,11 +31,11 @@ export type AdmitDeps = Readonly<{
     meetGroup: Pick<MeetGroup, 'spoken'>;
   }>;
   reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
-  /** What a message may answer; each sees it before anything else does. */
+  /** What a message may be the answer to. Each of these sees the message before it is stored. */
   asked: Readonly<{
     signIns: GuardSignIns;
     answerAsks(message: Message): Promise<boolean>;
-    /** What names its question is heard without a mention (T8). */
+    /** A yes or no with a question's code counts without a mention (T8). */
     answerUnaddressed(message: Message): Promise<boolean>;
     settings: Pick<SettingsTalk, 'takeValue'>;
   }>;
@@ -46,17 +46,20 @@ export type AdmitDeps = Readonly<{
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
 const tooMany = fixed`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`;
 
-/** Admits, answers at once (Q4) or enqueues (Q1). Rejects if storing fails, so the platform resends. */
+/**
+ * Admits a message, answers it at once (Q4) or stores it in the queue (Q1). Rejects if storing fails, so that the
+ * platform sends it again.
+ */
 export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void> {
   const { users, strangers } = deps.people;
   const { signIns, answerAsks, answerUnaddressed, settings } = deps.asked;
   const { commands } = deps.reading;
-  // Before anything is decided, stored or logged.
+  // A sign-in's code must be taken before anything is decided, stored or logged.
   if (await signIns.takes(event.message)) return;
   const { message, join } = await partOf(event, await signIns.clean(event.message), deps);
   if (await strangers.claims(message)) return;
   const decision = await users.decide(message);
-  // An expected secret needs no mention.
+  // A secret that was asked for, or a question's code, needs no mention.
   const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
   if (mayAct && (await settings.takeValue(message))) return;
   if (!decision.allowed && mayAct && (await answerUnaddressed(message))) return;
@@ -67,7 +70,10 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   await accept(message, { ...event, join }, deps);
 }
 
-/** A part of something is addressed like its first one; a slash at its beginning is where the client cut (H3). */
+/**
+ * A later part of a split message is addressed as its first part is. A slash at its start is where the client cut the
+ * text, so it is no command (H3).
+ */
 async function partOf(
   { join }: MessageEvent,
   message: Message,
@@ -100,7 +106,10 @@ async function refuse(
   return strangers.meet(message, code);
 }
 
-/** Only for what a model answers. */
+/**
+ * Opens a new thread and queues the message there. Only for messages that a model answers; others are answered in
+ * place.
+ */
 async function acceptInThread(
   message: Message,
   openThread: NonNullable<MessageEvent['openThread']>,

@@ -5,7 +5,7 @@ import type { Message } from '../../core/message.ts';
 import type { Replies } from '../../replies/replies.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Replace a button or command (H11, H14). */
+/** Words in several languages that replace a button or a command (H11, H14). */
 const words: Readonly<Record<'stop' | 'yes' | 'no' | 'always', ReadonlySet<string>>> = {
   stop: wordSet('stop stopp halt para parar pare detente arrête arrêtez стоп やめて 止めて 停 停止'),
   yes: wordSet('yes y yep yeah ja sí si oui sim да はい 是 是的'),
@@ -13,10 +13,10 @@ const words: Readonly<Record<'stop' | 'yes' | 'no' | 'always', ReadonlySet<strin
   always: wordSet('always immer siempre toujours sempre всегда 常に 始终'),
 };
 
-/** A word and a code, and nothing else, as the question prints them (T8). */
+/** Matches a word and a question's code with nothing else, as the question prints them (T8). */
 const coded = /^\s*`?([\p{L}\p{M}]+)\s+`?([0-9A-Za-z]{8})`?\s*$/u;
 
-/** Telegram tells times in whole seconds. */
+/** Milliseconds of tolerance, because Telegram gives times in whole seconds. */
 const wholeSeconds = 999;
 
 const answers = { yes: 'approve', no: 'deny', always: 'always' } as const satisfies Record<string, AskAnswer>;
@@ -29,7 +29,7 @@ export type AnswerDeps = Readonly<{
   replies: Pick<Replies, 'answer'>;
 }>;
 
-/** Outside the queue (Q4). False if it answers nothing. */
+/** Answers an open question outside the queue (Q4). Returns false if the message answers none. */
 export async function answerByText(message: Message, deps: AnswerDeps): Promise<boolean> {
   const answer = codedAnswer(message.text) ?? (await plainAnswer(message, deps.store));
   if (answer === undefined) return false;
@@ -42,12 +42,15 @@ export async function answerByText(message: Message, deps: AnswerDeps): Promise<
     if (confirmed.kind === 'refused') await deps.replies.answer(message, confirmed.text);
     return confirmed.kind !== 'unknown';
   }
-  // The question shows its outcome.
+  // If the answer was taken, the question itself shows the outcome.
   if (answered.kind !== 'taken') await deps.replies.answer(message, answered.text);
   return true;
 }
 
-/** Without a mention, what a question prints is heard from those it waits for. Everybody else gets no sign (T8, H10). */
+/**
+ * Without a mention, a question's code is heard from those whom the question waits for. Everybody else gets no sign
+ * (T8, H10).
+ */
 export async function answerUnaddressed(message: Message, deps: AnswerDeps): Promise<boolean> {
   const code = codedAnswer(message.text)?.code;
   if (code === undefined || !(await deps.approvals.awaits(code, personOf(message)))) return false;
@@ -64,7 +67,7 @@ function codedAnswer(text: string): Answer | undefined {
   return word === undefined || word === 'stop' ? undefined : { word, code: code.toUpperCase() };
 }
 
-/** Only as this person's next message, with one question open (H11). */
+/** A plain yes or no counts only as this person's next message, while exactly one question waits for them (H11). */
 async function plainAnswer(message: Message, store: AnswerDeps['store']): Promise<Answer | undefined> {
   const { text, conversation, sender, sentAt } = message;
   const word = plainWord(text);

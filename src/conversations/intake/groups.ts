@@ -13,26 +13,30 @@ import type { Replies } from '../../replies/replies.ts';
 
 type GroupVerdict = 'allow' | 'ignore';
 
-/** Owners' decisions on unlisted groups (H13). */
+/** What owners decided about groups that the config does not list (H13). */
 export type Groups = Readonly<{
-  /** Its name if owners may be asked; remembers that. `byOwner`: an owner caused it. */
+  /**
+   * Returns the group's name if owners may be asked about it now, and remembers that they were. Undefined: they were
+   * asked in the last hour, they ignore the group, or others caused too many questions. `byOwner`: an owner caused this
+   * one.
+   */
   mayAsk(place: Conversation, nameOf: () => Promise<string>, byOwner: boolean): Promise<string | undefined>;
-  /** Undefined if not asked or already decided. */
+  /** Stores an owner's decision. Undefined if nobody asked about this group, or another owner has decided. */
   decide(id: string, verdict: GroupVerdict, by: string): Promise<AllowedGroup | undefined>;
   ignored(): Promise<readonly AllowedGroup[]>;
   revoke(id: string): Promise<boolean>;
-  /** Adding the bot again starts over. */
+  /** Forgets that the group was allowed, so that adding the bot again asks again. */
   left(place: Conversation): Promise<void>;
 }>;
 
 const hourMs = 3_600_000;
 const askedMs = 30 * 24 * hourMs;
-/** Questions an hour that non-owners can cause on a channel. */
+/** How many questions per hour and channel people who are no owners can cause. */
 const mostByOthers = 3;
 
 type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 
-/** `stored`: by group. Allowed groups are kept with the users. */
+/** `stored` holds asked and ignored groups; allowed groups are kept with the users. */
 export function createGroups(options: {
   stored: Keyv;
   users: Pick<Users, 'allowGroup' | 'disallowGroup'>;
@@ -79,7 +83,7 @@ export function createGroups(options: {
     mayAsk: (...asked) => inTurn(() => mayAsk(...asked)),
     async decide(id, verdict, by) {
       const asked = await stored.get<Asked>(askedKey(id));
-      // Atomic: one process decides (Q9).
+      // `delete` is atomic, so that only one process decides (Q9).
       if (asked === undefined || !(await stored.delete(askedKey(id)))) return undefined;
       const group = { id, name: asked.name, since: clock.now() };
       if (verdict === 'allow') await users.allowGroup(group);
@@ -102,7 +106,7 @@ export function createGroups(options: {
       return true;
     },
     async left(place) {
-      // The group got a new id.
+      // The bot did not leave: the group only got a new id.
       if ((await migrations.current(place)).chat !== place.chat) return;
       if (!(await disallow(await idsOf(place)))) return;
       await audit.record({ event: 'group', verdict: 'left', conversation: chatIdOf(place) });
@@ -123,7 +127,7 @@ function ignoredKey(id: string): string {
   return `ignored:${id}`;
 }
 
-/** Asks owners in private (H13). */
+/** Asks owners in private whether an unlisted group may use the bot (H13). */
 export type MeetGroup = Readonly<{
   joined(event: Extract<ChannelEvent, { type: 'joined' }>): Promise<void>;
   spoken(message: Message): Promise<void>;

@@ -33,7 +33,7 @@ const mostRuns = 10;
 const mostPrompts = 3;
 const longestTitle = 75;
 
-/** And handles presses on it (H4). */
+/** Shows the Home tab, and first answers a press on one of its buttons (H4). */
 export async function showHomePage(
   { visit, showHome, ...more }: HomeEvent,
   say: SayAs,
@@ -52,7 +52,7 @@ export async function showHomePage(
   showHome(await homePage(visit, told, deps.page));
 }
 
-/** `told`: a press's outcome. */
+/** `told` is the outcome of a press, shown at the top. */
 async function homePage(visit: Visit, told: readonly string[], deps: PageDeps): Promise<Home> {
   const { conversation, chatType, sender } = visit;
   const { runtime, users, overview, settings } = deps;
@@ -117,7 +117,7 @@ function toStranger({ sender }: Visit, code: MessageDenial): string {
   return say`You don’t have access to this bot. Ask its operator for it.`;
 }
 
-/** When a person opens their direct message (H4). */
+/** Suggests prompts to a person who opens their direct message (H4). */
 export async function suggestPrompts(
   { visit, suggest }: OpenedEvent,
   { users, overview }: Readonly<{ users: Pick<Users, 'mayAct'>; overview: Pick<Overview, 'usable'> }>,

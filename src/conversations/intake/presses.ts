@@ -18,19 +18,22 @@ type PressDeps = Readonly<{
     log: Log;
   }>;
   people: Readonly<{ users: Pick<Users, 'mayAct'> }>;
-  /** Of all features, by the first word of the action. */
+  /** Who answers a press, by the first word of the button's action. */
   presses: ReadonlyMap<string, AnswerPress>;
   replies: Pick<Replies, 'rows'>;
 }>;
 
-/** Outside the queue (Q4). Anybody can press, so each feature checks who did; failures are explained privately. */
+/**
+ * Answers a pressed button outside the queue (Q4). Anybody can press, so each feature checks who did, and explains a
+ * refusal only to them.
+ */
 export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Promise<void> {
   const pressed = event.press;
   const { store, clock, log } = deps.host;
   const { sender, action } = pressed;
   const [kind = '', ...words] = action.split(':');
   if (kind === 'run') return say(toMessage(pressed, `/${words.join(':')}`, clock.now()));
-  // Removed people can't press (S11).
+  // Removed people can still see buttons, but may not use them (S11).
   const may = await deps.people.users.mayAct(pressed);
   if (!may.allowed) {
     log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
@@ -66,7 +69,7 @@ function toMessage(pressed: Press, text: string, sentAt: number): Message {
   };
 }
 
-/** The pressed message becomes the outcome. */
+/** Replaces the pressed message by the outcome. */
 async function show(
   pressed: Press,
   outcome: string,
@@ -75,7 +78,7 @@ async function show(
 ): Promise<void> {
   const { id, conversation, receipt, ephemeral } = pressed;
   const key = `outcome:${id}`;
-  // Ephemeral messages can't be edited.
+  // Ephemeral messages can't be edited, so the outcome is a new message.
   if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
   const outbox = await replies.rows(conversation, key, outcome, { ...onlyToSender(pressed), ...more });
   await store.commit({ outbox });

@@ -1,3 +1,13 @@
+/**
+ * The way in. A channel turns each update of its platform into a `ChannelEvent`: a message, an edit, a press, a form, or
+ * a change of a chat. It gets its sender's language and time zone here; then its type decides.
+ * A message goes to `admit.ts`. What must not be logged, such as a sign-in's code, is taken out first. Then the rules of
+ * `access/` decide who may talk: strangers get a pairing code at most, and talk among others is kept as background.
+ * Answers to open questions and most commands are answered at once. Everything else is stored in the inbox, and only when
+ * this function resolves does the channel acknowledge; if it rejects, the platform sends the update again (Q1).
+ * There the queue takes over: `inbox-worker.ts` takes the message in its conversation's order, `handle-item.ts` answers it.
+ * Presses, forms and pages do not wait in the queue. A press that starts a skill becomes a message and goes the same way.
+ */
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
 import { createStrangers, type Pairing } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
@@ -89,7 +99,7 @@ async function onEdited({ message: edited, at }: EditEvent, deps: ReceiveDeps): 
   });
 }
 
-/** No background any more; dropped if not started. */
+/** Forgets a deleted message as background, and drops it if work on it has not started. */
 async function onDeleted({ id, conversation }: Message, { host: { store } }: ReceiveDeps): Promise<void> {
   await store.overheard.remove(id);
   const waiting = await store.inbox.waitingIn(conversationKey(conversation));
@@ -120,7 +130,7 @@ async function onNotice(
   await told.set(key, clock.now());
 }
 
-/** Per person and reason. */
+/** How often, in milliseconds, a refusal is written to the audit: once an hour for each person and reason. */
 const refusalEveryMs = 3_600_000;
 const fullEveryMs = 60_000;
 
@@ -184,12 +194,12 @@ export function createReceiveEvent(deps: {
   };
 }
 
-/** Overrides what clients say. */
+/** A language that the config sets overrides what clients report. */
 function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
   return language === 'auto' ? event : withSender(event, (sender) => ({ ...sender, language }));
 }
 
-/** The time zone that a person chose, before the platform's (U20). */
+/** Puts the time zone that a person chose in place of the platform's (U20). */
 async function inTheirZone(event: ChannelEvent, users: Pick<Users, 'timezoneOf'>): Promise<ChannelEvent> {
   const sender = senderOf(event);
   const timezone = sender?.kind === 'person' ? await users.timezoneOf(sender.id) : undefined;

@@ -16,7 +16,7 @@ export type EditDeps = Readonly<{
   taken(message: Message): Promise<void>;
 }>;
 
-/** Replaces a waiting message; a running turn gets it as a message (H3, H11). */
+/** Replaces a message that still waits. If its turn is running, the edit reaches that turn as a message (H3, H11). */
 export async function takeEdit(edited: Message, at: string | undefined, deps: EditDeps): Promise<void> {
   const outcome = await deps.store.inbox.replace(edited);
   if (outcome === 'unknown') await takeHeard(edited, deps);
@@ -34,7 +34,7 @@ async function sayToTurn(edited: Message, at: string, deps: EditDeps): Promise<v
   const { store, clock, resolve } = deps;
   const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
   const asked = waiting.find(({ key }) => key === edited.id)?.message;
-  // Commands ran as given.
+  // Commands already ran as they were written.
   if (asked === undefined || (await isCommand(asked, resolve)) || (await isCommand(edited, resolve))) return;
   const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
   if (last?.text === edited.text) return;
@@ -44,7 +44,7 @@ async function sayToTurn(edited: Message, at: string, deps: EditDeps): Promise<v
   await store.inbox.accept(message, { now: clock.now() });
 }
 
-/** After a mention any word may look like a command (I1). */
+/** After a mention any word may look like a command, so only a known one counts (I1). */
 async function isCommand(message: Message, resolve: EditDeps['resolve']): Promise<boolean> {
   if (message.command?.bare !== true) return message.command !== undefined;
   return (await resolve(message)) !== undefined;
@@ -62,7 +62,7 @@ function editKey(id: string): string {
   return `${id}!edit:`;
 }
 
-/** Whether `key` is of an edit of the message `id`. */
+/** Whether the item `key` is an edit of the message `id`. */
 export function isEditOf(id: string, key: string): boolean {
   return key.startsWith(editKey(id));
 }

@@ -4,20 +4,23 @@ import type { Skill } from '../../core/skill.ts';
 import { packageOf, pythonPackageOf } from '../../sandbox/packages/debian-packages.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
-/** How a command failed, and whose it was. */
+/** How a command failed, and which skill ran it. */
 type Failure = Readonly<{
   stdout: string;
   stderr: string;
-  /** Undefined if it was stopped. */
+  /** Undefined if the command was stopped. */
   exitCode: number | undefined;
   command: string | undefined;
   skill: Partial<Pick<Skill, 'name' | 'network' | 'directory'>>;
 }>;
 
-/** What a cause looks like, and the sentence for it; undefined where it is another cause. */
+/** Returns advice if this is what made the command fail, otherwise undefined. */
 type Cause = (failure: Failure) => string | undefined;
 
-/** Why a command failed and what helps (R5); else empty. The first cause that fits. */
+/**
+ * Why a command probably failed and what helps (R5). Empty if no cause is recognised. The first cause that fits is
+ * named.
+ */
 export function adviseOn(failure: Failure): string {
   for (const cause of causes) {
     const advice = cause(failure);
@@ -44,7 +47,7 @@ const missesNetwork = [
 
 function missingNetwork({ stdout, stderr, skill }: Failure): string | undefined {
   const named = (skill.network ?? []).length > 0;
-  // What a pipe or `2>&1` took along stands in the output.
+  // A pipe or `2>&1` may have moved the message into the output.
   const said = missesNetwork.some((words) => words.test(stderr) || words.test(stdout));
   return !named && said ? noNetwork(skill.name) : undefined;
 }
@@ -55,7 +58,7 @@ const quiet: readonly (readonly [program: string, codes: readonly number[]])[] =
   ['wget', [4]],
 ];
 
-/** A script may hide which program it was, and a pipe its exit code. */
+/** A script may hide which program failed, and a pipe may hide its exit code. */
 function perhapsNetwork({ exitCode, command, skill }: Failure): string | undefined {
   if ((skill.network ?? []).length > 0 || exitCode === undefined) return undefined;
   const found = quiet.find(
@@ -65,7 +68,7 @@ function perhapsNetwork({ exitCode, command, skill }: Failure): string | undefin
   return found && `If that is ${found[0]}, it could not reach a host. ${noNetwork(skill.name)}`;
 }
 
-/** For a command that ended well and printed nothing. */
+/** Advice for a command that succeeded and printed nothing. */
 export function adviseOnSilence(failure: Failure): string {
   const advice = perhapsNetwork({ ...failure, exitCode: 0 });
   return advice === undefined ? '' : ` ${advice}`;
@@ -96,7 +99,7 @@ function missingModule({ stdout, stderr, skill: { directory } }: Failure): strin
 const fetches: ReadonlySet<string> = new Set(['uvx', 'uv', 'pipx']);
 
 function missingProgram({ stdout, stderr, command = '' }: Failure): string | undefined {
-  // In the words of Debian's sh, of bash, timeout and env.
+  // How Debian's sh, bash, timeout and env say it.
   const program =
     /\b(?:ba)?sh: (?:(?:line )?\d{1,9}: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(
       `${stderr}\n${stdout}`,
@@ -111,7 +114,7 @@ function missingProgram({ stdout, stderr, command = '' }: Failure): string | und
   return brings === undefined ? undefined : `The program ${program} is not there. ${toInstall(brings)}`;
 }
 
-/** What `uv run` would do, by the system's own Python. */
+/** What `uv run` would do, done by the system's own Python. */
 function insteadOfUv(command: string): string {
   if (!/\buv run\b/.test(command)) return '';
   const names = [...command.matchAll(/--with[= ]['"]?([\w.-]{1,60})/g)].flatMap(([, name]) => name ?? []);
@@ -123,12 +126,12 @@ function insteadOfUv(command: string): string {
 
 const howToGetUv = "pipx install uv on the bot's system, or as https://docs.astral.sh/uv says";
 
-/** What is searched by slower patterns. */
+/** The end of both streams: slower patterns search only this. */
 function endOf({ stdout, stderr }: Pick<Failure, 'stdout' | 'stderr'>): string {
   return `${stdout.slice(-2_000)}\n${stderr.slice(-2_000)}`;
 }
 
-/** A path of the skill that the command looked for elsewhere. */
+/** Names a path of the skill that the command looked for in another folder. */
 function ownFileElsewhere({ stdout, stderr, skill: { directory } }: Failure): string | undefined {
   if (directory === undefined) return undefined;
   const said = endOf({ stdout, stderr });

@@ -12,21 +12,21 @@ import type { RunScript, ToolPackages } from './skills-run-script.ts';
 
 const input = z.object({ command: z.string().min(1) });
 
-/** Bytes; Linux allows 128 KiB an argument. */
+/** How many bytes a command may have; Linux allows 128 KiB for an argument. */
 const commandLimit = 100_000;
 
 /**
- * `bash {command}` in the sandbox (T4). `simple` runs one command without a shell (T5). A command that only starts a
- * script of the skill runs by `script`.
+ * `bash {command}` in the sandbox (T4). If `simple`, it runs one command without a shell (T5). A command that only
+ * starts a script of the skill is run by `script`.
  */
 export function bashTool(options: {
-  /** Absent for the main agent: no network. */
+  /** Undefined for the main agent, whose commands have no network. */
   skill?: Pick<Skill, 'name' | 'directory' | 'network'>;
   place: Readonly<{
     sandbox: Sandbox;
-    /** For the model. */
+    /** Descriptions of the folders for the model. */
     folders: readonly string[];
-    /** Runs a command in its folders, which exist. */
+    /** Runs a command in folders that exist. */
     within<Outcome>(work: (folders: RunFolders) => Promise<Outcome>): Promise<Outcome>;
   }>;
   env: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export function bashTool(options: {
   script?: Readonly<{
     ground: ScriptGround;
     run: RunScript;
-    /** Whether this requester may run `skills_run_script`. */
+    /** Whether `skills_run_script` is allowed to this requester. */
     mayRun(requester: Requester): boolean;
   }>;
 }): Tool {

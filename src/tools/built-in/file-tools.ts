@@ -18,11 +18,11 @@ import {
   type FileScopes,
 } from './run-folders.ts';
 
-/** Bytes that `write_file` writes, and of a skill's own file that `send_file` sends. */
+/** Bytes that `write_file` may write, and bytes of a skill's file that `send_file` may send. */
 const writtenLimit = 1_000_000;
 const skillFileLimit = 50_000_000;
 
-/** Characters; below the limit of any tool's output. */
+/** How many characters one answer has. This is below the limit of a tool's output. */
 const pageLength = 25_000;
 
 export const offsetInput = z
@@ -31,7 +31,7 @@ export const offsetInput = z
   .optional()
   .describe('character to read on from, where an earlier answer was cut');
 
-/** Made once, not for each turn. */
+/** Schemas are made once, not for each turn. */
 const inputs = {
   read: z.object({ path: z.string(), offset: offsetInput }),
   list: z.object({ path: z.string().optional() }),
@@ -42,7 +42,7 @@ const inputs = {
   }),
 };
 
-/** A page of a text from `offset` on, in characters. */
+/** The part of a text that begins at `offset`, in characters. */
 export function pageOf(text: string, offset = 0): Envelope {
   if (text === '') return succeed('The file is empty.');
   if (offset >= text.length)
@@ -54,7 +54,7 @@ export function pageOf(text: string, offset = 0): Envelope {
   return succeed(page, [{ code: 'CONTENT_TRUNCATED', message }]);
 }
 
-/** A text file of at most 200,000 bytes (T13). */
+/** `read_file {path, offset?}`: reads a text file of at most 200,000 bytes (T13). */
 export function readFileTool(places: FileScopes): Tool {
   return defineTool({
     name: 'read_file',
@@ -70,7 +70,7 @@ export function readFileTool(places: FileScopes): Tool {
   });
 }
 
-/** All bytes of a text file, at most 200,000. */
+/** All bytes of a file, if it has at most 200,000. */
 export function bytesAt(places: FileScopes, path: string): ReturnType<typeof readOfSkill> {
   const found = findInScope(places, path);
   if (!found.ok) return found;
@@ -90,7 +90,7 @@ export function bytesAt(places: FileScopes, path: string): ReturnType<typeof rea
   }
 }
 
-/** `list_files {path?}`: without a path those of run and conversation (T13). */
+/** `list_files {path?}`: lists files; without a path those of the run and the conversation (T13). */
 export function listFilesTool(places: FileScopes): Tool {
   return defineTool({
     name: 'list_files',
@@ -132,7 +132,7 @@ function lineOf(file: ListedFile): string {
   return file.kind === 'folder' ? `${name}/` : `${name} (${byteSize(file.size)})`;
 }
 
-/** Quotes names that could pass for another line. */
+/** Quotes a name that could pass for another line of the list. */
 export function shownName(name: string): string {
   if (!deceptive.test(name)) return name;
   return JSON.stringify(name).replace(
@@ -141,7 +141,7 @@ export function shownName(name: string): string {
   );
 }
 
-/** `quota`: bytes a folder may hold in all. */
+/** `write_file {path, content}`. `quota` is how many bytes the folder may hold in total. */
 export function writeFileTool(places: FileScopes, quota: number): Tool {
   return defineTool({
     name: 'write_file',
@@ -167,7 +167,10 @@ type Unwritten = Readonly<{
   message: string;
 }>;
 
-/** `largest` and `quota` are bytes, of the file and its folder (T13). */
+/**
+ * Writes a file. `largest` and `quota` are limits in bytes of the file and of its folder (T13). Returns what is wrong;
+ * undefined if the file was written.
+ */
 export async function writeIn(
   places: FileScopes,
   path: string,
@@ -208,8 +211,9 @@ async function roomFor(folder: string, names: readonly string[], quota: number):
 }
 
 /**
- * Sends files to this conversation only (A12). A repeated call does not send twice (Q6). `apart`: folders of restricted
- * skills that the requester may use, for a file that is nowhere else (S16).
+ * `send_file {path, caption?}`: sends files into this conversation only (A12). A repeated call does not send twice
+ * (Q6). `apart` are folders of restricted skills that the requester may use. They are searched for a file that is in no
+ * other folder (S16).
  */
 export function sendFileTool(places: FileScopes, apart?: () => readonly FileScope[]): Tool {
   return defineTool({

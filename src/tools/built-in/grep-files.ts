@@ -6,7 +6,7 @@ import { oneLine } from '../../lib/text/text.ts';
 import { bytesAt, list, shownName } from './file-tools.ts';
 import { findInScope, nameScopes, type FileScopes } from './run-folders.ts';
 
-/** Lines that one call returns, characters of each, and bytes that it reads. */
+/** Limits of one call: lines that it returns, characters of each line, and bytes that it reads. */
 const mostLines = 100;
 const lineLength = 300;
 const mostBytes = 8_000_000;
@@ -16,7 +16,7 @@ const input = z.object({
   path: z.string().optional().describe('a file or folder; without it all files'),
 });
 
-/** `grep_files {text, path?}`: lines of text files, as `path:number: line` (T13). */
+/** `grep_files {text, path?}`: finds lines of text files, as `path:number: line` (T13). */
 export function grepFilesTool(places: FileScopes): Tool {
   return defineTool({
     name: 'grep_files',
@@ -53,7 +53,7 @@ export function grepFilesTool(places: FileScopes): Tool {
   });
 }
 
-/** A folder's files by the paths that lead there; the path itself where it is no folder. */
+/** Files below a folder, by the paths that lead there. If the path is no folder, the path itself. */
 function filesAt(places: FileScopes, path: string): Readonly<{ files: readonly string[]; cut: boolean }> {
   const found = findInScope(places, path);
   const listing = found.ok ? list(found.place, found.names) : undefined;

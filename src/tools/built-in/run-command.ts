@@ -12,16 +12,16 @@ import type {
 } from '../../sandbox/sandbox.ts';
 import { adviseOn, adviseOnSilence } from './advise.ts';
 
-/** `skillet-cap` for one call (C4). */
+/** Makes `skillet-cap` for the commands of one call (C4). */
 export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
 
 type Runner = Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>;
 
-/** Characters of a command's output that are shown, and of the end of each stream if it failed. */
+/** Characters of a command's output that are shown, and characters of the end of each stream if it failed. */
 const commandOutputLimit = 28_000;
 const tailLimit = 4_000;
 
-/** `what` names the command in messages; `env` holds secrets (R5, U3). */
+/** Runs a command in the sandbox. `what` names it in messages; the values of `env` are secrets (R5, U3). */
 export async function runCommand(
   {
     what,
@@ -111,7 +111,10 @@ function aboutRefused(refused: readonly string[], skill: Runner | undefined): st
   return `. The network refused it ${refused.join(', ')}${wayToHosts(refused.join(), skill?.name ?? 'NAME')}`;
 }
 
-/** What each reason of the proxy asks of the operator; a host that nobody can look up is no matter of the list. */
+/**
+ * What the operator can do about each reason of the proxy. A host that can't be looked up has nothing to do with the
+ * list of hosts.
+ */
 function wayToHosts(reasons: string, name: string): string {
   const ways = [
     /is not declared|addresses are refused/.test(reasons) &&
@@ -126,7 +129,7 @@ function wayToHosts(reasons: string, name: string): string {
   return ways.length === 0 ? '' : `: ${ways.join('; ')}`;
 }
 
-/** The ends of both streams; undefined if both are empty. */
+/** The ends of both streams. Undefined if both are empty. */
 function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   const streams = [
     ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),

@@ -9,9 +9,9 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { readSkillBytes } from '../../skills/skill-files.ts';
 
 export type RunFolders = Readonly<{
-  /** Deleted when the run ends. */
+  /** The run's own folder, deleted when the run ends. */
   scratch: string;
-  /** Kept between runs (T10). */
+  /** The conversation's folder, kept between runs (T10). */
   chat: string;
 }>;
 
@@ -20,7 +20,10 @@ export const scratchGroup = 'runs';
 
 export const scratchFolders = (root: string): string => path.join(root, scratchGroup);
 
-/** `conversation` has its chat's first id (A6). `restricted`: skills around and of the run that not everybody may use. */
+/**
+ * The folders of a run. `conversation` has the first id that its chat had (A6). `restricted` are the skills of the run
+ * that not everybody may use.
+ */
 export function runFolders(
   root: string,
   conversation: Conversation,
@@ -32,23 +35,23 @@ export function runFolders(
   };
 }
 
-/** Of the skills that not everybody in the chat may use, beside the chat's own folder (S16). */
+/** The chat's folder for skills that not everybody in the chat may use. It lies beside the chat's own folder (S16). */
 export function ownFolder(chat: string, restricted: readonly string[]): string {
   if (restricted.length === 0) return chat;
   return `${chat}-only-${digest([...restricted].sort().join(' ')).slice(0, 16)}`;
 }
 
-/** Whether a folder is the chat's, or holds a copy of it for restricted skills. */
+/** Whether a folder is the chat's, or one that holds a copy of it for restricted skills. */
 export function isShownIn(folder: string, chat: string): boolean {
   return folder === chat || folder.startsWith(`${chat}-only-`);
 }
 
-/** Whether a folder is of a chat, or of one of its threads or restricted skills. */
+/** Whether a folder belongs to a chat, or to one of its threads or restricted skills. */
 export function isOfChat(folder: string, chat: string): boolean {
   return folder === chat || folder.startsWith(`${chat}-`);
 }
 
-/** The names by which `Folders` knows them. */
+/** The names that `Folders` has for the run's folders. */
 export function namesOfRun({ scratch, chat }: RunFolders): readonly [scratch: string, chat: string] {
   return [`${scratchGroup}/${path.basename(scratch)}`, nameOfChat(chat)];
 }
@@ -57,12 +60,12 @@ export function nameOfChat(chat: string): string {
   return `${chatGroup}/${path.basename(chat)}`;
 }
 
-/** Its name reveals nothing about the chat (T10). */
+/** Path of a conversation's folder. Its name reveals nothing about the chat (T10). */
 export function chatFolder(root: string, conversation: Conversation): string {
   return path.join(root, chatGroup, chatFolderName(conversationKey(conversation)));
 }
 
-/** A thread's name begins with its chat's and a dash. */
+/** Name of a conversation's folder. A thread's name begins with its chat's name and a dash. */
 export function chatFolderName(key: string): string {
   const [room = '', thread] = key.split('/');
   const name = digest(room);
@@ -73,7 +76,7 @@ function digest(text: string): string {
   return hash('sha256', text).slice(0, 32);
 }
 
-/** Makes missing folders (0700), and marks the conversation's as in use. */
+/** Makes missing folders with mode 0700, and marks the conversation's folder as used now. */
 export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
   for (const folder of [scratch, chat]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -82,22 +85,22 @@ export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<voi
   await utimes(chat, new Date(), new Date());
 }
 
-/** A folder of the file tools (T13). */
+/** A folder that file tools can reach (T13). */
 export type FileScope = Readonly<
   | {
       kind: 'scratch' | 'chat';
-      /** Paths that lead here, as commands and models know them; messages use the first. */
+      /** Paths that lead here for commands and models. Messages use the first. */
       seen: readonly [string, ...string[]];
-      /** Absolute; may not exist yet. */
+      /** Absolute path on the host. It may not exist yet. */
       host: string;
     }
   | { kind: 'skill'; seen: readonly [string, ...string[]]; skill: Pick<Skill, 'directory' | 'pin'> }
 >;
 
-/** Relative paths begin in the first. */
+/** Folders that file tools can reach. Relative paths begin in the first. */
 export type FileScopes = readonly [FileScope, ...FileScope[]];
 
-/** The scopes of a run, under the names that its commands know and the usual ones (T13). */
+/** The folders of a run, under the names that its commands know and the usual ones (T13). */
 export function runScopes(
   { scratch, chat }: RunFolders,
   skill: Skill,
@@ -109,7 +112,7 @@ export function runScopes(
   ];
 }
 
-/** Of the main agent: `skill` is one that it follows (U8). */
+/** The folders of the main agent. `skill` is one that it follows (U8). */
 export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>, skill?: Skill): FileScopes {
   const own = chatScope(chat, sandbox);
   if (skill?.directory === undefined) return [own];
@@ -131,11 +134,11 @@ function namesOf(
   return name === `/${folder}` ? [name] : [name, `/${folder}`];
 }
 
-/** No names: the scope itself. */
+/** No names: the path is the folder itself. */
 type Found = Readonly<{ ok: true; place: FileScope; names: readonly string[] } | NotFound>;
 type NotFound = Readonly<{ ok: false; code: 'INVALID_PATH' | 'FILE_NOT_FOUND'; message: string }>;
 
-/** A path outside all scopes looks missing (R4). */
+/** Finds the folder that a path leads to. A path outside of all folders looks missing (R4). */
 export function findInScope(places: FileScopes, path: string): Found {
   const problem = malformed(path);
   if (problem !== undefined) return { ok: false, code: 'INVALID_PATH', message: problem };
@@ -167,12 +170,12 @@ export function nameScopes(places: readonly FileScope[]): string {
   return places.map(({ seen: [name] }) => name).join(', ');
 }
 
-/** A descriptor of the file in a folder of the run or conversation; undefined if it is `absent`. */
+/** Opens a file of the run or conversation. Undefined if it is `absent`. */
 export function openIn(place: PlainScope, names: readonly string[]): number | undefined {
   return openInside({ root: place.host, names }, { alone: true });
 }
 
-/** All of a skill's file, at most `limit` bytes. */
+/** Reads a whole file of a skill, if it has at most `limit` bytes. */
 export function readOfSkill(
   { skill }: Extract<FileScope, { kind: 'skill' }>,
   names: readonly string[],

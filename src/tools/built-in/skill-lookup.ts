@@ -25,7 +25,7 @@ function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   };
 }
 
-/** One answer for unknown and hidden skills (A11). */
+/** The answer for unknown and for hidden skills, which is the same (A11). */
 function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   const written = JSON.stringify(oneLine(name, 100));
   const names = visible.map((skill) => skill.name);
@@ -34,7 +34,7 @@ function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
 }
 
-/** `skills_list {}`: every visible skill (R1). Made for each turn; `visible` is asked at each call. */
+/** `skills_list {}` lists every visible skill (R1). `visible` is asked again at each call. */
 export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
   const make = prepareTool({
     name: 'skills_list',
@@ -49,7 +49,7 @@ export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
     });
 }
 
-/** Best match first (R1, R2). */
+/** `skills_search {query}` finds skills, best match first (R1, R2). */
 export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool {
   const memory: SearchMemory = new WeakMap();
   const make = prepareTool({
@@ -65,18 +65,21 @@ export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool 
     });
 }
 
-/** Reads a skill's instructions and narrows the turn (R1, R3, T6). Hidden skills look unknown (A11). */
+/**
+ * `skills_load {skill}` reads a skill's instructions and limits the turn to its tools (R1, R3, T6). Hidden skills look
+ * unknown (A11).
+ */
 export function createSkillsLoad(): (options: {
-  /** An unknown name causes a re-scan (D7). */
+  /** Finds a skill. An unknown name makes the bot read the skill folders again (D7). */
   find(name: string): Promise<Skill | undefined>;
   visible(): readonly Skill[];
-  /** Its instructions as the file has them now, without arguments filled in. */
+  /** The skill's instructions as its file has them now, without arguments. */
   body(skill: Skill): Promise<FilledBody>;
-  /** Of instructions (F7). */
+  /** How many bytes instructions may have (F7). */
   maxBytes(): number;
   pathOf(directory: string): string;
   contraction: Pick<ToolRestriction, 'judge'>;
-  /** Its results are private (S7). */
+  /** True if results of the skill are private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {
   const input = z.object({ skill: z.string() });
@@ -86,7 +89,7 @@ export function createSkillsLoad(): (options: {
       'Loads the instructions of a skill for you to follow yourself in this turn, with the list of its files. ' +
       'From then on you may use only the tools it allows.',
     input,
-    // It decides what may be called next (T6).
+    // It counts as an effect, because it decides what may be called next (T6).
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
@@ -122,7 +125,7 @@ export function createSkillsLoad(): (options: {
   });
 }
 
-/** For the main agent. Hidden skills look unknown (A11, R4). */
+/** `skills_read_file {skill, path}` for the main agent. Hidden skills look unknown (A11, R4). */
 export function createSkillsReadFile(): (
   visible: () => readonly Skill[],
   isSensitive: (skill: Skill) => boolean,
@@ -152,7 +155,7 @@ export function createSkillsReadFile(): (
   };
 }
 
-/** In a run: only its own skill's files (R1). */
+/** `skills_read_file {path}` for a run, which can read only its own skill's files (R1). */
 export function ownSkillReadFileTool(skill: Skill, maxBytes: number): Tool {
   return defineTool({
     name: 'skills_read_file',

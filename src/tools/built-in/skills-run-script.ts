@@ -16,16 +16,16 @@ import { readSkillFile } from '../../skills/skill-files.ts';
 import { reachesOutside, riskInSandbox } from '../policy.ts';
 import { runCommand, type CapOf } from './run-command.ts';
 
-/** Bytes; Linux allows 128 KiB. */
+/** How many bytes an argument may have; Linux allows 128 KiB. */
 const argumentLimit = 100_000;
 
-/** `path` is relative to the skill. */
+/** Runs a script of the skill. `path` is relative to the skill's folder. */
 export type RunScript = (
   script: Readonly<{ path: string; args: readonly string[] }>,
   context: Pick<ToolContext, 'signal' | 'progress' | 'toolUseId' | 'mark'>,
 ) => Promise<Envelope>;
 
-/** `chat` and `scratch` exist already; `env` comes from `skillEnvironment`. */
+/** `chat` and `scratch` must exist; `env` comes from `skillEnvironment`. */
 type RunScriptOptions = Readonly<{
   skill: Skill;
   sandbox: Sandbox;
@@ -42,7 +42,7 @@ const input = z.object({
   args: z.array(z.string()).max(1_000).default([]),
 });
 
-/** In a run: a file of its own skill, in the sandbox (R5). */
+/** `skills_run_script {path, args}` for a run: runs a file of its own skill in the sandbox (R5). */
 export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   const { skill, sandbox } = options;
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0 };
@@ -61,7 +61,7 @@ export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   });
 }
 
-/** Also runs `bash` calls that only start a script. */
+/** Runs scripts for the tool, and for `bash` calls that only start a script. */
 export function createRunScript(options: RunScriptOptions): RunScript {
   const { skill, sandbox, scratch, chat, env, timeoutMs, cap } = options;
   return async ({ path, args }, context) => {
@@ -96,7 +96,7 @@ function problemOf(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Undefined if the script lists none (R7). */
+/** Fetches the packages that a script lists. Undefined if it lists none (R7). */
 async function packagesOf(
   { fetch }: ScriptCommand,
   at: Readonly<{ path: string; place: string; directory: string }> & Pick<ToolContext, 'signal' | 'progress'>,
@@ -128,15 +128,15 @@ async function packagesFor(
   return packages({ ...command, content: `${name} ${hashed.hash}`, skillDirectory: directory });
 }
 
-/** Undefined if the command calls no PyPI tool. */
+/** Fetches the PyPI tools that a command calls. Undefined if it calls none. */
 export type ToolPackages = (
   command: string,
   call: Readonly<{ scratch: string; signal: AbortSignal; onFetch(): void }>,
 ) => Promise<PackagedOutcome | undefined>;
 
 /**
- * Fetches what `uvx` and `uv run --with` take from PyPI only if SKILL.md calls them in the same words (R7). The author chooses packages,
- * not the model: so it can't run look-alikes or leak data in their names (S7).
+ * Fetches what `uvx` and `uv run --with` take from PyPI, but only if SKILL.md calls them in the same words (R7). So the
+ * author chooses packages, not the model, which could be talked into look-alikes or into names that leak data (S7).
  */
 export function toolPackages({
   skill,

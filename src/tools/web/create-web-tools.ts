@@ -10,7 +10,7 @@ import { braveSearch, searxngSearch, type Search } from './search-services.ts';
 
 type SearchSettings = NonNullable<Config['tools']['web_search']>;
 
-/** `web_search` only if a provider is configured (T2). */
+/** Returns the web tools by the current config: `web_search` only if a provider is configured (T2). */
 export function createWebTools(options: {
   config: () => Config;
   clock: Clock;

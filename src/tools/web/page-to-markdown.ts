@@ -7,7 +7,7 @@ export type PageText = Readonly<{
   cut: boolean;
 }>;
 
-/** Characters at the beginning where `base` is looked for. */
+/** How many characters are searched for a `base` element. */
 const headLimit = 50_000;
 
 type Element = Readonly<{
@@ -18,7 +18,7 @@ type Element = Readonly<{
   getAttribute(name: string): string | null;
 }>;
 
-/** Absolute links, no scripts or navigation. Blocks its thread for seconds at most. */
+/** Converts a page: absolute links, no scripts, no navigation. May block its thread for seconds. */
 export function pageToMarkdown(html: string, url: string): PageText {
   const declared = /<base\s[^>]{0,500}?href\s*=\s*["']?([^"'\s>]{1,2000})/i.exec(
     html.slice(0, headLimit),
@@ -31,7 +31,7 @@ export function pageToMarkdown(html: string, url: string): PageText {
     codeBlockStyle: 'fenced',
     bulletListMarker: '-',
   });
-  // Nothing renders this: escapes would be noise.
+  // Nothing renders this Markdown, so escapes would only be noise.
   service.escape = (text) => text;
   service.addRule('title', {
     filter: (node: Element) => node.nodeName === 'X-TITLE',
@@ -79,7 +79,7 @@ export function pageToMarkdown(html: string, url: string): PageText {
   return { markdown: markdown.trim(), title: title.replace(/\.$/, ''), cut: reduced.cut };
 }
 
-/** Rows of one cell are layout. */
+/** A table whose rows have one cell is only layout, so its cells become paragraphs. */
 function table(content: string): string {
   const lines = content.split('\n').filter((line) => line.trim() !== '');
   const rows = lines.filter((line) => line.startsWith('|'));

@@ -1,4 +1,4 @@
-/** Converts one page in a thread, so it can't block the bot. */
+/** Converts one page in a worker thread, so that it can't block the bot. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodePage } from './decode-page.ts';
 import { pageToMarkdown } from './page-to-markdown.ts';

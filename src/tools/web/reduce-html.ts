@@ -1,20 +1,20 @@
 type ReducedHtml = Readonly<{
-  /** Known elements, at most 10,000; no attributes but absolute `href`s. */
+  /** Known elements only, at most 10,000, with no attributes but absolute `href`s. */
   html: string;
-  /** Character references stay. */
+  /** The page's title, with its character references. */
   title: string;
   cut: boolean;
 }>;
 
-/** Characters of HTML and text, tags, and depth. */
+/** Limits: characters of HTML, characters of text, tags, and depth of nesting. */
 const htmlLimit = 250_000;
 const textLimit = 60_000;
 const tagLimit = 10_000;
 const deepest = 8;
-/** With less text, `main` is an empty shell. */
+/** If `main` has less text than this, it is an empty shell, and the whole page counts. */
 const smallestMain = 200;
 
-/** One within itself means nothing. */
+/** Inline elements and what they become. One within itself has no meaning, so it is left out. */
 const inline: ReadonlyMap<string, string> = new Map([
   ...['a', 'del'].map((name) => [name, name] as const),
   ...['b', 'strong'].map((name) => [name, 'strong'] as const),
@@ -25,14 +25,17 @@ const inline: ReadonlyMap<string, string> = new Map([
 const nesting = new Set('blockquote dl ol pre table ul'.split(' '));
 const flat = new Set('br caption dd dt h1 h2 h3 h4 h5 h6 hr li p tbody td tfoot th thead tr'.split(' '));
 const unmarked = new Set('abbr cite font label mark q small span sub sup time u var wbr'.split(' '));
-/** Content is text up to the end tag; skipped. */
+/** Elements whose content is raw text up to their end tag. They are skipped. */
 const raw = new Set('iframe noembed noframes script style textarea title xmp'.split(' '));
-/** Left out with everything in them. */
+/** Elements that are left out with everything in them. */
 const dropped = new Set('audio canvas datalist math noscript object select svg template video'.split(' '));
-/** Dropped unless the page has `main`. */
+/** Elements that are left out unless the page has `main`. */
 const around = new Set(['nav', 'footer']);
 
-/** Linear time: a parser and converter take minutes for some pages of 2 MB. Links are relative to `base`. */
+/**
+ * Reduces a page in linear time, because a real parser and converter take minutes for some pages of 2 MB. Links are
+ * relative to `base`.
+ */
 export function reduceHtml(html: string, base: string): ReducedHtml {
   const main = /<main[\s>]/i.exec(html);
   if (main !== null) {
@@ -54,7 +57,7 @@ function lastMatch(pattern: RegExp, text: string): number {
   return last;
 }
 
-/** The converter is quadratic in blanks. */
+/** The converter's time is quadratic in the length of blanks. */
 const longestBlank = 200;
 const longBlank = new RegExp(`\\s{${longestBlank},}`, 'g');
 
@@ -142,12 +145,12 @@ type Tag = Readonly<{
   end: number;
   name: string;
   closes: boolean;
-  /** `<svg/>` has no end tag. */
+  /** `<svg/>` closes itself and has no end tag. */
   empty: boolean;
   attributes: ReadonlyMap<string, string>;
 }>;
 
-/** At `<`: a tag, something empty (a comment), or text. */
+/** Reads what begins at `<`: a tag, something to skip such as a comment, or plain text. */
 function readTag(
   html: string,
   start: number,
@@ -190,7 +193,7 @@ function endOfRaw(html: string, name: string, from: number): number {
   return end.exec(html)?.index ?? html.length;
 }
 
-/** Links within the page are no links. */
+/** Makes a link absolute. Undefined for links within the page, which lead nowhere else, and for other schemes. */
 function absolute(href: string | undefined, base: string): string | undefined {
   if (href === undefined || href.length > 2_000 || href.trim().startsWith('#')) return undefined;
   const url = URL.parse(href.replaceAll('&amp;', '&'), base);

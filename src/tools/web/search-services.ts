@@ -33,13 +33,13 @@ const braveAnswer = z.object({
 });
 const braveRefusal = z.object({ error: z.object({ code: z.string() }) });
 
-/** The most that Brave accepts (its documentation). */
+/** The most that Brave accepts, by its documentation. */
 const mostWords = 50;
 const mostCharacters = 400;
 const tries = 3;
 const longestWaitSeconds = 2;
 
-/** Brave's Web Search API. `baseUrl`: of a gateway in front of it. */
+/** Brave's Web Search API. `baseUrl` is that of a gateway in front of it. */
 export function braveSearch(options: {
   apiKey: string;
   baseUrl?: string;
@@ -100,7 +100,7 @@ function braveOutcome({ status, data }: ServiceAnswer): Awaited<ReturnType<Searc
   return { ok: false, message: `Brave answered with status ${status}${said} and no results` };
 }
 
-/** Headers like `1, 1419704`: one number a window. */
+/** How many seconds to wait. Brave's headers have one number for each window, such as `1, 1419704`. */
 function waitOf({ header }: ServiceAnswer): number {
   const numbers = (name: string): readonly number[] => header(name).split(',').map(Number);
   const remaining = numbers('x-ratelimit-remaining');
@@ -129,7 +129,7 @@ export function searxngSearch({
     url.searchParams.set('q', query.trim());
     url.searchParams.set('format', 'json');
     url.searchParams.set('safesearch', String(safeLevels.indexOf(safesearch)));
-    // It takes a country only with a language.
+    // SearXNG accepts a country only together with a language.
     if (language !== undefined)
       url.searchParams.set('language', country === undefined ? language : `${language}-${country}`);
     const answer = await askService(url, { proxy }, signal);
@@ -152,7 +152,10 @@ function whyNoResults(status: number, { host }: URL): string {
   return `${host} answered with status ${status} and no results: is it SearXNG?`;
 }
 
-/** The operator's service may be local, so every address is allowed, and a proxy may look its name up; redirects are not. Returns a message on failure. */
+/**
+ * Fetches JSON from the operator's search service. It may be local, so every address is allowed and a proxy may look up
+ * its name; redirects are refused. Returns a message if it fails.
+ */
 async function askService(
   url: URL,
   { headers, proxy }: Readonly<{ headers?: Readonly<Record<string, string>>; proxy?: WayOut['proxy'] }>,

@@ -7,7 +7,7 @@ import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import type { Search, SearchResult } from './search-services.ts';
 
-/** Labelled data, best first (T2, M11). */
+/** `web_search {query}` returns results as labelled data, best first (T2, M11). */
 export function webSearchTool({ search, log }: Readonly<{ search: Search; log: Log }>): Tool {
   const tool = defineTool({
     name: 'web_search',
@@ -37,7 +37,7 @@ function describe({ title, url, snippet }: SearchResult): string {
   return lines.filter((line) => line !== '').join('\n   ');
 }
 
-/** Services add tags and character references. */
+/** Removes tags and character references, which services add to texts. */
 function plain(text: string): string {
   return text
     .replace(/<\/?[a-z][^<>]{0,100}>/gi, '')
