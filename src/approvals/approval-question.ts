@@ -10,30 +10,30 @@ import type { PendingRequest, JsonValue } from '../store/pending-requests.ts';
 
 const wholeFile = 'what-is-asked.txt';
 
-/** Characters of a field that are shown whole, and of a longer one. */
+/** A field of up to `whole` characters is shown whole; of a longer one only its first `beginning` characters. */
 const shortField = { whole: 400, beginning: 200 };
 
-/** On every platform. */
+/** Characters that fit into one message on every platform. */
 const shortEnough = 2_500;
 
 export type ApprovalRequest = Readonly<{
   tool: string;
-  /** See `Tool`. */
+  /** Hash of the tool's definition, if others can change it; see `Tool`. */
   edition?: string;
   input: unknown;
-  /** Absent: main agent. */
+  /** Undefined: the main agent makes the call. */
   skill?: string;
-  /** Hash of its files. */
+  /** Hash of the skill's files when the call was asked about. */
   files?: string;
-  /** Hash of what it reads in its folders (S16). */
+  /** Hash of the files that the call reads in its folders (S16). */
   reads?: string | undefined;
-  /** For "Always"; absent if not offered. */
+  /** The rule that "Always" would add. Undefined: "Always" is not offered. */
   standing?: StandingRule;
-  /** Why it is asked, if that is not obvious. */
+  /** Why a person is asked, if that is not obvious. */
   because?: string;
-  /** Only owners and approvers can answer. */
+  /** True: only owners and approvers can answer. */
   byApprover?: boolean | undefined;
-  /** Who else can approve it, where the requester can't (`four_eyes`). */
+  /** Who else can approve the call if the requester can't (`four_eyes`). */
   others?: readonly string[];
   requester: Requester;
   transcript: string;
@@ -43,10 +43,13 @@ export type ApprovalRequest = Readonly<{
 
 type Rows = Awaited<ReturnType<Replies['rows']>>;
 
-/** `input` stays visible; absent if other messages show it. */
+/** `input` stays visible when the outcome is shown. Undefined: other messages show it. */
 type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 
-/** One message (T8). Too long: a file or several messages, never cut. */
+/**
+ * Makes the question, in one message if possible (T8). If the input is too long for that, it goes into a file or into
+ * several messages, and is never cut.
+ */
 export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   return async (
     id: string,
@@ -57,7 +60,7 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
     const whole = describeCall(call.tool, call.input, call.skill, say);
     const rows = await rowsOn(id, call, whole);
     const { requester, toolUseId } = call;
-    /** Redacted (S2). */
+    /** The input as it will be shown, with secrets redacted (S2). */
     const inView = async (input: string): Promise<string | undefined> => {
       const shown = await replies.rows(requester.conversation, '', `${forWhom(requester, say)}${input}`);
       return shown[0]?.part.markdown;
@@ -91,12 +94,12 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   }
 }
 
-/** Where several people ask. As code a name mentions nobody. */
+/** Names the person whom the call is for, in chats where several people ask. A name in code notifies nobody. */
 function forWhom({ chatType, name, sender }: Requester, say: Say): string {
   return chatType === 'private' ? '' : `${say`For ${inlineCode(name ?? sender)}:`}\n\n`;
 }
 
-/** Every field whole, hidden characters escaped (T8). */
+/** The call with every field whole and hidden characters escaped (T8). */
 export function describeCall(tool: string, input: unknown, skill: string | undefined, say: Say): string {
   return `${whoWants(tool, skill, say)}\n\n${describeInput(input)}`;
 }
@@ -111,7 +114,7 @@ export function describeInShort(tool: string, input: unknown, skill: string | un
   return `${whoWants(tool, skill, say)}\n\n${describeInputInShort(input, say)}`;
 }
 
-/** Or only the number of fields. */
+/** Fields with the beginnings of long ones. If even that is too long, only the number of fields. */
 function describeInputInShort(input: unknown, say: Say): string {
   const fields = fieldsOf(input).map(([name, value]) => {
     const text = shown(value);
@@ -140,7 +143,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '');
 }
 
-/** Unlike `inlineCode`, never cut. */
+/** Unlike `inlineCode`, this never cuts. */
 function code(text: string): string {
   return `\`${printable(text).replaceAll('`', "'")}\``;
 }

@@ -27,43 +27,43 @@ import { sayIn } from '../core/texts/say.ts';
 export type Approval =
   | Readonly<{ kind: 'approved'; by: string }>
   | Readonly<{ kind: 'denied' | 'expired' | 'stopped' }>
-  /** Only with `patienceMs`. */
+  /** Nobody has answered within `patienceMs`, and the question stays open. */
   | Readonly<{ kind: 'unanswered' }>
-  /** Nobody to ask (T8). */
+  /** Nobody can be asked here (T8). */
   | Readonly<{ kind: 'nobody' }>;
 
 type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
-/** `always`: and later calls like it. */
+/** `always` also approves later calls like this one. */
 export const askAnswers = ['approve', 'deny', 'always'] as const;
 export type AskAnswer = (typeof askAnswers)[number];
 
 type Answerer = Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>;
 
 export type Approvals = Readonly<{
-  /** Asks once a call, in its conversation, and waits. */
+  /** Asks about a call in its conversation, once even if it is repeated, and waits for the answer. */
   request(
     call: ApprovalRequest,
     signal: AbortSignal,
     how?: Readonly<{ patienceMs?: number; deliverArtifacts?: DeliverArtifacts }>,
   ): Promise<Approval>;
-  /** Once, from the requester or an approver. */
+  /** Takes an answer, once, from the requester or an approver. */
   answer(id: string, from: Answerer, value: AskAnswer): Promise<Answered>;
-  /** Whether it is open in their conversation, and theirs to answer. */
+  /** Whether the question is open in this person's conversation and they may answer it. */
   awaits(id: string, from: Answerer): Promise<boolean>;
-  /** Shows the outcome and wakes waiters. */
+  /** Call when a question was answered, cancelled or has expired: shows the outcome and wakes those who wait. */
   settled(id: string): Promise<void>;
-  /** Until shutdown: expires questions, finishes crashed ones. */
+  /** Runs until shutdown: lets questions expire, and shows outcomes that a crash kept from being shown. */
   attend(): Promise<void>;
 }>;
 
-/** Then it counts as denied (T8). */
+/** After this time, a question without an answer counts as denied (T8). */
 const answerWithinMs = 5 * 60_000;
-/** In case a signal is lost. */
+/** How often, in milliseconds, to look for an answer in case its signal was lost. */
 const lookEveryMs = 5_000;
 const attendEveryMs = 60_000;
 
-/** Stored questions, so any process takes the answer (T8). */
+/** Questions are stored, so any process can take the answer (T8). */
 export function createApprovals(
   options: Readonly<{
     replies: Pick<Replies, 'rows'>;
@@ -116,7 +116,7 @@ export function createApprovals(
       toolUseId,
       payload: {
         tool,
-        // Its buttons go when it is settled.
+        // The key of the message with the buttons, which are removed with the outcome.
         message: outbox.at(-1)?.key ?? '',
         skill,
         language: requester.language,
@@ -129,7 +129,7 @@ export function createApprovals(
       askedAt: now,
       expiresAt: now + answerWithinMs,
     });
-    // It may have been stopped or asked meanwhile.
+    // The call may have been stopped, or asked by another process, in the meantime.
     if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
   }
 
@@ -154,7 +154,7 @@ export function createApprovals(
     );
   }
 
-  /** Expired if its time is over. */
+  /** The question as it is now. If its time is over, it expires first. */
   async function look(id: string): Promise<PendingRequest | undefined> {
     const ask = await store.asks.find(id);
     if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
@@ -162,10 +162,10 @@ export function createApprovals(
     return store.asks.find(id);
   }
 
-  /** Shows the outcome last: `finishCutOff` repeats it after a kill. */
+  /** The outcome is shown last, so that `finishCutOff` repeats it if the process ends before. */
   async function settled(id: string, isCutOff = false): Promise<void> {
     const ask = await store.asks.find(id);
-    // The main agent asks it in words (U14).
+    // A run's question is not shown with buttons: the main agent asks it in words (U14).
     if (ask?.kind !== 'approval') return store.signals.send('answer', id);
     const rule = storedRule.safeParse(ask.answer?.value === 'always' ? ask.payload['standing'] : undefined);
     if (rule.success && !(await rules.covers(rule.data)))
@@ -200,14 +200,14 @@ export function createApprovals(
       : outcomeText(ask);
   }
 
-  /** Asked in this conversation. */
+  /** The approval with this id if it was asked in this conversation. */
   async function askedIn(conversation: Conversation, id: string): Promise<PendingRequest | undefined> {
     const ask = await store.asks.find(id);
     const isHere = ask !== undefined && conversationKey(ask.conversation) === conversationKey(conversation);
     return isHere && ask.kind === 'approval' ? ask : undefined;
   }
 
-  /** Those who may only say no are heard, too: they learn who may say yes. */
+  /** This includes people who may only say no: their answer tells them who may say yes. */
   async function mayAnswer(ask: PendingRequest, sender: string): Promise<boolean> {
     return (await whyNotTheirs(ask, { sender, approves: false }, options, sayIn('en'))) === undefined;
   }
@@ -273,7 +273,7 @@ const storedRule = z.object({
   from: storedProvenance.optional(),
 });
 
-/** The same for the same call, without characters that look alike. */
+/** A short id without letters that look alike. It is the same for the same call. */
 function idOf(call: ApprovalRequest): string {
   const { tool, edition, input, files, reads, requester, transcript, toolUseId } = call;
   const place = chatIdOf(requester.conversation);

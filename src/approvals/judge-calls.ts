@@ -23,21 +23,21 @@ import { mayStand, type StandingRule, type StandingRules } from './standing-rule
 import { otherApprovers, whyNobodyElse } from './who-may-answer.ts';
 
 type JudgedLoop = Readonly<{
-  /** Absent: main agent. */
+  /** Undefined: the main agent makes the calls. */
   skill?: Skill;
-  /** Names of the skills that the main agent follows. */
+  /** Names of the skills that the main agent follows in this turn. */
   following?(): readonly string[];
   run?: string;
   transcript: string;
-  /** Checked again after an answer (D7). */
+  /** Whether the loop may continue. Checked again after a person has answered (D7). */
   mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
-  /** Without counting against a time limit. */
+  /** Runs `work` without counting its time against the loop's limit. */
   waiting<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Continues alone after 10 s (U9). Absent: waits. */
+  /** Continues the call in a queue of its own if nobody has answered within 10 s (U9). Undefined: the loop waits. */
   later?(call: JudgedCall): Promise<Envelope>;
 }>;
 
-/** `eachTime`: ignores standing rules. */
+/** A person has to be asked. `eachTime`: standing approvals do not count. */
 type Confirm = Readonly<{ confirm: true; eachTime: boolean; fourEyes: boolean; marked: boolean }>;
 
 type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
@@ -50,12 +50,12 @@ const staysHere =
 
 const patienceMs = 10_000;
 
-/** Of one call whose files change between question and answer (S16). */
+/** How often one call may be asked about if its files change between question and answer (S16). */
 const mostQuestions = 5;
 
 export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 
-/** `[policy]`, then a person for `confirm` (T8). */
+/** Makes the function that decides about calls: `[policy]` first, then a person if it says `confirm` (T8). */
 export function createJudgeCalls(options: {
   runtime: () => RuntimeConfig;
   approvals: Pick<Approvals, 'request'>;
@@ -63,7 +63,7 @@ export function createJudgeCalls(options: {
   outside: Pick<OutsideTools, 'mayCall'>;
   stillAdmitted: StillAdmitted;
   deliverArtifacts: DeliverArtifacts;
-  /** Whose words a call in a conversation or a run is made of (S13). */
+  /** Whose words the input of a call consists of (S13). */
   whose(text: string, of: Readonly<{ run: string; sender: string }>): Promise<Provenance>;
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
   clock: Pick<Clock, 'now'>;
@@ -72,7 +72,7 @@ export function createJudgeCalls(options: {
   const { store, clock } = options;
   const { transcripts } = store;
 
-  /** It could carry private data outside (S7). */
+  /** Whether the call could carry private data outside (S7). */
   async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
     const { tool, input, requester, outward = false } = call;
     // An MCP server may send its input anywhere.
@@ -81,7 +81,7 @@ export function createJudgeCalls(options: {
     const around = await taintAround(transcripts, of.transcript);
     const known = joinTaint(around, await markInFolder(tool, of.transcript));
     if (known === undefined) return false;
-    // A skill's accounts and hosts may get their own data.
+    // A sensitive skill may send its own data to its own accounts and hosts.
     const belongs =
       outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, runtime().rules));
     if (belongs && of.skill?.name === known) return false;
@@ -90,13 +90,13 @@ export function createJudgeCalls(options: {
     return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
   }
 
-  /** Taint of the folder it can reach. */
+  /** The taint of the conversation's folder, if the tool can reach it. */
   async function markInFolder(tool: Tool, transcript: string): Promise<Taint | undefined> {
     if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
     return taintOf(transcripts, roomOf(transcript));
   }
 
-  /** Noted before the call: what the conversation and its folder may hold from then on. */
+  /** Stores, before the call runs, what the conversation and its folder may hold afterwards. */
   async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
     const found = await markInFolder(tool, transcript);
     const begun = joinTaint(marks, found);
@@ -134,7 +134,7 @@ export function createJudgeCalls(options: {
         const { action, eachTime, fourEyes } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
-        // Capability changes ask each time (C5).
+        // Changes in other systems are asked about each time (C5).
         return { confirm: true, eachTime: eachTime || call.shown !== undefined, fourEyes, marked };
       };
       const first = await judged();
@@ -187,7 +187,7 @@ export function createJudgeCalls(options: {
           );
         const again = await judged();
         if (!('confirm' in again) && !again.allowed) return again;
-        // The rule may be newer than the question.
+        // The `four_eyes` rule may be newer than the question.
         if ('confirm' in again && again.fourEyes && answer.by === requester.sender)
           return nobodyElse('the person who asked approved it themselves');
         if ((await tool.reads?.(call.input)) === reads) return { allowed: true, approvedBy: answer.by };
@@ -201,13 +201,13 @@ export function createJudgeCalls(options: {
   }
 }
 
-/** What of a call somebody could have said. */
+/** The texts in an input, which somebody could have said. */
 function wordsOf(input: unknown): string {
   if (typeof input === 'string') return input;
   return typeof input === 'object' && input !== null ? Object.values(input).map(wordsOf).join('\n') : '';
 }
 
-/** Others can change an MCP tool. */
+/** Whether others can change the tool, as with tools of MCP servers. */
 function isForeign({ edition }: Tool): boolean {
   return edition !== undefined;
 }

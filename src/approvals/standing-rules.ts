@@ -5,36 +5,38 @@ import type { Audit } from '../audit/create-audit.ts';
 import type { Provenance } from '../core/provenance.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** "Always" (T8): this tool and files, this person, this chat. */
+/** What "Always" approves (T8): this tool with these files, for this person in this chat. */
 export type StandingRule = Readonly<{
   tool: string;
-  /** If others can change the tool (X7). */
+  /** Hash of the tool's definition, if others can change the tool (X7). */
   edition?: string;
-  /** Absent: main agent. */
+  /** Undefined: the main agent makes the calls. */
   skill?: string;
-  /** Hash of its files. */
+  /** Hash of the skill's files when the call was asked about. */
   files?: string;
-  /** A thread belongs to its chat. */
+  /** Qualified id of the chat. Its threads are included. */
   chat: string;
   sender: string;
-  /** Whose words the call was made of that it was given for, and the marks there (S13). Does not bind it. */
+  /** Whose words made the call that this rule was given for, and the taint there (S13). It does not limit the rule. */
   from?: Provenance;
 }>;
 
 export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 
-/** Each command line is different. */
+/** Whether "Always" can be offered. Not for `bash`, because each command line is different. */
 export function mayStand(tool: string): boolean {
   return tool !== 'bash';
 }
 
-/** Override a risk's action; never a rule, never `critical`. */
+/**
+ * Standing approvals. They replace the action of a risk, but never a rule of the policy and never a `critical` risk.
+ */
 export type StandingRules = Readonly<{
   covers(rule: StandingRule): Promise<boolean>;
   add(rule: StandingRule, by: string, at: number): Promise<void>;
   list(): Promise<readonly KeptRule[]>;
   revoke(id: string): Promise<KeptRule | undefined>;
-  /** For and by them (Q12). */
+  /** Removes rules for a person and rules that they gave (Q12). */
   forget(sender: string): Promise<void>;
 }>;
 
@@ -52,7 +54,7 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
     covers: async (rule) => mayStand(rule.tool) && (await stored.has(idOf(rule))),
     async add(rule, by, at) {
       const kept: KeptRule = { ...rule, id: idOf(rule), by, since: at };
-      // First: a crash may leave an extra line, never an unknown rule.
+      // The audit comes first: a crash may leave an extra line in it, but never a rule that it does not know.
       await audit.record(auditOf(kept, 'added'));
       await stored.set(kept.id, kept);
     },
@@ -79,10 +81,13 @@ function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revo
   return { event: 'standing_rule', verdict, tool, skill, sender, by };
 }
 
-/** `counts`: same tool. */
+/** `counts` is false if the tool is not the one that the rule was given for. */
 type ListedRule = KeptRule & Readonly<{ counts: boolean }>;
 
-/** Not for `bash`, nor if an MCP tool changed (T8). `editions`: current tools, by name. */
+/**
+ * Rules do not count for `bash`, nor if a tool of an MCP server changed (T8). `editions` are hashes of current
+ * definitions by name.
+ */
 export function listRules(
   rules: readonly KeptRule[],
   editions: ReadonlyMap<string, string>,

@@ -13,12 +13,12 @@ const mostNamed = 5;
 
 const another = fixed`Another approver has to approve this, not the person who asked: ${0}.`;
 
-/** Approvers but the person who asks: whom a call under `four_eyes` needs (T8). */
+/** Approvers without the requester, for calls under `four_eyes` (T8). */
 export function otherApprovers(approvers: readonly string[], requester: string): readonly string[] {
   return approvers.filter((one) => !listsId([one], requester));
 }
 
-/** Why nobody could approve a call under `four_eyes`; undefined if somebody could. In English, for the model. */
+/** Says to the model, in English, why nobody could approve a call under `four_eyes`. Undefined if somebody could. */
 export function whyNobodyElse(
   { chatType, kind }: Pick<Requester, 'chatType' | 'kind'>,
   others: readonly string[],
@@ -35,7 +35,10 @@ export function whoMayApprove(others: readonly string[], say: Say): string {
   return say(another, say.either(others.length > mostNamed ? [...named, '…'] : named));
 }
 
-/** What to tell somebody whose answer does not count; undefined if it does (T8). Anybody may take back what they asked for. */
+/**
+ * What to tell a person whose answer does not count. Undefined if it counts (T8). People may always deny what they
+ * asked for themselves.
+ */
 export async function whyNotTheirs(
   { requester, payload }: Pick<PendingRequest, 'requester' | 'payload'>,
   { sender, approves }: Readonly<{ sender: string; approves: boolean }>,

@@ -73,9 +73,9 @@ export async function failRoutine(fired: Fired, words: string, deps: ItemDeps): 
 
 function deadKey(key: string): string {
   return `${key}!dead`;
-/** Says why the routine may not run, in the language of `say`. */
 }
 
+/** Says why the routine may not run, in the language of `say`. */
 type Why = (say: Say) => string;
 
 async function whyBarred(

@@ -44,7 +44,7 @@ const outsideMs = 10 * 60_000;
 export function createSuspects(
   options: Readonly<{
     inbox: Pick<Inbox, 'take' | 'postpone'>;
-    /** Values that survive restarts. */
+    /** Values that are kept when the process restarts. */
     stored: Pick<Values, 'get' | 'set'>;
     progressed(item: InboxItem, at: number): Promise<boolean>;
     setAside(item: InboxItem, error: Error): Promise<void>;

@@ -22,7 +22,7 @@ import type { TurnDeps } from './turn-context.ts';
 /** The tools of a turn, in the order in which the model is shown them. */
 export type TurnTools = Readonly<{
   all: readonly Tool[];
-  /** All but those for skills. */
+  /** All tools but those that start or read skills. */
   others: readonly Tool[];
   /** Tools whose calls run in a queue of their own. */
   queued: ReadonlySet<Tool>;

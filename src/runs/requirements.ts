@@ -138,7 +138,7 @@ export type SkillNeed = Readonly<{
   /** Packages and programs that are missing; without them the skill is off. */
   missing: readonly string[];
   command?: string;
-  /** PyPI packages whose import fails. */
+  /** PyPI packages that the skill needs and Python can't import. */
   python: readonly string[];
   /** Environment variables that `[skills.NAME]` does not set. */
   env: readonly string[];
