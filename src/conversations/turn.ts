@@ -56,9 +56,7 @@ export type TurnContext = Readonly<{
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   /** Undefined where memory is switched off for this chat (`/settings remember on false`, K3). */
   memory?: TurnMemory | undefined;
-  /**
-   * Text below the answer that says what the turn keeps for later (K3, S13). Undefined: this turn never keeps anything.
-   */
+  /** Says below the answer what the turn keeps for later (K3, S13). Undefined: it never keeps anything. */
   footer?(all: readonly Entry[]): Promise<RoutineFooter>;
 }>;
 
@@ -74,10 +72,7 @@ type TurnRequest = Readonly<{
 }>;
 
 export type Joining = Readonly<{
-  /**
-   * The next message that joins the turn, if one came after `since` (Unix ms). Once the model has answered, only an
-   * edit or a continuation of the message joins. Undefined: none.
-   */
+  /** The next message that joins, sent after `since` (Unix ms). Once answered, only an edit or a continuation does. */
   next(since: number, answered: boolean): Promise<Message | undefined>;
 }>;
 
@@ -101,10 +96,7 @@ export type TurnMeans = Readonly<{
 const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
 const stopped = fixed`Stopped.`;
 
-/**
- * Answers one message. May be repeated after a crash and continues where it stopped (Q5). Throws ModelError if the turn
- * should be retried (Q3).
- */
+/** Answers one message; after a crash, where it stopped (Q5). Throws ModelError if the turn should be retried (Q3). */
 export async function takeTurn(
   request: TurnRequest,
   context: TurnContext,
@@ -141,9 +133,7 @@ export async function takeTurn(
   }
   const ended = await think(request, { transcript, context, since: said?.at }, means);
   const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
-  const { text, question }: RoutineFooter = (await context.footer?.(transcript.all)) ?? {
-    text: '',
-  };
+  const { text, question }: RoutineFooter = (await context.footer?.(transcript.all)) ?? { text: '' };
   return { ...answer, text: `${answer.text}${text}`, question };
 }
 
@@ -217,22 +207,9 @@ async function entryOf(
   ]);
   const context =
     invocation &&
-    contextForRun(message, {
-      words: invocation.args,
-      entries,
-      background: heard,
-      viewer,
-      received,
-    });
+    contextForRun(message, { words: invocation.args, entries, background: heard, viewer, received });
   return userEntry(
-    {
-      key,
-      message,
-      transcript,
-      invokesSkill: invocation !== undefined,
-      context,
-      notes,
-    },
+    { key, message, transcript, invokesSkill: invocation !== undefined, context, notes },
     { before: entries, heard, received, waiting },
     means,
   );

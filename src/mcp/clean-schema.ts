@@ -7,7 +7,7 @@ const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
 type Schema = Readonly<Record<string, unknown>>;
 type Read = (value: unknown, depth: number) => unknown;
 
-/** Levels; below, anything is accepted. */
+/** How many levels of a schema are kept; below them anything is accepted. */
 const depthLimit = 12;
 const textLimit = 400;
 const listLimit = 200;
@@ -15,8 +15,9 @@ const namedLimit = 10;
 const formsLimit = 200;
 
 /**
- * A foreign schema rebuilt from keywords the API accepts, with safe texts (X7, M11). It only loosens: the server checks
- * its own input. Top-level alternatives become one object; refused property names move to the description.
+ * Rebuilds a foreign schema from keywords that the Messages API accepts, with safe texts (X7, M11). The result can only
+ * allow more, because the server checks its own input. Alternatives at the top become one object, and properties whose
+ * names are refused move to the description.
  */
 export function cleanSchema(schema: unknown): Schema {
   const whole = asObject(cleanNode(schema, 0)) ?? {};
@@ -35,7 +36,7 @@ function cleanNode(node: unknown, depth: number): unknown {
   return defined({ ...Object.fromEntries(kept), description });
 }
 
-/** The description of an object, with the properties whose names the API refuses. */
+/** The description of an object. It also lists the properties whose names the API refuses. */
 function withUnnamed({ properties, required }: Schema, description: unknown): unknown {
   const odd = Object.keys(asObject(properties) ?? {}).filter((name) => !isName(name));
   if (odd.length === 0) return description;
@@ -50,9 +51,9 @@ function withUnnamed({ properties, required }: Schema, description: unknown): un
   return typeof description === 'string' ? `${description} ${note}` : note;
 }
 
-/** A property is required only if every form requires it. */
+/** Merges the alternatives at the top of a schema. A property is required only if every alternative requires it. */
 function flat(root: Schema): Schema {
-  // Forms refer to forms: depth alone does not bound them.
+  // Alternatives refer to others, so a limit on depth alone would not end this.
   let left = formsLimit;
   const flatten = (node: Schema): Schema => {
     const { $ref, anyOf, oneOf, allOf, ...own } = node;
@@ -103,7 +104,7 @@ function requiredOf({ required }: Schema): readonly string[] {
   return Array.isArray(required) ? (required as string[]) : [];
 }
 
-/** The same schema with references to nothing taken out, which loosens only what referred. */
+/** The schema without references that lead nowhere, which only allows more where they were. */
 function withoutLooseEnds(node: unknown, root: Schema): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutLooseEnds(item, root));
   const object = asObject(node);
@@ -194,7 +195,7 @@ function nonEmpty(list: readonly unknown[]): readonly unknown[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** Compiled at most, and never run here. */
+/** Whether a text is a regular expression. It is compiled here, but never run. */
 function isPattern(value: string): boolean {
   if (!isPlain(value, textLimit)) return false;
   try {
@@ -204,7 +205,7 @@ function isPattern(value: string): boolean {
   }
 }
 
-/** The API's rule for property names. */
+/** Whether the API accepts this as the name of a property. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-zA-Z0-9_.-]{1,64}$/.test(value) && value !== '__proto__';
 }
@@ -219,7 +220,10 @@ function asObject(value: unknown): Schema | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined;
 }
 
-/** Foreign text for a prompt (M11): no steering or hidden characters, labels escaped, cut to `limit`. Line ends stay. */
+/**
+ * Foreign text made safe for a prompt (M11): no steering or hidden characters, labels escaped, cut to `limit`
+ * characters. Line ends stay.
+ */
 export function strangerText(text: string, limit: number): string {
   const plain = text.replace(/\r\n?/g, '\n').replace(unseen, ' ');
   return labelsEscaped(plain, limit).text.trim();

@@ -15,23 +15,26 @@ import { mostTools, serverEnvironment, type McpSettings } from './mcp-settings.t
 import { processTransport } from './process-transport.ts';
 import { nestingLimit, tooDeep } from './read-definition.ts';
 
-/** `result` is not redacted; `unreached`: can be retried; `lost`: its effect is unknown. */
+/**
+ * How a call ended. `result` is not redacted. `unreached` can be retried. After `lost`, nobody knows whether the call
+ * had an effect.
+ */
 export type Called =
   | Readonly<{ kind: 'answered'; result: unknown }>
   | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
 
 export type Connection = Readonly<{
-  /** Pages of tools as sent. */
+  /** Lists the server's tools, page by page, as it sent them. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Rejects only if `signal` aborts, and tells the server. */
+  /** Calls a tool. Rejects only if `signal` aborts, and then tells the server. */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
   ): Promise<Called>;
-  /** Pings; closes if nothing comes back. */
+  /** Pings the server, and closes the connection if no answer comes. */
   check(): void;
-  /** Resolves with a reason when there is no connection any more. */
+  /** Resolves with a reason once the connection is lost. */
   closed: Promise<string>;
   close(): Promise<void>;
 }>;
@@ -42,7 +45,7 @@ export type ConnectOnce = (
     env: Readonly<Record<string, string | undefined>>;
     cwd: string;
     signal: AbortSignal;
-    /** Before anything is cut (S2). */
+    /** Redacts text before anything of it is cut (S2). */
     redact(text: string): string;
     onListChanged(): void;
     endWithUs: EndWithUs;
@@ -52,15 +55,18 @@ export type ConnectOnce = (
 
 const mostPages = 50;
 const pingMs = 10_000;
-/** Characters of a complaint: what is read of it, and what is told. */
+/** Characters of an error message that are read, and that are passed on. */
 const complaintLimit = { read: 20_000, told: 2_000 };
-/** Callers keep time limits; this turns the SDK's off. */
+/** Turns the SDK's time limit off, because callers have their own. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
 
 const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const anyResult = z.looseObject({});
 
-/** Over stdio or streamable HTTP (X7). Offers no sampling, elicitation or roots. Rejects if the handshake fails. */
+/**
+ * Connects over stdio or streamable HTTP (X7), without offering sampling, elicitation or roots. Rejects if the
+ * handshake fails.
+ */
 export const connectOnce: ConnectOnce = async (settings, options) => {
   const { signal, redact, onListChanged, clock } = options;
   const { transport, lastWords } = transportOf(settings, options, (why) => lose(why));
@@ -68,7 +74,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
   const closed = Promise.withResolvers<string>();
   let checking = false;
   let lostFor: string | undefined;
-  // The SDK reports a closed connection as -32000, which servers use too.
+  // The SDK reports a closed connection as code -32000, which servers use for other things, too.
   let ended = false;
   const isRefusal = (error: unknown): error is McpError => !ended && error instanceof McpError;
   const told = (text: string): string =>
@@ -96,7 +102,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     let problem: string | undefined = `no answer within ${pingMs / 1_000} s`;
     const asked = client.ping(noTimeout).then(
       () => (problem = undefined),
-      // A refusal shows that it is alive.
+      // A refusal shows that the server is alive.
       (error: unknown) => (problem = isRefusal(error) ? undefined : messageOf(error)),
     );
     await raceTimeout(
@@ -111,7 +117,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     checking = true;
     void seek().finally(() => (checking = false));
   };
-  // The only sign of an HTTP server's end.
+  // For an HTTP server, an error is the only sign that it has ended.
   if (settings.url !== undefined) client.onerror = check;
 
   return {
@@ -184,7 +190,7 @@ function transportOf(
   return { transport, lastWords: transport.lastWords };
 }
 
-/** Deeper objects are refused later (`readDefinition`). */
+/** Redacts a tool's definition. One that is nested too deep is emptied here, and `readDefinition` refuses it later. */
 function withoutSecrets(tool: unknown, redact: (text: string) => string): unknown {
   if (isShallow(tool, nestingLimit)) return redactDeep(tool, redact);
   const { name } = Object(tool) as { name?: unknown };
@@ -199,7 +205,7 @@ function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, {
   return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
 }
 
-/** A session that is not known any more, most of all. */
+/** Whether the server turned the call away without doing it, as it does for a session that it no longer knows. */
 function isTurnedAway(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }
@@ -210,7 +216,7 @@ function isUnreached(error: unknown): boolean {
 }
 
 function messageOf(error: unknown): string {
-  // The body of such an answer says no more.
+  // The body of such an answer says nothing more.
   if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
     return `it refuses the sign-in (HTTP ${error.code}): set its token in headers of this server`;
   const message = error instanceof Error ? error.message : String(error);

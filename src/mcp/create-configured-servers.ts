@@ -18,13 +18,13 @@ import { createLastingLink, type LinkState, type ServerLink } from './create-las
 import { readDefinition, type McpDefinition } from './read-definition.ts';
 
 export type ConfiguredServers = Readonly<{
-  /** A lost server's tools stay; calls say so. */
+  /** The servers' tools that are on. Tools of a server that is away stay, and their calls say that it is. */
   tools: OutsideSource;
-  /** Waits for no server; agreed tools are there at once. */
+  /** Starts connecting, without waiting for a server. Tools that were approved before are there at once. */
   start(): Promise<void>;
-  /** Resolves when each new server listed its tools or failed; 10 s at most. */
+  /** Resolves when each new server has listed its tools or failed, after 10 s at the latest. */
   seen(): Promise<void>;
-  /** Does what a changed config asks for: other servers come and go, rules hold at once. */
+  /** Applies a changed config: servers are opened and closed, and rules hold at once. */
   follow(): void;
   states(): Readonly<Record<string, LinkState>>;
   stop(): Promise<void>;
@@ -32,24 +32,24 @@ export type ConfiguredServers = Readonly<{
 
 type Running = {
   readonly link: ServerLink;
-  /** A change needs a new connection. */
+  /** The settings that the connection was opened with. If they change, a new connection is needed. */
   readonly opened: string;
   readonly identity: string;
-  /** Absent until the first list. */
+  /** The server's tools by name. Undefined until it has listed them once. */
   listed?: ReadonlyMap<string, McpDefinition>;
   readonly made: Map<string, Readonly<{ of: McpSettings; tool: OutsideTool }>>;
 };
 
 const seenMs = 10_000;
 
-/** Loads the SDK only for the first configured server (B3, B4). */
+/** Keeps a connection to each configured server. The SDK is loaded only for the first one (B3, B4). */
 export function createConfiguredServers(options: {
-  /** `[mcp]`, as it is now. */
+  /** Returns `[mcp]` of the config in force. */
   settings: () => Readonly<Record<string, McpSettings>>;
   agreements: Agreements;
-  /** Called with tools that are off after a listing. */
+  /** Called after a listing with the tools that it turned off. */
   onOff(server: string, off: readonly Disagreement[]): Promise<void>;
-  /** For servers' processes. */
+  /** Environment and folder for the processes of servers. */
   process: Readonly<{ env: Readonly<Record<string, string | undefined>>; cwd: string }>;
   redact(text: string): string;
   connect?: ConnectOnce;
@@ -103,7 +103,7 @@ export function createConfiguredServers(options: {
     if (one?.identity === identity) one.listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
   }
 
-  /** The first of two equal names wins. */
+  /** Of two tools whose names would be equal, only the first is kept. */
   function distinct(server: string, tools: readonly McpDefinition[]): readonly McpDefinition[] {
     const names = new Map<string, string>();
     return tools.filter(({ name }) => {
@@ -119,7 +119,7 @@ export function createConfiguredServers(options: {
     });
   }
 
-  /** Its own list, else the last known one. */
+  /** The tools that are on, by the server's own list or otherwise by the last one known. */
   function on({ identity, listed }: Running, of: ServerAgreement | undefined): readonly McpDefinition[] {
     if (of?.identity !== identity) return [];
     return of.tools.flatMap((tool: ToolAgreement) => {
@@ -208,7 +208,7 @@ export function createConfiguredServers(options: {
   };
 }
 
-/** Rules and trust are read at each use. */
+/** The settings that need a new connection if they change. Rules and trust are read at each use. */
 function openedWith({ command, args, env, url, headers }: McpSettings): string {
   return JSON.stringify([command, args, env, url, headers]);
 }

@@ -2,13 +2,13 @@ import type { Clock } from '../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
 
-/** `since`: when it came to be so; tries in between don't count. */
+/** The state of a connection. `since` (Unix ms) is when it began; retries do not change it. */
 export type LinkState = Readonly<{ since: number }> &
   (Readonly<{ is: 'connecting' | 'connected' }> | Readonly<{ is: 'lost'; why: string }>);
 
 type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
-/** `off`: no longer allowed, not made. */
+/** How a call ended. `off`: it was not made, because the tool is no longer allowed. */
 type LinkCalled =
   | Exclude<Called, Readonly<{ kind: 'unreached' }>>
   | Readonly<{ kind: 'unreached' | 'late'; message: string }>
@@ -16,9 +16,11 @@ type LinkCalled =
 
 export type ServerLink = Readonly<{
   state(): LinkState;
-  /** Resolves when the first try has come to something. */
+  /** Resolves when the first try to connect has succeeded or failed. */
   tried: Promise<void>;
-  /** Rejects only if aborted. `mayCall` is asked after connecting, when the tool may have changed. */
+  /**
+   * Calls a tool. Rejects only if aborted. `mayCall` is asked after connecting, because the tool may have changed then.
+   */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -27,21 +29,24 @@ export type ServerLink = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** The first start may download a package. */
+/** Milliseconds for connecting, long because the first start may download a package. */
 const connectMs = 60_000;
 const readyMs = 20_000;
-/** Without progress, and in all. */
+/** Milliseconds that a call may take without progress, and in total. */
 export const silentMs = 120_000;
 const wholeMs = 900_000;
-/** Doubles from `first` to `last`; restarts after a connection of `held`. */
+/**
+ * Milliseconds between retries. They double from `first` to `last`, and restart at `first` after a connection that
+ * lasted `held`.
+ */
 const backoffMs = { first: 1_000, last: 60_000, held: 30_000 };
-/** Doubles while the list keeps changing. */
+/** Milliseconds between listings, which double as long as the list keeps changing. */
 const listingMs = { first: 1_000, last: 60_000 };
 
-/** Retries in the background with growing pauses (X7). `take` gets every list. */
+/** Keeps a connection, and retries in the background with growing pauses (X7). `take` receives every list of tools. */
 export function createLastingLink(options: {
   connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
-  /** A rejection ends the connection. */
+  /** Called with the tools of each listing. If it rejects, the connection ends. */
   take(listed: readonly unknown[]): Promise<void>;
   onState(state: LinkState, before: LinkState): void;
   clock: Clock;
@@ -50,7 +55,7 @@ export function createLastingLink(options: {
   const ended = new AbortController();
   let state: LinkState = { is: 'connecting', since: clock.now() };
   let current: Connection | undefined;
-  /** After the current or next try. */
+  /** Resolves after the current or the next try. */
   let attempt = Promise.withResolvers<void>();
   const tried = attempt.promise;
   let pause = new AbortController();
@@ -70,7 +75,7 @@ export function createLastingLink(options: {
     }
   }
 
-  /** Resolves with the reason when it is lost. */
+  /** Connects, and resolves with the reason when the connection is lost. */
   async function hold(): Promise<string> {
     const over = createDeadline(clock);
     let connection: Connection | undefined;
@@ -126,13 +131,13 @@ export function createLastingLink(options: {
     const before = state;
     state = { ...next, since: next.is === before.is ? before.since : clock.now() };
     onState(state, before);
-    // Waiting calls get the next try.
+    // Calls that wait for a connection get the next try.
     if (before.is === 'connected') return;
     attempt.resolve();
     attempt = Promise.withResolvers();
   }
 
-  /** Wakes the retry; waits for one try. */
+  /** Starts a retry at once and waits for that one. Undefined if it failed. */
   async function ready(signal: AbortSignal): Promise<Connection | undefined> {
     if (current !== undefined) return current;
     pause.abort();

@@ -60,7 +60,7 @@ function mcpNotice(server: string, off: readonly Disagreement[], at: number): { 
     }),
     ...(off.length > namedLimit ? [say`${off.length - namedLimit} more`] : []),
   ];
-  // Once for all processes; again after an hour.
+  // The key is the same in all processes, so that owners are told once; after an hour they are told again.
   const told = [server, off, Math.floor(at / 3_600_000)];
   const mark = createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
   return {

@@ -2,7 +2,10 @@ import { monotonicClock } from '../lib/async/deadline.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
 
-/** What a server may send within a minute: more than any use of it needs, and little enough to be read beside other work. */
+/**
+ * How many messages a server may send within a minute: more than any use needs, and few enough to be read beside other
+ * work.
+ */
 const mostMessages = 6_000;
 
 const mostBytes = 64 * 1024 * 1024;
@@ -13,12 +16,15 @@ const windowMs = 60_000;
 
 const nothing = { messages: 0, bytes: 0, values: 0 };
 
-/** Bytes of an answer or event. */
+/** How many bytes one answer or event may have. */
 const answerLimit = 10 * 1024 * 1024;
-/** In messages: a server can have streams opened again and again. */
+/** What opening a stream counts, in messages, because a server can make us open streams again and again. */
 const streamCost = 50;
 
-/** `fetch` with limits: 10 MB or 100,000 values an answer or event, and a rate. Calls `onTooMuch`, too. */
+/**
+ * A `fetch` with limits: 10 MB or 100,000 values in an answer or event, and a rate. Beyond them it fails and calls
+ * `onTooMuch`.
+ */
 export function limitedFetch(
   onTooMuch: (why: string) => void,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
@@ -32,7 +38,7 @@ export function limitedFetch(
     const { status, statusText, headers } = response;
     const body = response.body.pipeThrough(limit(isStream, flow, onTooMuch));
     const limited = new Response(body, { status, statusText, headers });
-    // Redirects need it; a new Response has none.
+    // Redirects need the address, which a new Response does not have.
     Object.defineProperty(limited, 'url', { value: response.url });
     return limited;
   };
@@ -63,7 +69,7 @@ function limit(
         return;
       }
       controller.enqueue(chunk);
-      // An empty line ends an event; a line end ending a chunk is near enough.
+      // An empty line ends an event. A line end at the end of a chunk is near enough.
       if (!isStream || chunk.at(-1) !== 10) return;
       size = 0;
       values = 0;
@@ -71,7 +77,7 @@ function limit(
   });
 }
 
-/** About as many as end in it, and one at least. */
+/** About how many events end in a chunk; at least one. */
 function eventsIn(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   let events = 1;
@@ -80,7 +86,10 @@ function eventsIn(chunk: Uint8Array): number {
   return events;
 }
 
-/** Returns why the server is to be ended, if it sends too much in a minute (X7). */
+/**
+ * Counts what a server sends. Returns why the connection has to end if that is too much within a minute (X7), otherwise
+ * undefined.
+ */
 export function createFlowMeter(
   clock: Clock,
 ): (messages: number, bytes: number, values?: number) => string | undefined {

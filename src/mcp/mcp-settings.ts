@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/complete-config.ts';
 
-/** `[mcp.NAME]`: a server as the operator wants it. */
+/** A server as `[mcp.NAME]` configures it. */
 export type McpSettings = Config['mcp'][string];
 
-/** Tools of one server that are taken. */
+/** How many tools of one server are used. */
 export const mostTools = 256;
 
-/** Without secrets. If it changes, the operator agrees to the tools again (X7). */
+/** Identifies a server, without its secrets. If it changes, the operator has to approve the tools again (X7). */
 export function identityOf({ command, args, url }: McpSettings): string {
   return createHash('sha256')
     .update(JSON.stringify([command ?? '', args, url ?? '']))
@@ -16,7 +16,7 @@ export function identityOf({ command, args, url }: McpSettings): string {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** None of the bot's secrets. */
+/** Variables of our environment that servers get. None of them is a secret of the bot. */
 const taken: ReadonlySet<string> = new Set([
   'HOME',
   'LANG',
@@ -27,7 +27,7 @@ const taken: ReadonlySet<string> = new Set([
   'TMPDIR',
   'TZ',
   'USER',
-  // Windows.
+  // These are for Windows.
   'APPDATA',
   'LOCALAPPDATA',
   'PATHEXT',
@@ -36,7 +36,7 @@ const taken: ReadonlySet<string> = new Set([
   'USERPROFILE',
 ]);
 
-/** Config's variables and a few of ours that programs need (X7). */
+/** The environment of a server's process: the config's variables, and a few of ours that programs need (X7). */
 export function serverEnvironment(
   own: Environment,
   given: Readonly<Record<string, string>>,

@@ -9,18 +9,21 @@ import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** Characters of a name that the Messages API takes. */
+/** How many characters the Messages API allows in a name. */
 const limit = 64;
 
-/** Its description is foreign and labelled (X7, M11). Input is checked only as far as is safe; the server does the rest. */
+/**
+ * A tool of an MCP server. Its description is foreign, so it is labelled (X7, M11). Its input is checked as far as that
+ * is safe; the server checks the rest.
+ */
 export function mcpTool(options: {
   server: string;
-  /** Which server that is: see `identityOf`. */
+  /** Identifies the server, as `identityOf` computes it. */
   identity: string;
   definition: McpDefinition;
   trusted: boolean;
   isProcess: boolean;
-  /** It may have changed since it was offered. */
+  /** Whether the tool is still what was offered. It may have changed meanwhile. */
   isStill(): boolean;
   call: ServerLink['call'];
   redact(text: string): string;
@@ -78,7 +81,7 @@ const told = {
   late: { code: 'TIMEOUT', text: 'its server took too long; whether it did something is not known.' },
 } as const;
 
-/** A foreign pattern can take for ever; the server checks it. */
+/** Checks input without patterns, because a foreign one could run for ever. The server checks them. */
 function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
   try {
     return jsonSchemaCheck(schema, { patterns: false });
@@ -87,7 +90,10 @@ function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
   }
 }
 
-/** `mcp_SERVER_TOOL`; odd characters become `_`. Names over 64 characters end in eight of a hash (X7). */
+/**
+ * The name of a tool here: `mcp_SERVER_TOOL`, in which odd characters become `_`. Names over 64 characters end in eight
+ * characters of a hash (X7).
+ */
 export function mcpToolName(server: string, tool: string): string {
   const name = `${serverToolPrefix}${clean(server)}_${clean(tool)}`;
   if (name.length <= limit) return name;
@@ -102,12 +108,15 @@ function clean(text: string): string {
   return text.replace(/[^a-zA-Z0-9_-]/g, '_');
 }
 
-/** Changes with the server or the description (X7, T8). */
+/** Identifies a tool's definition. It changes with the server or with the description (X7, T8). */
 export function definitionHash(identity: string, { hash }: Pick<McpDefinition, 'hash'>): string {
   return `${identity}.${hash}`;
 }
 
-/** `dangerous` by default, `critical` if destructive (X7). Only trusted servers can be `safe` (read-only) or `moderate`. */
+/**
+ * The risk of a tool: `dangerous` by default, `critical` if it says that it is destructive (X7). Only tools of trusted
+ * servers can be `safe` (read-only) or `moderate`.
+ */
 export function riskOfHints({ readOnlyHint, destructiveHint }: McpHints, trusted: boolean): Risk {
   if (destructiveHint === true) return 'critical';
   if (!trusted) return 'dangerous';
@@ -115,7 +124,7 @@ export function riskOfHints({ readOnlyHint, destructiveHint }: McpHints, trusted
   return destructiveHint === false ? 'moderate' : 'dangerous';
 }
 
-/** Without trust, the worst. A server's process reaches whatever its user may. */
+/** The traits of a tool. Without trust the worst is assumed. A server's process can reach all that its user may. */
 function traitsOfHints(hints: McpHints, of: Readonly<{ trusted: boolean; isProcess: boolean }>): Traits {
   const readOnly = of.trusted && hints.readOnlyHint === true && hints.destructiveHint !== true;
   return {

@@ -18,17 +18,17 @@ type ServerProcess = Readonly<{
   endWithUs: EndWithUs;
 }>;
 
-/** Bytes; more ends the server. */
+/** How many bytes a message may have. More ends the server. */
 const messageLimit = 10 * 1024 * 1024;
-/** Bytes of standard error that are kept, and characters of them that are shown. */
+/** How many bytes of standard error are kept, and how many characters of them are shown. */
 const complaintLimit = 16_384;
 const shownLimit = 2_000;
-/** Before SIGTERM, and again before SIGKILL. */
+/** Milliseconds to wait before SIGTERM, and again before SIGKILL. */
 const graceMs = 1_000;
 
 /**
- * A server as its own process group, which ends with the connection or with us, even if we are killed (X7). It gets only
- * the given environment. `lastWords`: the end of stderr.
+ * Runs a server in a process group of its own, which ends with the connection or with the bot, even if the bot is
+ * killed (X7). The server gets only the given environment. `lastWords` returns the end of its standard error.
  */
 export function processTransport(of: ServerProcess): Transport & Readonly<{ lastWords(): string }> {
   const split = splitLines(messageLimit);
@@ -65,7 +65,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       try {
         transport.onmessage?.(deserializeMessage(line));
       } catch (error) {
-        // A line that is no message: some servers print greetings.
+        // Some servers print greetings: a line that is no message is only reported.
         transport.onerror?.(error as Error);
       }
     }
@@ -76,7 +76,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
     try {
       return split(chunk);
     } catch (error) {
-      // The next message can't be found.
+      // The beginning of the next message can't be found.
       endFor(`it sent ${error instanceof Error ? error.message : String(error)}`);
       return [];
     }
@@ -90,7 +90,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
   }
 
   const transport: Transport & { lastWords(): string } = {
-    // Shown text begins far from the cut: half a secret would not be found.
+    // Shown text begins far from the cut, because half a secret would not be found.
     lastWords: () => of.redact(complaint.toString('utf8')).slice(-shownLimit),
     async start() {
       const begun = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       });
       child.stdout.on('data', take);
       child.stderr.on('data', complain);
-      // It is gone then, which is told by its end.
+      // The process has ended, and its end is reported separately.
       for (const stream of [child.stdin, child.stdout, child.stderr])
         stream.on('error', (error) => transport.onerror?.(error));
       await begun.promise;
@@ -140,13 +140,16 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Already gone.
+    // The group has ended already.
     if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
       throw error;
   }
 }
 
-/** Whole lines without ends. Throws RangeError if a line is over `limit` bytes. Linear. */
+/**
+ * Splits chunks into whole lines without their ends, in linear time. Throws RangeError if a line has more than `limit`
+ * bytes.
+ */
 export function splitLines(limit: number): (chunk: Buffer) => readonly string[] {
   let rest: Buffer[] = [];
   let size = 0;

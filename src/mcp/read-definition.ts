@@ -11,7 +11,7 @@ export type McpHints = Readonly<{
   openWorldHint?: boolean | undefined;
 }>;
 
-/** Texts are made safe; `hash` is of the original. */
+/** A tool as its server describes it, with texts made safe. `hash` is that of the original. */
 export type McpDefinition = Readonly<{
   name: string;
   title?: string;
@@ -23,13 +23,13 @@ export type McpDefinition = Readonly<{
 
 type ReadDefinition =
   | Readonly<{ ok: true; definition: McpDefinition }>
-  /** One line; may be empty. */
+  /** `name` is one line, and empty if the tool has none. */
   | Readonly<{ ok: false; name: string; problem: string }>;
 
-/** Characters of a description, and of a schema as JSON, that a model gets. */
+/** How many characters of a description, and of a schema as JSON, a model gets. */
 const descriptionLimit = 1_500;
 const schemaLimit = 30_000;
-/** Levels of a description; deeper ones could not be walked through. */
+/** How many levels a definition may have. Deeper ones could not be walked through. */
 export const nestingLimit = 64;
 export const tooDeep = 'nested too deep';
 
@@ -49,7 +49,7 @@ const listed = z.object({
   execution: z.object({ taskSupport: z.string() }).optional().catch(undefined),
 });
 
-/** An unusable tool does not refuse the others. */
+/** Reads one tool, so that one that can't be used does not affect the others. */
 export function readDefinition(raw: unknown): ReadDefinition {
   if (!isShallow(raw, nestingLimit) || z.object({ inputSchema: z.literal(tooDeep) }).safeParse(raw).success)
     return refused(raw, 'its description is nested too deep');
@@ -81,7 +81,7 @@ function refused(raw: unknown, problem: string): ReadDefinition {
   return { ok: false, name: name.success ? oneLine(name.data.name, 100) : '', problem };
 }
 
-/** The order of keys says nothing. */
+/** Hashes a value regardless of the order of its keys. */
 function hashOf(value: unknown): string {
   const text = JSON.stringify(value, (_, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

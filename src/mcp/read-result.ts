@@ -4,10 +4,10 @@ import { escapeLabels, labelsEscaped, labelled } from '../lib/text/escape-labels
 import { oneLine } from '../lib/text/text.ts';
 import type { ToolContext } from '../core/tool.ts';
 
-/** Characters, and files, of an answer. */
+/** How many characters and files of an answer are used. */
 const textLimit = 26_000;
 const filesLimit = 10;
-/** Parts read, and characters searched for secrets. */
+/** How many parts are read, and how many characters are searched for secrets. */
 const partsLimit = 1_000;
 const readLimit = 200_000;
 
@@ -29,15 +29,15 @@ const answer = z.object({
 });
 
 /**
- * Text becomes labelled data, bytes become files; structured data only if there is no text (X7). `isError` is
- * TOOL_FAILED. Work is bounded.
+ * Turns an answer into labelled text and files. Structured data counts only if there is no text (X7). `isError` becomes
+ * TOOL_FAILED. The work is limited.
  */
 export async function readResult(
   result: unknown,
   of: Readonly<{
     server: string;
     tool: string;
-    /** Before texts are cut (S2); files are redacted on delivery. */
+    /** Redacts texts before they are cut (S2). Files are redacted when they are delivered. */
     redact(text: string): string;
     artifact: ToolContext['artifact'];
   }>,
@@ -62,7 +62,7 @@ export async function readResult(
     const handed = await of.artifact(file);
     if (!handed.ok) lines.push(`[a file could not be delivered: ${handed.problem}]`);
   }
-  // Servers repeat it as text for older clients.
+  // Servers repeat structured data as text, for older clients.
   if (lines.length === 0 && files === 0 && structuredContent !== undefined)
     add(JSON.stringify(structuredContent, shortened, 1));
   if (parts.length > partsLimit) left = -1;

@@ -10,23 +10,24 @@ import { skilletHere } from '../core/skillet-here.ts';
 
 export type ToolAgreement = Readonly<{
   name: string;
-  /** Absent: new, not agreed to yet. */
+  /** What was approved. Undefined: the tool is new, and not approved yet. */
   agreed?: McpDefinition;
-  /** Absent: the server lacks it now. */
+  /** What the server offers now. Undefined: it lacks the tool now. */
   seen?: McpDefinition;
 }>;
 
 export type ServerAgreement = Readonly<{ identity: string; tools: readonly ToolAgreement[] }>;
 
-/** A tool that is off until the operator agrees. */
+/** A tool that is off until the operator approves it. */
 export type Disagreement = Readonly<{ tool: string; why: 'changed' | 'new'; hash: string }>;
 
-/** Agreed tools kept while the server lacks them. */
+/** How many approved tools are kept that the server lacks now. */
 const absentLimit = 500;
 
 /**
- * The first non-empty list counts as agreed: the operator configured the server (X7). Later, changed or new tools are
- * off unless the server is trusted. `told`: what this list turned off.
+ * Compares a list of tools with what was approved. The first list that is not empty counts as approved, because the
+ * operator configured the server (X7). Later, tools that changed or are new are off unless the server is trusted.
+ * `told` lists what this listing turned off.
  */
 export function takeListing(
   agreement: ServerAgreement | undefined,
@@ -59,7 +60,7 @@ export function isOn({ agreed, seen }: ToolAgreement): boolean {
   return seen !== undefined && agreed?.hash === seen.hash;
 }
 
-/** Tools whose seen hash differs stay as they were. */
+/** Approves tools. A tool whose hash is not the given one stays as it was. */
 function agreeTo(
   agreement: ServerAgreement,
   agreed: readonly Readonly<{ name: string; hash: string }>[],
@@ -74,29 +75,32 @@ function agreeTo(
 
 type Listing = Parameters<typeof takeListing>[1];
 
-/** Stored; shared by all processes (X7, Q9). */
+/** What was approved, stored for all processes (X7, Q9). */
 export type Agreements = Readonly<{
-  /** By the server's name in config. */
+  /** All approvals, by the server's name in the config. */
   all(): Promise<ReadonlyMap<string, ServerAgreement>>;
-  /** `tell` runs before the store changes: told twice rather than never. */
+  /** Stores a listing. `tell` runs before that, so that owners are rather told twice than never. */
   take(
     server: string,
     listing: Listing,
     tell: (off: readonly Disagreement[]) => Promise<void>,
   ): Promise<void>;
-  /** Returns the names whose hash still matches. Notifies every process. */
+  /** Approves tools and notifies every process. Returns the names of those whose hash still matches. */
   agree(
     server: string,
     tools: readonly Readonly<{ name: string; hash: string }>[],
   ): Promise<readonly string[]>;
-  /** Another process or the CLI may have changed something. */
+  /**
+   * Calls `listener` when another process or the command line may have changed something. Returns a function that ends
+   * this.
+   */
   onAgreed(listener: () => void): () => void;
 }>;
 
-/** `stored`: namespace `mcp`. */
+/** `stored` is the store's namespace `mcp`. */
 export function createAgreements(options: { stored: Keyv; signals: Signals }): Agreements {
   const { stored, signals } = options;
-  // So that neither loses what the other wrote.
+  // One change after the other, so that none overwrites what another wrote.
   const inTurn = createMutex();
 
   return {
@@ -128,19 +132,19 @@ export function createAgreements(options: { stored: Keyv; signals: Signals }): A
 export type ListedServer = ServerAgreement &
   Readonly<{
     name: string;
-    /** Absent if no bot runs or config lacks it. */
+    /** The connection's state. Undefined if no bot runs or the config lacks the server. */
     state?: LinkState;
   }>;
 
-/** The CLI's operations (X7). */
+/** What the command line can do about MCP servers (X7). */
 export type McpOperations = Readonly<{
-  /** By name; seen or configured. */
+  /** Servers that were seen or are configured, by name. */
   list(): Promise<readonly ListedServer[]>;
-  /** `hash`: of the shown definition. */
+  /** Approves tools. `hash` is that of the definition that was shown. */
   agree(
     shown: Readonly<{ server: string; tools: readonly Readonly<{ name: string; hash: string }>[] }>,
   ): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
-  /** Hashes of tools that are on, by name: see `Tool`. */
+  /** Hashes of the definitions of tools that are on, by name; see `Tool`. */
   editions(): Promise<ReadonlyMap<string, string>>;
 }>;
 

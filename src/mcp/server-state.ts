@@ -2,23 +2,23 @@ import { oneLine } from '../lib/text/text.ts';
 import { isOn, type ListedServer } from './server-agreement.ts';
 import type { LinkState } from './create-lasting-link.ts';
 
-/** How a server of `[mcp]` is (X7, L12). */
+/** The state of a server of `[mcp]` for people (X7, L12). */
 export type ServerState = Readonly<{
   name: string;
   is: 'connected' | 'connecting' | 'away';
-  /** Milliseconds since 1970. */
+  /** Since when the server is in this state, in Unix milliseconds. */
   since: number;
-  /** Only if it is away: one line. */
+  /** Why the server is away, on one line. Undefined if it is not. */
   why?: string;
-  /** Tools that are on. */
+  /** How many of its tools are on. */
   tools: number;
-  /** Tools that are off until the operator agrees. */
+  /** How many of its tools are off until the operator approves them. */
   waiting: number;
 }>;
 
 const whyLimit = 300;
 
-/** Those that a running bot keeps a connection to. */
+/** The states of those servers to which a running bot keeps a connection. */
 export function serverStates(servers: readonly ListedServer[]): readonly ServerState[] {
   return servers.flatMap(({ name, state, tools }) => {
     if (state === undefined) return [];
@@ -34,7 +34,10 @@ export function ofLink(state: LinkState): Pick<ServerState, 'is' | 'since' | 'wh
     : { is: state.is, since: state.since };
 }
 
-/** `notes: away since 5 min: the server refused …; 2 tools wait`. `ago` writes how long since; `command` shows the tools. */
+/**
+ * Writes a line such as `away since 5 min, 3 tools: the server refused …`. `ago` writes how long ago a time is;
+ * `command` is what shows the tools.
+ */
 export function describeServer(
   server: ServerState,
   { ago, command }: Readonly<{ ago(since: number): string; command: string }>,

@@ -2,17 +2,17 @@ import type { Sandbox, SandboxRequest } from '../sandbox/sandbox.ts';
 import type { FolderUse } from '../folders/folders.ts';
 import type { ToolSandbox } from './tool-context.ts';
 
-/** Works in the folders of a call. */
+/** Runs `work` in the folders of a call. */
 export type Within = <Result>(how: FolderUse, work: () => Promise<Result>) => Promise<Result>;
 
-/** Characters of each stream that a tool gets. */
+/** How many characters of each stream a tool gets. */
 const outputCap = 200_000;
 const usualSeconds = 60;
 const longestSeconds = 600;
 
 /**
- * The bot's sandbox for plugins (X4): these folders, no network, no skill's environment. `within` has each command work in
- * them.
+ * The bot's sandbox for plugins (X4): these folders, no network, and no skill's environment. Each command runs inside
+ * `within`.
  */
 export function createToolSandbox(
   sandbox: Pick<Sandbox, 'mode' | 'seen' | 'run'>,

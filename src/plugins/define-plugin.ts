@@ -5,48 +5,54 @@ import type { PluginLog } from './tool-context.ts';
 
 /** What a plugin receives when it is loaded. */
 export type PluginContext<Config> = Readonly<{
-  /** The plugin's checked `config` of config.toml, with defaults. */
+  /** The plugin's `config` from config.toml, checked and with defaults. */
   config: Config;
   bot: Readonly<{
     name: string;
   }>;
-  /** Lines carry the plugin's name; secrets of the config are redacted. */
+  /** Writes to the bot's log. Lines carry the plugin's name, and secrets of the config are redacted. */
   log: PluginLog;
 }>;
 
-/** A program behind capabilities of one namespace (C1, docs/capabilities.md). */
+/** A program behind the capabilities of one namespace (C1, docs/capabilities.md). */
 export type CapabilityProvider = Readonly<{
-  /** The part before the dot of its capabilities: small letters, digits, `-` and `_`. Unique in a bot. */
+  /** The part before the dot of its capabilities: small letters, digits, `-` and `_`. It must be unique in a bot. */
   namespace: string;
   /** A program and its arguments, started for each call. Build paths from `import.meta.dirname`. */
   command: readonly [program: string, ...rest: string[]];
-  /** 1 to 300; default 30. */
+  /** How many seconds a call may take, from 1 to 300. The default is 30. */
   timeoutSeconds?: number;
 }>;
 
-/** What an author writes: see `definePlugin`. */
+/** What an author writes; see `definePlugin`. */
 export type PluginOptions<Config extends z.ZodType = z.ZodType> = Readonly<{
-  /** For messages and the log: lower-case letters, digits, single `-` and `_`, at most 64. Unique in a bot. */
+  /**
+   * The name in messages and the log: lower-case letters, digits, single `-` and `_`, at most 64. It must be unique in
+   * a bot.
+   */
   name: string;
-  /** Makes its tools once, when the bot starts. If it throws or takes over 20 seconds, the plugin is not loaded. */
+  /**
+   * Makes the plugin's tools, once when the bot starts. If it throws or takes over 20 seconds, the plugin is not
+   * loaded.
+   */
   tools(context: PluginContext<z.output<Config>>): readonly Tool[] | Promise<readonly Tool[]>;
-  /** A folder of skills, relative to the plugin's own. */
+  /** A folder of skills, as a path relative to the plugin's own folder. */
   skills?: string;
-  /** Checks `config` of the plugin's table in config.toml. Without it the plugin takes none. */
+  /** Checks `config` of the plugin's table in config.toml. Without it, the plugin accepts no config. */
   config?: Config;
-  /** Capability providers. `[capabilities.providers.NAMESPACE]` overrides them; `enabled = false` there disables one. */
+  /** Capability providers. `[capabilities.providers.NAMESPACE]` overrides one; `enabled = false` there disables it. */
   capabilities?: readonly CapabilityProvider[];
 }>;
 
-/** What `definePlugin` returns and a plugin's file exports by default. */
+/** What `definePlugin` returns and a plugin's file exports as its default. */
 export type Plugin = Readonly<{
   kind: 'skillet plugin';
   name: string;
   skills?: string;
   config?: z.ZodType;
-  /** Unique namespaces. */
+  /** The providers with all defaults. Each namespace occurs once. */
   capabilities: readonly Required<CapabilityProvider>[];
-  /** With a config that `config` has checked. */
+  /** Calls the author's `tools`, with a config that `config` has checked. */
   makeTools(context: PluginContext<unknown>): Promise<readonly Tool[]>;
 }>;
 
@@ -84,7 +90,7 @@ export function definePlugin<Config extends z.ZodType = z.ZodType>(options: Plug
   });
 }
 
-/** A misspelt key is an error: it would silently leave something out. */
+/** Throws if an option is invalid. A misspelt key is an error, because it would leave something out without notice. */
 function checked<Options extends PluginOptions>(options: Options): Options {
   const given: unknown = options;
   const read = shape.safeParse(given);

@@ -15,51 +15,54 @@ import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
 import { serverToolPrefix } from '../core/built-in-tools.ts';
 
-/** What `run` may return: text, data (JSON for the model), or nothing. */
+/** What `run` may return: text, data that the model gets as JSON, or nothing. */
 export type ToolData = string | number | boolean | object | null | undefined | void;
 
-/** Files for the person, and optional data for the model. */
+/** Files for the person, with optional data for the model. */
 export type WithArtifacts<Data = ToolData> = Readonly<{ artifacts: readonly Artifact[]; data?: Data }>;
 
-/** What an author writes: see `defineTool`. */
+/** What an author writes; see `defineTool`. */
 export type ToolOptions<
   Input extends z.ZodObject | JsonSchema = z.ZodObject,
   Output extends z.ZodType | JsonSchema = z.ZodType<ToolData, ToolData>,
   Settings extends z.ZodObject = z.ZodObject,
 > = Readonly<{
-  /** Its name for models and operators: lower-case letters, digits and `_`, at most 64, a letter first. */
+  /** The tool's name for models and operators: lower-case letters, digits and `_`, at most 64, a letter first. */
   name: string;
-  /** Tells the model what it does and when to use it. */
+  /** Tells the model what the tool does and when to use it. */
   description: string;
-  /** What the model passes; it sees the fields' `.describe()`. Or a plain JSON Schema: `{ type: 'object', properties }`. */
+  /**
+   * What the model passes. It sees the fields' `.describe()`. A plain JSON Schema `{ type: 'object', properties }` also
+   * works.
+   */
   input: Input;
-  /** Checks what `run` returns (`data` if there are artifacts). A mismatch is the tool's fault. */
+  /** Checks what `run` returns (`data` if there are artifacts). A mismatch counts as an error of the tool. */
   output?: Output;
-  /** What people can set: one field a setting, described by `.meta({…})` (X3). */
+  /** What people can set: one field for each setting, described by `.meta({…})` (X3). */
   settings?: Settings;
-  /** Changes something outside the bot. Default: true. */
+  /** True if the tool changes something outside the bot. The default is true. */
   sideEffects?: boolean;
-  /** Safe to repeat after a crash. Default: only without side effects. */
+  /** True if a call can be repeated after a crash. By default only tools without side effects can. */
   idempotent?: boolean;
-  /** Default: false. */
+  /** True if the tool needs the network. The default is false. */
   requiresNetwork?: boolean;
-  /** Reads or writes files outside its workspace. Default: false. */
+  /** True if it reads or writes files outside its workspace. The default is false. */
   requiresFilesystem?: boolean;
   /**
-   * How much harm a call could do, for `[policy]`. `auto` (default): `dangerous` with side effects and network or file
-   * system, `moderate` with side effects, else `safe`.
+   * How much harm a call could do, for `[policy]`. By default (`auto`) it is `dangerous` with side effects and network
+   * or file system, `moderate` with side effects only, and otherwise `safe`.
    */
   risk?: Risk | 'auto';
-  /** Its name for people. Default: `get_weather` becomes `Get Weather`. */
+  /** The tool's name for people. By default `get_weather` becomes `Get Weather`. */
   displayName?: string;
-  /** An emoji. */
+  /** An emoji that stands before the tool's name. */
   icon?: string;
-  /** Default: `general`. */
+  /** Groups tools in lists. The default is `general`. */
   category?: string;
   tags?: readonly string[];
-  /** Default: `0.1.0`. */
+  /** The tool's version. The default is `0.1.0`. */
   version?: string;
-  /** Not listed by `/tools`, but callable. Default: false. */
+  /** True if `/tools` does not list it, although it can be called. The default is false. */
   hidden?: boolean;
   /**
    * Does the work on checked `input`. The model reads the message of a thrown error, so say what to do. Once
@@ -82,14 +85,14 @@ export type OpenCall = (
 ) => Promise<
   Readonly<{
     context: Omit<ToolContext, 'settings' | 'signal' | 'progress'>;
-    /** Aborts at the time limit of calls. */
+    /** Aborts when a call has taken its time. */
     over: AbortSignal;
-    /** Gives back what was taken for the call. */
+    /** Releases what was taken for the call. */
     close(): Promise<void>;
   }>
 >;
 
-/** A tool of a plugin: what `defineTool` gives. */
+/** A tool of a plugin, as `defineTool` returns it. */
 export type Tool = Readonly<{
   kind: 'skillet tool';
   name: string;
@@ -244,17 +247,17 @@ async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal):
     return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener('abort', abort);
-    // Nobody awaits it any more.
+    // Nobody awaits the work now, so its errors are ignored.
     work.catch(() => undefined);
   }
 }
 
-/** Made by zod 4: the bot's copy or the plugin's. */
+/** Whether zod 4 made a value: the bot's copy of it or the plugin's. */
 export function isZod(value: unknown): value is z.ZodType {
   return typeof value === 'object' && value !== null && '_zod' in value;
 }
 
-/** One line: each problem with its fix. `known`: the valid options. */
+/** All problems with their fixes, on one line. `known` are the valid options. */
 export function describeOptions({ issues }: z.ZodError, known: readonly string[]): string {
   return issues
     .flatMap((issue) => {

@@ -5,15 +5,16 @@ import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { installation } from '../lib/files/installation.js';
 import { oneLine } from '../lib/text/text.ts';
 
-/** One of the two; `path` is absolute. */
+/** Where a plugin is. One of the two is set; `path` is absolute. */
 export type PluginAddress = Readonly<{ path?: string | undefined; package?: string | undefined }>;
 
-/** `file` to import; other paths are relative to `folder`. */
+/** `file` is what to import; other paths of the plugin are relative to `folder`. */
 type FoundPlugin = Readonly<{ ok: true; file: string; folder: string } | { ok: false; message: string }>;
 
 /**
- * A folder's `plugin.ts` or `plugin.js`; a package's `plugin.js` or `main`, searched from `folder` (the config file's)
- * upwards, then in the installation. Refuses what other users could change, root excepted (S10). Imports nothing.
+ * Finds a plugin's file: `plugin.ts` or `plugin.js` of a folder; `plugin.js` or `main` of a package. Packages are
+ * searched from `folder` (the config file's) upwards, then in the installation. Refuses what users other than root
+ * could change (S10). Imports nothing.
  */
 export function findPlugin(address: PluginAddress, folder: string | undefined): FoundPlugin {
   const found = lookFor(address, folder);
@@ -78,7 +79,7 @@ function isFile(at: string): boolean {
   return lookAt(at) === 'file';
 }
 
-/** A device is none of these. */
+/** What lies at a path. A device is a problem. */
 function lookAt(at: string): 'nothing' | 'file' | 'folder' | Problem {
   try {
     const stats = statSync(at, { throwIfNoEntry: false });

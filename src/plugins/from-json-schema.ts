@@ -1,15 +1,19 @@
 import { z } from 'zod';
 
-/** A plain JSON Schema of an object, as `defineTool` takes it in place of `z.object({…})`. */
+/** A plain JSON Schema of an object, which `defineTool` accepts instead of `z.object({…})`. */
 export type JsonSchema = Readonly<{ type: string }> & Readonly<Record<string, unknown>>;
 
-/** Keywords that calls are checked by, and those that only tell something. Others would be passed over in silence. */
+/**
+ * Keywords by which calls are checked. Any other keyword would be ignored without notice, except those of `telling`.
+ */
 const checkedBy =
   /^(?:type|properties|required|additionalProperties|items|anyOf|enum|const|default|minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|minLength|maxLength|pattern|format|minItems|maxItems|uniqueItems)$/;
 const telling = /^(?:\$schema|title|description|examples)$/;
 const formats = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6'];
 
-/** Throws, with the place and the fix, if anything in it would not be checked. */
+/**
+ * Turns a JSON Schema into a zod schema. If anything in it would not be checked, it throws with the place and the fix.
+ */
 export function fromJsonSchema(schema: unknown, place: string): z.ZodType {
   const [problem] = problemsOf(schema, place);
   if (problem !== undefined) throw new Error(`${problem}. Write that in zod`);

@@ -13,20 +13,20 @@ import type { PluginLog } from './tool-context.ts';
 
 export type LoadedPlugin = Readonly<{
   name: string;
-  /** Absolute. */
+  /** Absolute path of the plugin's imported file. */
   file: string;
   tools: readonly Tool[];
-  /** Absolute path of its folder of skills. */
+  /** Absolute path of its folder of skills. Undefined if it brings none. */
   skills?: string;
-  /** Unique namespaces. */
+  /** Its capability providers. Each namespace occurs once. */
   providers: readonly BridgeProvider[];
 }>;
 
-/** `message` is one sentence with the fix. */
+/** Why a plugin is not loaded. `message` is one sentence that says how to fix it. */
 export type PluginFault = Readonly<{
   code: 'PLUGIN_NOT_FOUND' | 'PLUGIN_BROKEN' | 'PLUGIN_CONFIG_INVALID';
   message: string;
-  /** The file at fault, if one was found. */
+  /** The file at fault. Undefined if none was found. */
   path?: string;
 }>;
 
@@ -34,16 +34,16 @@ export type PluginLoading = Readonly<
   { ok: true; plugin: LoadedPlugin } | { ok: false; name?: string; faults: readonly PluginFault[] }
 >;
 
-/** For import and for `tools`. */
+/** Milliseconds that the import may take, and that `tools` may take. */
 const patienceMs = 20_000;
 
 /**
- * Imports a plugin and makes its tools (X1, X6). The plugin's faults are values. Its code runs in the bot's process,
- * with the bot's rights.
+ * Imports a plugin and makes its tools (X1, X6). Faults of the plugin are values. Its code runs in the bot's process,
+ * with all of the bot's rights.
  */
 export async function loadPlugin(options: {
   address: PluginAddress;
-  /** Of the config file. */
+  /** The folder of the config file. */
   folder: string | undefined;
   checkConfig(
     schema: z.ZodType | undefined,
@@ -131,7 +131,7 @@ function isFolder(at: string): boolean {
   try {
     return statSync(at).isDirectory();
   } catch {
-    // Whatever the reason is: nothing could be read in it.
+    // Whatever the error is, nothing in the folder could be read.
     return false;
   }
 }
@@ -161,7 +161,7 @@ async function settled<Value>(work: Promise<Value>, clock: Clock): Promise<Settl
   return first;
 }
 
-/** For author and operator: what, where, and how to fix it. */
+/** Tells author and operator what is wrong, where, and how to fix it. */
 function describeImportFault(error: unknown, file: string): string {
   if (!(error instanceof Error)) return `it threw ${shownOf(error)} as it was loaded`;
   const at = placeIn(String(error.stack), file);
@@ -191,7 +191,7 @@ function shownOf(thrown: unknown): string {
   return oneLine(inspect(thrown, { depth: 1, customInspect: false }), 200);
 }
 
-/** `FILE:LINE` of a syntax error or the plugin's first stack frame; else `file`. */
+/** `FILE:LINE` of a syntax error, or of the first line of the stack in the plugin's file. Otherwise only `file`. */
 function placeIn(stack: string, file: string): string {
   const lines = stack.split('\n');
   const own = /^((?:file:\/\/)?\/.+):(\d+)$/.exec(lines[0] ?? '');

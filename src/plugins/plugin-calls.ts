@@ -39,13 +39,13 @@ import {
 } from '../tools/built-in/run-folders.ts';
 import { writeIn } from '../tools/built-in/file-tools.ts';
 
-/** Bytes of a file that is read or written. */
+/** How many bytes a file may have that is read or written. */
 const largest = 20_000_000;
 
-/** Unless the run's own limit is shorter. */
+/** Milliseconds that a call may take, unless the run's own limit is shorter. */
 const longestMs = 15 * 60_000;
 
-/** A plugin's tool sees only what concerns its call (X4). */
+/** Opens the context of a call for a plugin's tool, which shows only what concerns that call (X4). */
 export function createPluginCalls(
   options: Readonly<{
     library: Pick<SkillLibrary, 'current'>;
@@ -89,7 +89,7 @@ export function createPluginCalls(
             signal,
           )
           .catch(toldPlainly);
-        // The requester pays (U10).
+        // The tokens count for the requester (U10).
         const use = {
           day: new Date(clock.now()).toISOString().slice(0, 10),
           sender: requester.sender,
@@ -114,7 +114,7 @@ export function createPluginCalls(
     const scratch = path.join(scratchFolders(working.root), run?.id ?? randomUUID());
     const folders = { scratch, chat };
     const [ofScratch, ofChat] = namesOfRun(folders);
-    // The scratch of a call outside runs is gone with it.
+    // Outside of runs, the scratch folder is removed with the call, so it is not stored.
     const names = run === undefined ? [ofChat] : [ofScratch, ofChat];
     const within: Within = (how, work) =>
       working.use(names, how, async () => {
@@ -146,7 +146,7 @@ export function createPluginCalls(
       over: deadline.signal,
       async close() {
         deadline.end();
-        // A run removes its own.
+        // A run removes its scratch folder itself.
         if (run === undefined) await removeFolder(scratch);
       },
     };
@@ -170,7 +170,7 @@ function mainPlaces(
   return [{ kind: 'scratch', seen: names, host: scratch }, ...turnScopes(chat, sandbox)];
 }
 
-/** Failures reject with a message for the model (X4, T13). */
+/** Files for a plugin's tool. Failures reject with a message for the model (X4, T13). */
 export function createWorkspace(
   places: FileScopes,
   quota: number,
@@ -221,7 +221,7 @@ function listed(places: FileScopes, path: string): readonly WorkspaceEntry[] {
   const { place, names } = found;
   const root = place.kind === 'skill' ? place.skill.directory : place.host;
   const entries = root === undefined ? [] : (listInside(root, names)?.entries ?? []);
-  // Under the name that the author asked for.
+  // Paths begin with the name of the folder that the author asked for.
   const asked = place.seen.find((each) => path === each || path.startsWith(`${each}/`)) ?? place.seen[0];
   const from = [asked, ...names].join('/');
   return entries.map((entry) => ({ ...entry, path: `${from}/${entry.path}` }));

@@ -1,10 +1,12 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 
-// `.ts` in sources, `.js` when built.
+// The file is `.ts` in the sources and `.js` when built.
 const door = new URL(`../plugin${path.extname(import.meta.url)}`, import.meta.url).href;
 
-/** Plugins get this bot's `skillet/plugin`, and its `zod` if they bring none. Returns an undo. */
+/**
+ * Lets plugins import this bot's `skillet/plugin`, and its `zod` if they bring none. Returns a function that ends this.
+ */
 export function openPluginImports(): () => void {
   const hooks = registerHooks({
     resolve(specifier, context, nextResolve) {

@@ -15,16 +15,16 @@ import type { LoadedPlugin } from './load-plugin.ts';
 import { namedLog } from './tool-context.ts';
 import { builtInNames } from '../core/built-in-tools.ts';
 
-/** The plugins of a config, loaded once (X1). */
+/** The plugins of a config. They are loaded once, at the start (X1). */
 export type Plugins = Readonly<{
   loaded: readonly Readonly<{ name: string; tools: readonly string[] }>[];
-  /** Folders of the skills that they bring, absolute. */
+  /** Absolute paths of the folders of skills that the plugins bring. */
   skillFolders: readonly string[];
-  /** Plugins that were not loaded (X6), invalid tool settings (X3). */
+  /** Says which plugins were not loaded (X6) and which tool settings are invalid (X3). */
   diagnostics: readonly Diagnostic[];
   /**
-   * Config is read at each use: disabled or removed plugins bring nothing; `main`, `chat_types` and `users` apply at
-   * once.
+   * The plugins' tools. The config is read at each use: plugins that are disabled or removed bring nothing, and `main`,
+   * `chat_types` and `users` apply at once.
    */
   source(config: () => Pick<Config, 'plugins'>, open: (plugin: string) => OpenCall): OutsideSource;
   providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[];
@@ -33,7 +33,7 @@ export type Plugins = Readonly<{
 
 type Entry = Config['plugins'][number];
 
-/** Loads `[[plugins]]` in order; loads no plugin code if there are none. */
+/** Loads `[[plugins]]` in their order. Without any, no plugin code is loaded. */
 export async function openPlugins(
   config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
@@ -128,7 +128,7 @@ const noPlugins: Plugins = {
 
 type Clash = Readonly<{ code: string; message: string; path?: string }>;
 
-/** Names that are taken (X6). */
+/** Names of a plugin that others have already (X6). */
 function clashes(
   plugin: LoadedPlugin,
   loaded: readonly Readonly<{ plugin: LoadedPlugin }>[],
@@ -173,7 +173,10 @@ function keyOf({ path: at, package: name }: Entry): string {
   return JSON.stringify([at ?? '', name ?? '']);
 }
 
-/** Logs which plugin caused an uncaught error, judged by where it was created (X6). Returns an undo. */
+/**
+ * Logs which plugin caused an uncaught error, judged by where the error was created (X6). Returns a function that ends
+ * this.
+ */
 function blamePlugin(plugins: readonly PluginAddress[], log: Pick<Log, 'error'>): () => void {
   const tell = (error: unknown): void => {
     const stack = error instanceof Error ? String(error.stack) : '';
@@ -188,7 +191,7 @@ function blamePlugin(plugins: readonly PluginAddress[], log: Pick<Log, 'error'>)
   return () => process.removeListener('uncaughtExceptionMonitor', tell);
 }
 
-/** The first stack line in the plugin's folder. */
+/** The first line of a stack that is in the plugin's folder. Undefined if there is none. */
 function whereOf(
   { path: at, package: name }: PluginAddress,
   stack: string,

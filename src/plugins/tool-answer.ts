@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Artifact, ToolContext } from '../core/tool.ts';
 
-/** Of one answer; a model is shown much less. */
+/** Limits of one answer. A model is shown much less. */
 const mostValues = 100_000;
 const mostCharacters = 10_000_000;
 
 /**
- * `run`'s result as an envelope (X5): text, JSON, files in order. Stops at the first file that can't be sent. Throws if
- * the result is invalid.
+ * Turns the result of `run` into an envelope (X5): text or JSON, and files in their order. Stops at the first file that
+ * can't be sent. Throws if the result is invalid.
  */
 export async function answerOf(
   tool: string,
@@ -18,7 +18,7 @@ export async function answerOf(
 ): Promise<Envelope> {
   const { artifacts, data, isMarked } = partsOf(tool, answer);
   const checked = dataOf(tool, data, output);
-  // The file brings its content.
+  // The file has the content, so the model need not.
   const told = isMarked === true ? withoutContent(checked) : checked;
   const last = artifacts.length === 0 ? undefined : (await deliverArtifacts(artifacts)).at(-1);
   if (last?.ok === false) return fail(last.code, last.problem);
@@ -47,7 +47,7 @@ function withoutContent(data: unknown): unknown {
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-/** Throws if it fails the schema or JSON can't hold it. */
+/** The data for the model. Throws if the output schema refuses it, or if JSON can't express it. */
 function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unknown {
   refuseLarge(tool, data);
   if (output !== undefined) {
@@ -61,7 +61,7 @@ function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unk
   return plain(tool, data);
 }
 
-/** Before anything copies huge data. */
+/** Throws if data is huge, before anything copies it. */
 function refuseLarge(tool: string, data: unknown): void {
   let values = 0;
   let characters = 0;
@@ -78,7 +78,7 @@ function refuseLarge(tool: string, data: unknown): void {
       return withCollections(key, value);
     });
   } catch (error) {
-    // The schema may turn it into JSON.
+    // JSON can't express it, but the schema may still turn it into JSON.
     if (refused !== undefined) throw error;
   }
 }
@@ -95,7 +95,7 @@ function withCollections(_key: string, value: unknown): unknown {
   return value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
 }
 
-/** An artifact as CachiBot plugins return it. The model learns its other fields, such as `id`. */
+/** An artifact as CachiBot plugins return it. The model gets its other fields, such as `id`. */
 const markedArtifact = z.looseObject({
   __artifact__: z.literal(true),
   title: z.string().min(1),
@@ -115,7 +115,7 @@ function fileOf({ title, type = '', language = '', content }: z.output<typeof ma
   return { name: /\.\w{1,5}$/.test(name) ? name : `${name}.${ending}`, data: content };
 }
 
-/** Anything with other keys is plain data. */
+/** Files with optional data. An object with other keys is plain data. */
 const withArtifacts = z.strictObject({ artifacts: z.array(z.unknown()), data: z.unknown().optional() });
 
 const artifact = z.looseObject({

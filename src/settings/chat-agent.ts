@@ -14,20 +14,20 @@ import type { ChatSettings } from './chat-settings.ts';
 import { storeSetting } from './settings-in-force.ts';
 
 export type AgentHere = Readonly<{
-  /** An alias. */
+  /** Alias of the model that answers here. */
   model: string;
-  /** Set here but gone from config, so `model` is config's. */
+  /** The alias that was set here but is no longer in the config, so that `model` is the config's. */
   gone?: string;
-  /** May be empty. */
+  /** The persona in the prompt, which may be empty. */
   persona: string;
 }>;
 
 /** The main agent's model and persona in a chat, which owners set by commands. */
 export type ChatAgent = Readonly<{
   of(conversation: Conversation): Promise<AgentHere>;
-  /** `/model`, `/model NAME`. */
+  /** Answers `/model`, which shows the model, and `/model NAME`, which sets it. */
   model(message: Message, name: string, write: Write): Promise<Answer>;
-  /** `/persona`, `/persona TEXT`. */
+  /** Answers `/persona`, which shows the persona, and `/persona TEXT`, which sets it. */
   persona(message: Message, text: string, write: Write): Promise<Answer>;
 }>;
 
@@ -35,7 +35,7 @@ type Write = (name: string, args?: string) => string;
 type Answer = Readonly<{ text: string; more?: Readonly<{ buttons: readonly Button[] }> }>;
 
 const longestPersona = 2_000;
-/** Removes a chat's setting. */
+/** The value that removes what a chat has set. */
 const standard = 'default';
 
 export function createChatAgent(options: {
@@ -45,7 +45,7 @@ export function createChatAgent(options: {
   audit: Pick<Audit, 'record'>;
 }): ChatAgent {
   const { runtime, chats, users, audit } = options;
-  // No tool can have this name.
+  // A name with a space, which no tool can have.
   const agent = { name: 'main agent', settings: toolSettings(schema) };
 
   async function of(conversation: Conversation): Promise<AgentHere> {
@@ -114,7 +114,7 @@ export function goneWords({ gone }: AgentHere, say: ReturnType<typeof sayIn>): r
 
 const schema = z.object({ model: z.string().optional(), persona: z.string().optional() });
 
-/** A model as people read it: its id, and the alias that is set to it. */
+/** A model as people read it: its id, and the alias that the config has for it. */
 export function nameModel(models: Config['models'], alias: string): string {
   const id = resolveModel(models, alias)?.model ?? alias;
   return alias.endsWith(id) ? inlineCode(alias) : `${inlineCode(id)} (${alias})`;

@@ -10,11 +10,11 @@ import type { Secret } from '../lib/redaction/redact.ts';
 import type { Store } from '../store/store.ts';
 import { isEntryOf, settingEntries } from './setting-entries.ts';
 
-/** A chat's threads share its settings (X3). */
+/** What people set in chats. The threads of a chat share its settings (X3). */
 export type ChatSettings = Readonly<{
-  /** Unchecked: the tool may have changed. */
+  /** The values of a tool in this chat. They are not checked, because the tool may have changed. */
   of(conversation: Conversation, tool: Pick<Tool, 'name' | 'settings'>): Promise<SettingValues>;
-  /** No value: unset. `person`: owner of a direct message. */
+  /** Stores a value; undefined removes it. `person` is the person whose direct message this chat is. */
   set(
     conversation: Conversation,
     tool: string,
@@ -22,17 +22,20 @@ export type ChatSettings = Readonly<{
     value: SettingValue | undefined,
     person?: string,
   ): Promise<void>;
-  /** A person's direct messages, `places` (conversation keys), and open questions (Q12). */
+  /**
+   * Removes the settings of a person's direct messages and of `places` (conversation keys), and open questions to the
+   * person (Q12).
+   */
   forget(sender: string, places: readonly string[]): Promise<void>;
-  /** Secrets set in any chat; the same list until one is added. */
+  /** Secrets that were set in any chat. It is the same list until another is added. */
   secrets(): readonly Secret[];
-  /** Registers a secret before it is used. */
+  /** Registers a secret before it is used, so that it is redacted. */
   know(tool: string, key: string, value: SettingValue): void;
-  /** Call it before anything is said. */
+  /** Reads all secrets. Call it before anything is said. */
   load(): Promise<void>;
 }>;
 
-/** A row a setting: processes don't overwrite each other. */
+/** Each setting is a row of its own, so that processes do not overwrite each other. */
 export function createChatSettings(options: {
   store: Pick<Store, 'keyed' | 'signals'>;
   migrations: Pick<ChatMigrations, 'original'>;
@@ -71,7 +74,7 @@ export function createChatSettings(options: {
         const row = storedRow.safeParse(found[index]).data;
         if (row === undefined) return;
         values[key] = row.value;
-        // Perhaps another process just stored it.
+        // Another process may have stored this secret just now.
         if (secret || row.secret === true) know(name, key, row.value);
       });
       return values;
@@ -79,7 +82,7 @@ export function createChatSettings(options: {
     async set(conversation, tool, { key, secret }, value, person) {
       const id = idOf(chatIdOf(await migrations.original(conversation)), tool, key);
       if (value === undefined) return void (await stored.delete(id));
-      // First, so that it is redacted from now on.
+      // It is registered first, so that it is redacted from now on.
       if (secret) know(tool, key, value);
       await stored.set(id, { value, secret: secret || undefined, person } satisfies StoredRow);
       if (secret) await store.signals.send('set', secretSign);
@@ -99,7 +102,7 @@ export function createChatSettings(options: {
   };
 }
 
-/** Signal: a secret was set. */
+/** The signal to other processes that a secret was set. */
 const secretSign = 'secret';
 
 const storedRow = z.object({
@@ -127,7 +130,7 @@ async function* rowsOf(stored: Keyv): AsyncGenerator<Row> {
   }
 }
 
-/** The prefix of its conversation keys. */
+/** How the conversation keys of a chat begin. */
 function placeOfChat(chat: string): string {
   const [, channel = '', room = ''] = /^([^:]*):(.*)$/s.exec(chat) ?? [];
   return `${encodeURIComponent(channel)}:${encodeURIComponent(room)}`;

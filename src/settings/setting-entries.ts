@@ -5,33 +5,33 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** The next message until `until` is the value. */
+/** A value is awaited: this person's next message until `until` (Unix ms) is the value. */
 type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;
 
 type From = Readonly<{ conversation: Message['conversation']; sender: string }>;
 
-/** These messages never reach a model. */
+/** Values that people were asked to type. These messages never reach a model. */
 export type SettingEntries = Readonly<{
   begin(from: From, of: Pick<SettingEntry, 'tool' | 'key' | 'secret'>): Promise<void>;
   /**
-   * Which setting a message sets; `again` if taken before. Judged by the message's time, so a redelivery changes
-   * nothing.
+   * Says which setting a message sets, or `again` if the message was taken before. The time of the message decides, so
+   * that a redelivery changes nothing. Undefined: the message is an ordinary one.
    */
   meant(message: Message): Promise<SettingEntry | 'again' | undefined>;
-  /** `over`: no further value is expected. */
+  /** Remembers that a message was taken. `over`: no further value is expected. */
   took(message: Message, over: boolean): Promise<void>;
   end(from: From): Promise<void>;
-  /** Before messages arrive. */
+  /** Reads what is awaited. Call it before messages arrive. */
   load(): Promise<void>;
 }>;
 
 export const settingEntries = 'setting-entries';
 
 export const entryMs = 10 * 60_000;
-/** Longer than a message that was sent in time takes to arrive. */
+/** How long an entry is kept, in milliseconds: longer than a message that was sent in time may take to arrive. */
 const keptMs = 24 * 3_600_000;
 
-/** Keys are in memory: most messages cost no read. */
+/** Keys of awaited values are kept in memory, so that most messages cost no read. */
 export function createSettingEntries(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
@@ -69,7 +69,7 @@ export function createSettingEntries(options: {
       if (entry === undefined) return void waited.delete(key);
       if (entry.took.includes(message.id)) return 'again';
       if (sentAt > entry.until) return undefined;
-      // In groups only when addressed; secrets always.
+      // In groups a value must be addressed to the bot. A secret always counts, so that it never reaches a model.
       return chatType === 'private' || addressed || entry.secret ? entry : undefined;
     },
     async took({ conversation, sender, id }, over) {
@@ -87,10 +87,10 @@ export function createSettingEntries(options: {
   };
 }
 
-/** Signal: a key is open. */
+/** The signal to other processes that a value is awaited. */
 const entrySign = 'entry ';
 
-/** Ids, in case of redelivery. */
+/** How many ids of messages are remembered, in case they are delivered again. */
 const mostTaken = 20;
 
 const storedEntry = z.object({
@@ -107,7 +107,7 @@ export function isEntryOf(key: string, sender: string): boolean {
   return key.endsWith(` ${sender}`);
 }
 
-/** Without the thread: the answer may come elsewhere. */
+/** The key has no thread, because the answer may come in another one. */
 function keyOf({ conversation: { channel, chat }, sender }: From): string {
   return `${conversationKey({ channel, chat })} ${sender}`;
 }

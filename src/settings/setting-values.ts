@@ -4,10 +4,10 @@ import { whatToEnter } from '../core/tool-settings.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { LayeredSettings } from './settings-in-force.ts';
 
-/** It holds a secret (S2). */
+/** Whether a value has a secret in it (S2). */
 export type HoldsSecret = (value: unknown) => boolean;
 
-/** The value that holds: what is set, else the default. */
+/** The value in force: what is set, otherwise the default. Undefined if there is neither. */
 export function valueOf(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
   return (values[field.key] ?? field.default) as SettingValue | undefined;
 }
@@ -17,7 +17,7 @@ const booleanWords: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'off', 'no'].map((word) => [word, false] as const),
 ]);
 
-/** What a person typed as a value; the tool's check judges it. */
+/** Reads what a person typed as a value. The tool's own check judges it later. */
 export function readSetting(field: SettingField, typed: string, say: Say): SettingValue {
   const text = typed.trim();
   const word = text.toLowerCase();
@@ -48,7 +48,7 @@ function onOrOff(word: string, say: Say): boolean | undefined {
   return word === say`off`.toLowerCase() ? false : undefined;
 }
 
-/** By value or label, any case. */
+/** Finds a choice by its value or label, in any case. */
 function choiceOf({ options }: SettingField, text: string, say: Say): string {
   const word = text.toLowerCase();
   const found = options.find(({ value, label }) =>
@@ -57,7 +57,7 @@ function choiceOf({ options }: SettingField, text: string, say: Say): string {
   return found?.value ?? text;
 }
 
-/** One line of Markdown; of a secret only whether it is set. */
+/** A value as one line of Markdown. Of a secret it says only whether it is set. */
 export function showSetting(field: SettingField, value: unknown, say: Say): string {
   if (value === undefined) return field.required ? `**${say`not set, has to be`}**` : say`not set`;
   if (field.secret) return say`set, not shown`;
@@ -72,7 +72,7 @@ export function showSetting(field: SettingField, value: unknown, say: Say): stri
   return text === '' ? say`empty` : inlineCode(labels.get(text) ?? text);
 }
 
-/** A problem as a tool's check words it in English, in the reader's language. */
+/** A problem in the reader's language. Tools report problems in English. */
 export function sayProblem(field: SettingField | undefined, problem: string, say: Say): string {
   return field !== undefined && problem === whatToEnter(field, sayIn(undefined))
     ? whatToEnter(field, say)
@@ -89,7 +89,7 @@ export function optionsOf(
   ];
 }
 
-/** Toggles one of several choices. */
+/** The value after a choice was pressed. With several choices, a press switches that one on or off. */
 export function withOption(
   field: SettingField,
   value: SettingValue | undefined,
@@ -101,14 +101,14 @@ export function withOption(
   return without.length < chosen.length ? without : [...chosen, String(option)];
 }
 
-/** Within bounds; undefined if none. */
+/** The value one step up or down, within its bounds. Undefined if there is none. */
 export function stepped(
   { kind, step, min = -Infinity, max = Infinity }: SettingField,
   value: SettingValue | undefined,
   way: 'up' | 'down',
 ): number | undefined {
   if (kind !== 'number' || step === undefined || typeof value !== 'number') return undefined;
-  // Steps of 0.1 leave binary tails.
+  // Steps of 0.1 leave binary remainders, which this removes.
   const next = Number((way === 'up' ? value + step : value - step).toFixed(6));
   const to = Math.min(max, Math.max(min, next));
   return to === value ? undefined : to;

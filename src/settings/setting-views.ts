@@ -12,7 +12,10 @@ import type { LayeredSettings, Who } from './settings-in-force.ts';
 
 export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>;
 
-/** Tool, field and option are `nameOf` names, stable across restarts. */
+/**
+ * What a button of `/settings` does. Tool, field and option are short names by `nameOf`, which stay the same when the
+ * bot restarts.
+ */
 export type SettingAction = Readonly<{
   view: keyof typeof layouts;
   tool?: string;
@@ -21,7 +24,7 @@ export type SettingAction = Readonly<{
   page?: number;
 }>;
 
-/** A button: the view's letter, then these parts. */
+/** How a view is written into a button: its letter, then these parts. */
 const layouts = {
   tools: ['m', 'page'],
   tool: ['t', 'tool', 'page'],
@@ -35,13 +38,13 @@ const layouts = {
 
 export const settingPrefix = 'set';
 
-/** At most 44 bytes. */
+/** Writes the action of a button, which has at most 44 bytes. */
 export function writeAction(menu: string, action: SettingAction): string {
   const [letter, ...parts] = layouts[action.view];
   return [settingPrefix, menu, letter, ...parts.map((part) => action[part] ?? 0)].join(':');
 }
 
-/** Undefined for other buttons; untrusted. */
+/** Reads the action of a button. It may come from anybody, so nothing in it is trusted. Undefined for other buttons. */
 export function readAction(action: string): Readonly<{ menu: string; does: SettingAction }> | undefined {
   const [prefix, menu, letter, ...rest] = action.split(':');
   const views = Object.keys(layouts) as readonly SettingAction['view'][];
@@ -53,17 +56,17 @@ export function readAction(action: string): Readonly<{ menu: string; does: Setti
   return { menu, does: { view, ...Object.fromEntries(does) } };
 }
 
-/** Short, as an action has only 64 bytes. */
+/** A short name for a text, because an action has room for only 64 bytes. */
 export function nameOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-/** This person's menu here. Presses are still checked. */
+/** Identifies this person's menu in this chat. Whether they may press it is still checked. */
 export function menuOf(conversation: Conversation, sender: string): string {
   return nameOf(JSON.stringify([chatIdOf(conversation), sender]));
 }
 
-/** Refuses another person's or chat's menu; undefined if it is theirs. */
+/** Says why a press on another person's or chat's menu is refused. Undefined if the menu is theirs. */
 export function othersMenu(
   menu: string | undefined,
   { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
@@ -77,7 +80,7 @@ type Reader = Readonly<{
   menu: string;
   say: Say;
   conversation: Conversation;
-  /** How to write a command here. */
+  /** Writes a command as people type it in this chat. */
   write: (name: string, args?: string) => string;
 }>;
 
@@ -156,7 +159,7 @@ function problemOf(
     : say`${table} in the config can't be used for ${inlineCode(key)}: ${why}.`;
 }
 
-/** `typing`: how to send a value. */
+/** The view of one setting. `typing` says how to send a value as a message. */
 export function fieldView(
   tool: Tool,
   field: SettingField,
@@ -197,7 +200,7 @@ export function fieldView(
   };
 }
 
-/** A value and who set it: `on (this chat)`. */
+/** A value and who set it, as in `on (this chat)`. */
 function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): string {
   const value = valueOf(field, layered);
   const shown = showSetting(field, value, say);
@@ -206,7 +209,7 @@ function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): str
   return `${shown} (${from === undefined ? say`default` : from === 'chat' ? say`this chat` : say`config`})`;
 }
 
-/** Never contains secrets (X3). */
+/** A form with all settings of a tool. It never has secrets in it (X3). */
 export function settingsForm(
   tool: Tool,
   layered: LayeredSettings,

@@ -10,14 +10,14 @@ import type { ChatSettings } from './chat-settings.ts';
 
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
 
-/** Otherwise the default (X3). */
+/** Where a value was set. A setting without one has its default (X3). */
 type SettingLayer = 'config' | 'chat';
 
 export type LayeredSettings = Readonly<{
-  /** By key, as they were written, without defaults. */
+  /** Values by key as they were written, without defaults. */
   values: SettingValues;
   from: ReadonlyMap<string, SettingLayer>;
-  /** Bad values, which the layer below replaces; never quoted. */
+  /** Values that can't be used and that the layer below replaces. Problems never quote them. */
   problems: readonly Readonly<SettingProblem & { layer: SettingLayer }>[];
 }>;
 
@@ -28,12 +28,15 @@ export type Who = Readonly<{
   language?: string | undefined;
 }>;
 
-/** Defaults, `[tools.NAME]`, the chat (X3). */
+/** The settings that hold in a chat: what the chat has set, otherwise `[tools.NAME]`, otherwise defaults (X3). */
 export type SettingsInForce = Readonly<{
   of(conversation: Conversation, tool: NamedTool): Promise<LayeredSettings>;
-  /** Logs an unusable value once. */
+  /** The values for calls in this conversation. A value that can't be used is logged once. */
   forCall(conversation: Conversation): (tool: NamedTool) => Promise<SettingValues>;
-  /** No value: unset. Returns what is wrong. The audit gets no value. */
+  /**
+   * Sets a value; undefined removes it. Returns what is wrong, or undefined if it is done. The audit never gets the
+   * value.
+   */
   change(
     who: Who,
     tool: NamedTool,
@@ -55,7 +58,7 @@ export function createSettingsInForce(options: {
     if (tool.settings === undefined) return nothing;
     const { settings, name } = tool;
     const layered = layerSettings(settings, tableOf(config(), name), await chats.of(conversation, tool));
-    // Only the tool knows that it is secret.
+    // Only the tool knows that this value of the config is secret.
     for (const { key, secret } of settings.fields)
       if (secret && layered.from.get(key) === 'config') chats.know(name, key, String(layered.values[key]));
     return layered;
@@ -101,7 +104,7 @@ export function createSettingsInForce(options: {
   }
 }
 
-/** Stores a value that was checked. */
+/** Stores a value that was checked before, and records the change without it. */
 export async function storeSetting(
   { chats, audit }: Readonly<{ chats: Pick<ChatSettings, 'set'>; audit: Pick<Audit, 'record'> }>,
   { conversation, chatType, sender }: Who,
@@ -122,7 +125,7 @@ function tableOf({ tools }: Pick<Config, 'tools'>, name: string): SettingValues 
   return Object.hasOwn(tools, name) ? { ...tools[name] } : {};
 }
 
-/** Config, then chat (X3); leaves out values the tool refuses. */
+/** Lays the chat's values over the config's (X3), without those that the tool refuses. */
 export function layerSettings(
   settings: ToolSettings,
   config: SettingValues,
@@ -131,14 +134,14 @@ export function layerSettings(
   const below = lay(settings, 'config', config, nothing);
   const above = lay(settings, 'chat', chat, below);
   if (settings.resolve(above.values).ok) return above;
-  // Invalid only together: drop the chat's first, then config's.
+  // The values are invalid only together, so the chat's are dropped first, then the config's.
   const without = (given: LayeredSettings, layer: SettingLayer): LayeredSettings => ({
     ...given,
     problems: [...above.problems, { layer, problem: fixed`its values can’t be combined` }],
   });
   if (settings.resolve(below.values).ok) return without(below, 'chat');
   if (settings.resolve({}).ok) return without(nothing, 'config');
-  // A required one is missing: a call says which.
+  // A required value is missing, and a call will say which one.
   return above;
 }
 

@@ -34,24 +34,27 @@ import {
   type ShowDeps,
 } from './show-settings.ts';
 
-/** `/settings` for owners and approvers (I3, X3), by text or buttons. */
+/** `/settings` for owners and approvers (I3, X3), by text, buttons or forms. */
 export type SettingsTalk = Readonly<{
-  /** After a mention: they begin with such a tool. */
+  /** Whether words after a mention are meant as `/settings`: they begin with the name of a tool that has settings. */
   isMeant(args: string): boolean;
   answer(message: Message, args: string, openForm?: OpenForm): Promise<SettingView>;
-  /** Undefined if they may not. */
+  /** The menu of settings. Undefined if this person may not change any. */
   menu(who: Who): Promise<SettingView | undefined>;
   press(press: Press, openForm?: OpenForm): ReturnType<typeof pressSettings>;
-  /** Tells the chat, or returns problems by key. */
+  /** Takes a filled form. Tells the chat what changed, or returns problems by key. */
   takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
-  /** A value the bot asked for goes no further (X3). False for others. */
+  /**
+   * Takes a message that is a value which the bot asked for, so that it goes no further (X3). Returns false for other
+   * messages.
+   */
   takeValue(message: Message): Promise<boolean>;
 }>;
 
 export type Settings = SettingsTalk &
   Pick<SettingsInForce, 'forCall'> &
   Readonly<{
-    /** Before anything is said or heard. */
+    /** Reads stored secrets and awaited values. Call it before anything is said or heard. */
     load(): Promise<void>;
   }>;
 
@@ -107,7 +110,7 @@ export function createSettings(
   };
 }
 
-/** Misspelt names count: what follows must not reach a model. */
+/** Whether the word is a tool's name. A misspelt name counts, too, because what follows must not reach a model. */
 function isToolName(word: string, { tools }: ShowDeps): boolean {
   const names = tools().map(({ name }) => name);
   return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
@@ -133,7 +136,7 @@ async function answerSettings(
   const { tool, field } = findSetting(deps.tools(), name, key);
   const say = sayIn(who.language);
   if (!(await deps.mayChange(who.sender))) {
-    // No matter who wrote it, a secret must not stay in the chat.
+    // A secret must not stay in the chat, no matter who wrote it.
     if (field?.secret === true && typed !== '') await removeSecret(message, deps);
     return { text: say(mayNotChange), buttons: [] };
   }
@@ -186,7 +189,7 @@ async function setTyped(
 ): Promise<SettingView & Readonly<{ taken: boolean }>> {
   const { inForce } = deps;
   const who = whoOf(message);
-  // Afterwards it may not be found.
+  // The message is removed first, because it may not be found afterwards.
   const removed = field.secret ? await removeSecret(message, deps) : '';
   const say = sayIn(who.language);
   const withRemoved = (text: string): string => `${text} ${say(removed)}`.trimEnd();
@@ -210,7 +213,10 @@ async function setTyped(
   };
 }
 
-/** Returns what to say; nothing if there is no message (slash command, terminal). */
+/**
+ * Deletes a message with a secret and returns what to say about it. Empty if there is no message to delete, as after a
+ * slash command or in the terminal.
+ */
 async function removeSecret(
   { conversation, platformId }: Pick<Message, 'conversation' | 'platformId'>,
   { chat: { channels }, log }: Pick<ShowDeps, 'chat' | 'log'>,

@@ -57,7 +57,7 @@ export function whoOf({
   return { conversation, chatType, sender: sender.id, language: sender.language };
 }
 
-/** By name or short name. */
+/** Finds a tool and its field, each by its name or short name. */
 export function findSetting(
   tools: readonly Tool[],
   tool: string,
@@ -77,7 +77,7 @@ export async function showTool(who: Who, tool: Tool, deps: ShowDeps, page = 0): 
   return toolView(tool, layered, readerOf(who, deps.chat.writeCommand), page);
 }
 
-/** Now a value is expected. */
+/** Shows one setting. If its value is typed, the person's next message counts as the value. */
 export async function showField(
   who: Who,
   { tool, field }: Readonly<{ tool: Tool; field: SettingField }>,
@@ -91,7 +91,7 @@ export async function showField(
   return fieldView(tool, field, layered, readerOf(who, chat.writeCommand), { page, typing });
 }
 
-/** False: use buttons and text. */
+/** Opens a form if the platform can. Returns false if buttons and text have to be used. */
 export async function openedForm(
   who: Who,
   tool: Tool,
@@ -127,7 +127,7 @@ const askings = {
   },
 };
 
-/** In any language, however late. */
+/** Whether a message replies to a question for a value, in any language and at any time later. */
 export function answersAsking({ replyTo }: Message): boolean {
   if (replyTo?.own !== true) return false;
   const lines = replyTo.text.split('\n');
@@ -140,7 +140,7 @@ export function answersAsking({ replyTo }: Message): boolean {
     });
 }
 
-/** The new view, or why not; undefined if a form opened. */
+/** Handles a press. Returns the new view or why the press was refused; undefined if a form opened instead. */
 export async function pressSettings(
   pressed: Press,
   openForm: OpenForm | undefined,
@@ -179,7 +179,7 @@ async function act(who: Who, does: SettingAction, deps: ShowDeps): Promise<Setti
   return { ...shown, text: `${shown.text}\n\n${why}` };
 }
 
-/** Undefined if there is none. */
+/** The value that a press leads to. Undefined if there is none. */
 function nextValue(
   field: SettingField,
   layered: LayeredSettings,
@@ -192,7 +192,10 @@ function nextValue(
   return chosen === undefined ? undefined : withOption(field, value, chosen.value);
 }
 
-/** Returns problems by key; one invalid value sets none. */
+/**
+ * Stores the values of a form. Returns problems by key, and one invalid value keeps all from being stored. Undefined:
+ * it is done.
+ */
 export async function takeForm(
   filled: Filled,
   deps: ShowDeps,
@@ -231,7 +234,7 @@ export async function takeForm(
   return undefined;
 }
 
-/** Emptied fields have no value; an empty hidden one stays. */
+/** The changes in a form. An emptied field is unset, but an empty hidden field keeps its value. */
 function formChanges(
   { settings }: Tool,
   layered: LayeredSettings,

@@ -10,7 +10,9 @@ import { marker } from './written-marker.ts';
 type FilesThere = Pick<StoredFiles, 'list' | 'read' | 'get'>;
 type SkillFiles = FilesThere & Pick<StoredFiles, 'missing' | 'put' | 'write' | 'versions' | 'removeUnused'>;
 
-/** As recorded, newest first; `approved` may be in use or come back. */
+/**
+ * The versions of a skill as recorded, newest first. `approved` may be in use, or come back if the newest is discarded.
+ */
 type Versions = Readonly<{ name: string; hashes: readonly string[]; approved?: string | undefined }>;
 
 const group = 'skills';
@@ -18,15 +20,16 @@ const dayMs = 86_400_000;
 const named = (hash: string): string => `${group}/${hash}`;
 
 /**
- * Skills that the bot wrote reach every process by the store, under the hash of their files (D9, Q14): what is newest
- * here is stored, what is newer elsewhere comes here whole. What somebody changed by hand stays as it is.
+ * Brings skills that the bot wrote to every process through the store, under the hash of their files (D9, Q14). What is
+ * newest here is stored; what is newer elsewhere replaces the copy here as a whole. Files that somebody changed by hand
+ * stay as they are.
  */
 export async function bringWritten(
   root: string,
   records: () => Promise<ReadonlyMap<string, Versions>>,
   files: SkillFiles,
 ): Promise<void> {
-  // First: a version is recorded before it is stored.
+  // The list comes first, because a version is recorded before it is stored.
   const stored = new Set(await files.list(group));
   const known = await records();
   for (const record of known.values()) await storeMissing(root, record, stored, files);
@@ -35,12 +38,12 @@ export async function bringWritten(
   const [inUse, left] = [true, false].map((use) =>
     [...stored].filter((folder) => wanted.has(path.basename(folder)) === use),
   );
-  // Notes their use: the others stay for a day, so that every process sees what was discarded.
+  // This marks them as used. The others stay for a day, so that every process sees what was discarded.
   await files.versions(inUse ?? []);
   await files.removeUnused(left ?? [], Date.now() - dayMs);
 }
 
-/** The half of it that changes nothing in the store. */
+/** Only fetches what is newer in the store, and changes nothing there. */
 export async function fetchWritten(
   root: string,
   records: () => Promise<ReadonlyMap<string, Versions>>,
@@ -76,7 +79,7 @@ async function fetchAll(
   for (const record of known.values()) await fetchNewer(root, record, stored, files);
   for (const name of await markedIn(root)) {
     const hash = known.has(name) ? undefined : hashSkill(path.join(root, name))?.hash;
-    // Discarded in another process.
+    // The skill was discarded in another process.
     if (hash !== undefined && stored.has(named(hash)))
       await rm(path.join(root, name), { recursive: true, force: true });
   }
@@ -98,7 +101,7 @@ async function fetchNewer(
       : here === approved || hashes.includes(here) || stored.has(named(here));
   if (newest !== undefined && newest !== here && isOurs && stored.has(named(newest)))
     await fetchTo(place, newest, files);
-  // So that it can come back here if the newest is discarded.
+  // The approved version is kept beside, so that it can come back if the newest is discarded.
   const before = replacedPath(root, name);
   if (approved !== undefined && approved !== newest && stored.has(named(approved))) {
     if (hashSkill(before)?.hash !== approved) await fetchTo(before, approved, files);
@@ -109,7 +112,10 @@ function isPlainName(name: string): boolean {
   return name === path.basename(name) && !name.startsWith('.');
 }
 
-/** Put in place by one rename; nothing if it is not what its name says. */
+/**
+ * Fetches a version and puts it in place by one rename. Does nothing if the files do not have the hash that their name
+ * says.
+ */
 async function fetchTo(place: string, hash: string, files: FilesThere): Promise<void> {
   await mkdir(path.dirname(place), { recursive: true });
   const aside = await mkdtemp(path.join(path.dirname(place), '.writing-'));
@@ -124,7 +130,7 @@ async function fetchTo(place: string, hash: string, files: FilesThere): Promise<
   }
 }
 
-/** By another process, if several have one workspace. */
+/** Ignores that another process has put it there, as several may share a workspace. */
 function unlessTaken(error: unknown): void {
   if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
 }

@@ -7,7 +7,7 @@ export type CatalogueOptions = Readonly<{
 }>;
 
 export type Catalogue = Readonly<{
-  /** A section of the system prompt; empty without skills (P3). */
+  /** A section of the system prompt. Empty without skills (P3). */
   text: string;
   shortened: number;
   hidden: number;
@@ -15,14 +15,17 @@ export type Catalogue = Readonly<{
 
 type Listed = Pick<Skill, 'name' | 'description' | 'whenToUse' | 'path'>;
 
-/** P1, in few words: every turn pays for them. */
+/** Says how to use skills (P1). It is short, because every turn pays for it. */
 const heading = `## Skills
 Check these before replying. If one clearly applies, call use_skill with the one that fits best; else answer yourself.
 `;
-/** Descriptions keep this many characters while names alone would still do (P4). */
+/** Descriptions are not cut below this many characters, as long as names alone would still fit (P4). */
 const descriptionFloor = 60;
 
-/** Characters: 2 % of the window at 4 a token, within 4,000–16,000; 16,000 if unknown (P4). */
+/**
+ * How many characters the catalogue may have: 2 % of the context window at 4 characters a token, between 4,000 and
+ * 16,000. An unknown window allows 16,000 (P4).
+ */
 export function catalogueBudget(contextWindow: number | undefined, override?: number): number {
   if (override !== undefined) return override;
   if (contextWindow === undefined) return 16_000;
@@ -30,9 +33,9 @@ export function catalogueBudget(contextWindow: number | undefined, override?: nu
 }
 
 /**
- * Skills, filtered by the caller (A8), sorted by name; deterministic (P1–P3). Over the budget descriptions shrink
- * evenly to 60 characters, then vanish from the end, then names; a last line counts what is left to `skills_search`
- * (P4).
+ * Lists skills, which the caller has filtered (A8), sorted by name; the same skills give the same text (P1–P3). If it
+ * is over its budget, descriptions are first cut evenly down to 60 characters. Then they are left out from the end,
+ * then names are; a last line says how many skills only `skills_search` finds (P4).
  */
 export function renderCatalogue(skills: readonly Listed[], options: CatalogueOptions): Catalogue {
   if (skills.length === 0) return { text: '', shortened: 0, hidden: 0 };
@@ -76,7 +79,7 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
   return result(cutTo(cap), flat.filter(({ length }) => length > cap).length);
 }
 
-/** The entries from the first that fit; does not look further. */
+/** Lines of the first skills that fit. Stops at the first that does not. */
 function linesWithin(
   skills: readonly Listed[],
   room: number,
@@ -113,7 +116,7 @@ function frame(lines: readonly string[], left: number, { format }: CatalogueOpti
   return heading + [...listed, ...more].join('\n');
 }
 
-/** Usually in order already; there may be thousands. */
+/** Sorts by name. There may be thousands, and they usually are in order already. */
 function byName(skills: readonly Listed[]): readonly Listed[] {
   const inOrder = skills.every(({ name }, index) => index === 0 || (skills[index - 1]?.name ?? '') <= name);
   return inOrder ? skills : [...skills].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -145,7 +148,7 @@ function described({ description, whenToUse }: Listed): string {
   return flatten(whenToUse === undefined ? description : `${description} ${whenToUse}`);
 }
 
-/** Removes control and invisible characters, so no text can start an entry (P2). */
+/** Removes control and invisible characters, so that no text can start an entry of its own (P2). */
 function flatten(text: string): string {
   if (!/[^\S ]| {2}|\p{C}/u.test(text)) return text.trim();
   return text
@@ -159,7 +162,7 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** At most `limit` UTF-16 units; never splits a pair. */
+/** Cuts to at most `limit` UTF-16 units, without splitting a surrogate pair. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${text

@@ -8,13 +8,13 @@ import { contentHash } from './install/lock-file.ts';
 import { quarantineFolder } from './install/install-skills.ts';
 import { skillSources, type SkillSource } from './skill-sources.ts';
 
-/** Not in use before somebody approves (D6). */
+/** What a source offers now. Nothing of it is used before somebody approves it (D6). */
 export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
   (
     | Readonly<{
         ok: true;
         commit?: string;
-        /** Installed skills with other bytes, and their new requests. */
+        /** Installed skills whose files differ now, and what they newly ask for. */
         changed: readonly Readonly<{
           name: string;
           content: string;
@@ -26,7 +26,10 @@ export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
     | Readonly<{ ok: false; problem: string }>
   );
 
-/** Fetches and compares all sources of config and lock; changes nothing. Throws the signal's reason. */
+/**
+ * Fetches all sources of config and lock and compares them with what is installed. Changes nothing. Throws the signal's
+ * reason if that aborts.
+ */
 export async function checkSources(options: {
   config: Pick<Config, 'skills' | 'bot'>;
   limits?: InstallLimits;

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { parseJson } from '../lib/json/json-values.ts';
 import { hasCode } from '../lib/has-code.ts';
 
-/** The last readable version of each skill file (F9). */
+/** Keeps the last readable version of each skill file (F9). */
 export type LastGood = Readonly<{
-  /** The bytes kept for a file, if any. */
+  /** The bytes that are kept for a file. Undefined if there are none. */
   read(path: string): Uint8Array | undefined;
   has(path: string, stamp: string): boolean;
-  /** Replaces the version before; on disk at once, listed by `flush`. */
+  /** Keeps bytes in place of those before. The file is written at once, the list of files by `flush`. */
   keep(path: string, stamp: string, bytes: Uint8Array): void;
   retain(paths: ReadonlySet<string>): void;
   flush(): void;
@@ -18,7 +18,10 @@ export type LastGood = Readonly<{
 
 const indexShape = z.record(z.string(), z.string());
 
-/** 0700, files 0600; made on first use. A damaged list counts as empty. */
+/**
+ * Keeps versions in `folder`, which is made on first use with mode 0700; files have 0600. A damaged list counts as
+ * empty.
+ */
 export function createLastGood(folder: string): LastGood {
   const indexPath = join(folder, 'index.json');
   const stamps = new Map(Object.entries(readIndex(indexPath)));

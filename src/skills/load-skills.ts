@@ -18,14 +18,20 @@ import type { IsApproved } from './written-skills.ts';
 type LoadOptions = Omit<ReadOptions, 'lastGood'> &
   Readonly<{
     lastGood?: LastGood;
-    /** An unchanged file gives the same object at each reading. */
+    /** Skills by their definition, so that an unchanged file gives the same object at each reading. */
     made?: WeakMap<Definition, Skill>;
-    /** Called if a skill is in the workspace; if it rejects, so does the reading (D9). */
+    /**
+     * Says which workspace skills are approved. Called only if there are any; if it rejects, the reading does, too
+     * (D9).
+     */
     approvals?: () => Promise<IsApproved>;
     onRead?: (reading: RootsReading) => void;
   }>;
 
-/** Later origins override earlier ones by name and only tighten access (D1–D5). Never throws for the content of a file. */
+/**
+ * Reads all skills. Later origins override earlier ones of the same name, and can only make access stricter (D1–D5).
+ * Never throws for the content of a file.
+ */
 export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptions = {}): Promise<Registry> {
   const reading = await readRoots(roots, options);
   options.onRead?.(reading);
@@ -50,7 +56,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
     const inForce = files.filter((file) => !waiting.includes(file));
     const skill =
       inForce.length === 0 ? ofWaiting(waiting) : resolve(name, inForce, diagnostics, options.made);
-    // It hides nothing: the other definition stays (D3).
+    // A skill that waits for approval hides nothing: the other definition of its name stays in use (D3).
     if (inForce.length > 0) diagnostics.push(...waiting.map(({ stored }) => hiddenBehind(name, stored.path)));
     if (skill === undefined) continue;
     skills.push(skill);
@@ -59,7 +65,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   return createRegistry(skills, diagnostics, options.lastGood);
 }
 
-/** A skill that waits for approval (D9); undefined if broken. */
+/** A skill that waits for approval (D9). Undefined if its file is broken. */
 function ofWaiting(files: readonly ReadSkill[]): Skill | undefined {
   const [first] = [...files].sort(nearestFirst);
   return first?.result.ok === true ? unapproved(first.result.definition) : undefined;
@@ -70,7 +76,7 @@ function hiddenBehind(name: string, path: string): Diagnostic {
   return { level: 'warning', code: 'WAITS_FOR_APPROVAL', message, path };
 }
 
-/** Undefined if no file is good, or one that should restrict it can't be read. */
+/** The skill of a name. Undefined if no file of it is good, or if one that should restrict it can't be read. */
 function resolve(
   name: string,
   files: readonly ReadSkill[],
@@ -104,7 +110,7 @@ function resolve(
   return skill;
 }
 
-/** D1, then D2: folder before flat file, then path order. */
+/** The order of files with the same name: by origin (D1), then folders before flat files, then by path (D2). */
 function nearestFirst(a: ReadSkill, b: ReadSkill): number {
   const flat = (skill: ReadSkill): number => (skill.stored.directory === undefined ? 1 : 0);
   return rank(b) - rank(a) || flat(a) - flat(b) || (a.stored.path < b.stored.path ? -1 : 1);
@@ -114,10 +120,10 @@ function rank({ origin }: ReadSkill): number {
   return origins.indexOf(origin);
 }
 
-/** A folder or another store (D8). */
+/** Where skills are: a folder, or another store (D8). */
 export type SkillRoot = Readonly<{ origin: Origin } & ({ path: string } | { store: SkillStore })>;
 
-/** Of each file, to know its definition (F9). */
+/** How many bytes of each file are read for its definition (F9). */
 export const readLimit = 64 * 1024;
 
 export type Remembered = Readonly<{ stamp: string; result: ParseResult }>;
@@ -125,9 +131,9 @@ export type Remembered = Readonly<{ stamp: string; result: ParseResult }>;
 type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
 
 type ReadOptions = Readonly<{
-  /** Load only what `skillet skill validate` passes. */
+  /** Load only what `skillet skill validate` accepts. */
   strict?: boolean;
-  /** Earlier results by path; updated. */
+  /** Results of earlier readings by path. They are used and updated. */
   remembered?: Map<string, Remembered>;
   lastGood?: Pick<LastGood, 'read'>;
   onGood?: (stored: StoredSkill, store: SkillStore, bytes: Uint8Array | undefined) => void;
@@ -139,12 +145,12 @@ type RootsReading = Readonly<{
   folders: readonly string[];
 }>;
 
-/** Clocks of file systems are coarse: a change this soon may keep the stamp. */
+/** File systems have coarse clocks: a file that changes again within this time may keep its stamp. */
 const stampDoubtMs = 100;
 
 /**
- * Unchanged files come from memory; yields to the event loop (B6). A broken file is a value; its last good version
- * replaces it if that is safe (D7).
+ * Reads all files of the roots, and yields to the event loop in between (B6). Files that did not change come from
+ * memory. A broken file is a value, and its last good version replaces it if that is safe (D7).
  */
 async function readRoots(roots: readonly SkillRoot[], options: ReadOptions = {}): Promise<RootsReading> {
   const { remembered = new Map<string, Remembered>() } = options;
@@ -210,12 +216,14 @@ async function readOne(
   return { result: { ok: true, definition: Object.freeze({ ...last.definition, diagnostics }) }, stamp };
 }
 
-/** A changed pinned file may restrict access, so its name is off, with other copies (D6, D3). */
+/**
+ * A pinned file that changed may have restricted access, so its name is off, together with other copies of it (D6, D3).
+ */
 function unread(diagnostic: Diagnostic, { pin }: StoredSkill): ParseResult {
   return { ok: false, diagnostics: [diagnostic], name: pin?.name ?? '', accessBroken: pin !== undefined };
 }
 
-/** Parsed, and valid if `strict`: by the verdict of `skillet skill validate` (F5). */
+/** Parses a skill file. If `strict`, the file also has to pass `skillet skill validate` (F5). */
 export function judge(
   source: SkillSource,
   stored: Pick<StoredSkill, 'pin' | 'diagnostics'>,
@@ -235,7 +243,7 @@ export function judge(
   return { ok: true, definition: Object.freeze({ ...definition, pin, diagnostics }) };
 }
 
-/** Old enough that a further change would show. */
+/** Whether the file is old enough that another change would give it another stamp. */
 function isSettled(stamp: string): boolean {
   const changed = Number(stamp.split(':').at(-1) ?? 0) / 1e6;
   return !(Date.now() - changed < stampDoubtMs);

@@ -18,7 +18,7 @@ import type { SkillRoot } from './load-skills.ts';
 import { createSkillLibrary, type SkillLibrary } from './skill-library.ts';
 import { readApprovals, type WrittenSkills } from './written-skills.ts';
 
-/** By origin (D1); `ofPlugins`: folders of plugins. */
+/** Where skills are looked for, by origin (D1). `ofPlugins` are the skill folders of plugins. */
 export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]): readonly SkillRoot[] {
   const bundled = path.join(installation, 'skills');
   return [
@@ -30,7 +30,7 @@ export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]
   ];
 }
 
-/** The bot's own skills (D9), beside the operator's. */
+/** The folder of skills that the bot wrote (D9), beside those of the operator. */
 export function writtenRoot({ bot }: Pick<Config, 'bot'>): string {
   return path.join(bot.workspace, 'skills');
 }
@@ -57,11 +57,14 @@ export type SkillSandbox = Readonly<{
   sandbox: Sandbox;
   rootFileSystem(): RootFileSystem | undefined;
   available(): AvailablePackages;
-  /** For scripts that list packages (R7). */
+  /** Fetches the packages that scripts list (R7). */
   packages: ScriptPackages;
 }>;
 
-/** T9, R6. `reach`: where declared hosts are, if not on the internet. Throws OperatorError if a requested sandbox is missing. */
+/**
+ * Opens the sandbox for skills, and finds out what is installed in it (T9, R6). `reach` is how declared hosts are
+ * reached, if not on the internet. Throws OperatorError if the config demands a sandbox that is missing.
+ */
 export async function openSkillSandbox(
   config: Config,
   log: Log,
@@ -90,7 +93,7 @@ export async function openSkillSandbox(
   };
 }
 
-/** Hidden from all commands (T9). */
+/** Paths that no command may see (T9). */
 function hiddenPaths({ bot, path: file }: Config): readonly string[] {
   return [bot.dataDir, bot.workspace, ...(file === undefined ? [] : [file])];
 }

@@ -11,7 +11,7 @@ import { malformedPath } from './skill-files.ts';
 import { isSkillFileName } from './scan-root.ts';
 import { marker } from './written-marker.ts';
 
-/** Small enough for a person to read before enabling it. Bytes. */
+/** Limits in bytes and files. A draft has to be small enough for a person to read before enabling it. */
 export const draftLimits = {
   content: 30_000,
   file: 30_000,
@@ -23,10 +23,10 @@ const segmentLimit = 120;
 
 const depthLimit = 6;
 
-/** Complete, beside its place. */
+/** A complete draft that lies beside its final place. */
 type PreparedDraft = Readonly<{
   hash: string;
-  /** `keep`: keeps the old version for `restoreReplaced`. */
+  /** Puts the draft in place. `keep` keeps the version before, so that it can come back. */
   switchIn(keep: boolean): Promise<void>;
   discard(): Promise<void>;
 }>;
@@ -34,7 +34,9 @@ type PreparedDraft = Readonly<{
 const markerText =
   'The bot wrote this skill. It stays off until an owner enables exactly these files (skillet skill enable).\n';
 
-/** Writes a dot folder in `root`, so one rename puts it in place; dot entries are no skills (D4). */
+/**
+ * Writes the draft into a dot folder in `root`, so that one rename can put it in place. Dot folders are no skills (D4).
+ */
 export async function prepareDraft(root: string, draft: SkillDraft): Promise<PreparedDraft> {
   await mkdir(root, { recursive: true });
   const aside = await mkdtemp(path.join(root, '.writing-'));
@@ -66,7 +68,10 @@ export async function prepareDraft(root: string, draft: SkillDraft): Promise<Pre
   };
 }
 
-/** True if the version before came back, as its hash is `wanted`. */
+/**
+ * Removes a skill that the bot wrote. If the version before has the hash `wanted`, it comes back, and the result is
+ * true.
+ */
 export async function removeWritten(
   root: string,
   name: string,
@@ -84,7 +89,7 @@ export function dropReplaced(root: string, name: string): Promise<void> {
   return rm(replacedPath(root, name), { recursive: true, force: true });
 }
 
-/** Whether anything lies there, a broken link too. */
+/** Whether anything lies there, even a broken link. */
 export async function isThere(place: string): Promise<boolean> {
   const found = await lstat(place).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -104,13 +109,13 @@ export type SkillDraft = Readonly<{
 }>;
 
 type CheckedDraft = Readonly<{
-  /** One sentence for each thing that keeps it from being written. */
+  /** Sentences about what keeps the draft from being written; empty if nothing does. */
   problems: readonly string[];
   warnings: readonly string[];
   allowedTools?: Skill['allowedTools'];
 }>;
 
-/** All problems at once: validation (F5), name, paths and sizes (D9). */
+/** Checks a draft and returns all problems at once: validation (F5), name, paths and sizes (D9). */
 export function checkDraft({ name, content, files }: SkillDraft): CheckedDraft {
   const directory = path.join('/', 'skills', path.basename(name === '' ? '?' : name));
   const source = { path: path.join(directory, 'SKILL.md'), directory, bytes: Buffer.from(content) };
@@ -168,7 +173,7 @@ function problemsOfFiles(files: SkillDraft['files']): readonly string[] {
   for (const { path: file, content } of files) {
     const problem = problemOfPath(file);
     if (problem !== undefined) problems.push(`${JSON.stringify(file)}: ${problem}`);
-    // Some file systems ignore case.
+    // Some file systems ignore case, so such names would be one file.
     const key = file.normalize('NFKC').toLowerCase();
     if (seen.has(key)) problems.push(`${JSON.stringify(file)}: named twice`);
     seen.add(key);
@@ -183,7 +188,7 @@ function problemsOfFiles(files: SkillDraft['files']): readonly string[] {
   return problems;
 }
 
-/** Stricter than for reading (R4). */
+/** What is wrong with a path. This is stricter than the rule for reading (R4). Undefined: nothing is. */
 function problemOfPath(file: string): string | undefined {
   const malformed = malformedPath(file);
   if (malformed !== undefined) return malformed;

@@ -7,21 +7,24 @@ import type { LastGood } from './last-good.ts';
 import { frontMatterLimit, readFrontMatter } from './parse/front-matter.ts';
 import { readStart } from './skill-store.ts';
 
-/** Bytes of a file: the longest body that can be set, and its front matter. */
+/** How many bytes of a file are read: the longest body that can be set, and its front matter. */
 export const bodyReadLimit = mostBytes + 4 * frontMatterLimit;
 
 export type Body =
   | Readonly<{
       ok: true;
       text: string;
-      /** At `max_bytes`: warning CONTENT_TRUNCATED (F7). */
+      /** True if the text was cut at `max_bytes`, which is the warning CONTENT_TRUNCATED (F7). */
       truncated: boolean;
-      /** The file is broken; this is its last good version (F9). */
+      /** True if the file is broken and this is its last good version (F9). */
       kept: boolean;
     }>
   | Readonly<{ ok: false; code: ErrorCode; message: string }>;
 
-/** At most `maxBytes` of the current instructions, or of the last good version (F7, F9). Of an installed skill only the approved bytes (D6). */
+/**
+ * Reads at most `maxBytes` of a skill's instructions, or of their last good version (F7, F9). Of an installed skill it
+ * reads only the approved bytes (D6).
+ */
 export async function readBody(
   skill: Pick<Skill, 'path' | 'root' | 'name' | 'pin'>,
   lastGood?: Pick<LastGood, 'read'>,

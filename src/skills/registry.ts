@@ -6,28 +6,34 @@ import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalo
 import type { LastGood } from './last-good.ts';
 import { readBody, type Body } from './read-body.ts';
 
-/** Not money (`$5,000`, `$1.50`) or other words (`$1st`, `$ARGUMENTS_X`). */
+/**
+ * Matches the places for arguments and paths. It leaves out money (`$5,000`, `$1.50`) and other words (`$1st`,
+ * `$ARGUMENTS_X`).
+ */
 const placeholder =
   /(\\?)(?:(\$ARGUMENTS)(?!\w)(?:\[(\d{1,9})\])?|\$(\d{1,9})(?![\w]|[.,]\d)|\{baseDir\}|\$\{CLAUDE_SKILL_DIR\}|<skill_dir>)/g;
 
-/** `substituted`: the body had a place for arguments (I5). */
+/** Instructions with arguments filled in. `substituted`: the body had a place for arguments (I5). */
 export type FilledBody =
   Readonly<Extract<Body, { ok: true }> & { substituted: boolean }> | Extract<Body, { ok: false }>;
 
-/** All skills of one reading: frozen, replaced as a whole (D10, D7). */
+/** All skills of one reading. It is frozen, and a new reading replaces it as a whole (D10, D7). */
 export type Registry = Readonly<{
-  /** In any spelling: `pdf_editing` is `pdf-editing`. */
+  /** Finds a skill by its name in any spelling: `pdf_editing` is `pdf-editing`. */
   get(name: string): Skill | undefined;
   has(name: string): boolean;
   names: readonly string[];
   skills: readonly Skill[];
-  /** `isHere`: this system has what the skill needs (P3). */
+  /** Skills that can run on this system; `isHere` says whether it has what a skill needs (P3). */
   available(isHere: (skill: Skill) => boolean): readonly Skill[];
-  /** People may start these by name, access aside (I4). */
+  /** Skills that people may start by name, if access allows it (I4). */
   userInvocable: readonly Skill[];
-  /** Without those that no model may start; `isVisible`: A8. */
+  /** The catalogue of skills that a model may start and that are visible to whom it is for (A8). */
   catalogue(isVisible: (skill: Skill) => boolean, options: CatalogueOptions): Catalogue;
-  /** Current instructions with arguments and `skillPath` (as tools see it). An unknown name is a value. */
+  /**
+   * The current instructions with arguments filled in. `skillPath` is the skill's folder as tools see it. An unknown
+   * name gives a value, not an error.
+   */
   body(
     name: string,
     args: string | undefined,
@@ -36,7 +42,7 @@ export type Registry = Readonly<{
   diagnostics: readonly Diagnostic[];
 }>;
 
-/** A frozen registry of these skills, each name once. */
+/** Makes a frozen registry of these skills, in which each name occurs once. */
 export function createRegistry(
   skills: readonly Skill[],
   diagnostics: readonly Diagnostic[] = [],
@@ -93,8 +99,8 @@ type Filled = Readonly<{
 }>;
 
 /**
- * Fills `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the skill's path in one pass (I5); filled text is not scanned again.
- * A missing index, or missing `args`, leaves the place as written.
+ * Fills in `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the skill's path in one pass (I5), so that filled text is not
+ * searched again. A missing index, or missing `args`, leaves the place as it is written.
  */
 export function fillArguments(
   body: string,
@@ -125,7 +131,9 @@ export function fillArguments(
   return { text, substituted };
 }
 
-/** Like a shell: quotes and backslash; an open quote ends with the text. Expands nothing. */
+/**
+ * Splits arguments like a shell: quotes and backslashes count, an open quote ends with the text. Nothing is expanded.
+ */
 export function splitArguments(text: string): readonly string[] {
   const words: string[] = [];
   let word: string | undefined;

@@ -9,29 +9,30 @@ type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: read
 type RootScan = Readonly<{
   skills: readonly FoundSkill[];
   diagnostics: readonly Diagnostic[];
-  /** All folders read, those of skills included. */
+  /** All folders that were read, including those of skills. */
   folders: readonly string[];
 }>;
 
-/** Folders below the root, at most (D4). */
+/** How many folders deep below a root skills are looked for (D4). */
 export const scanDepth = 4;
-/** Of a root and its categories, without the content of skills (D4). */
+/** How many entries of a root and its folders are looked at, without the content of skills (D4). */
 const entryLimit = 10_000;
 const besides = /^(?:readme|license|changelog|contributing|agents|claude)\.md$/i;
 
-/** Makes its folder a skill (F1). */
+/** Whether a file of this name makes its folder a skill (F1). */
 export function isSkillFileName(name: string): boolean {
   return name === 'SKILL.md' || name === 'skill.md' || name === 'Skill.md';
 }
 
-/** Directly in a root (F1). */
+/** Whether a file of this name is a skill if it lies directly in a root (F1). */
 export function isFlatSkill(name: string): boolean {
   return name.endsWith('.md') && !besides.test(name);
 }
 
 /**
- * Not inside skills, dot entries or `node_modules`, and never outside the root by a link (D4, D5). What a link leads to
- * is read once: by its own path, if that lies in the root. A missing root has none.
+ * Finds the skills below a root. It does not look inside skills, dot folders or `node_modules`, and follows no link out
+ * of the root (D4, D5). What several links lead to is read once, by its own path if that is in the root. A root that
+ * does not exist is empty.
  */
 export async function scanRoot(root: string): Promise<RootScan> {
   const skills: FoundSkill[] = [];
@@ -43,12 +44,12 @@ export async function scanRoot(root: string): Promise<RootScan> {
   const pace = createYieldToEventLoop();
   let entryCount = 0;
 
-  /** Real paths of folders and of skill files that were read. */
+  /** Real paths of the folders and skill files that were read. */
   const seen = new Set<string>();
   const links: Readonly<{ path: string; depth: number }>[] = [];
   const aliases: string[] = [];
 
-  /** The real path of a link, if it may be read and was not yet. */
+  /** The real path of a link. Undefined if it may not be read or was read already. */
   const follow = (path: string, what: string): string | undefined => {
     const real = realPathOf(path);
     if (real !== undefined && isInside(realRoot, real)) {
@@ -64,7 +65,7 @@ export async function scanRoot(root: string): Promise<RootScan> {
     return undefined;
   };
 
-  /** `real`: without links, so that it costs no look at the disk for what lies below. */
+  /** Reads a folder. `real` is its path without links; passing it on saves a look at the disk for everything below. */
   const enter = async (
     { folder, real, depth }: Readonly<{ folder: string; real: string; depth: number }>,
     entries: readonly Dirent[],
@@ -118,7 +119,10 @@ export async function scanRoot(root: string): Promise<RootScan> {
     skills.push({ path, diagnostics: [] });
   };
 
-  /** After everything real, so that a link to it is known as one. What links bring may hold links again. */
+  /**
+   * Follows links after everything real, so that a link to a known folder is recognised. What a link brings may have
+   * links again.
+   */
   const followLinks = async (): Promise<void> => {
     for (let link = links.shift(); link !== undefined; link = links.shift()) {
       const { path, depth } = link;

@@ -33,7 +33,7 @@ const expectation = section({
 
 const statuses = ['ok', 'partial', 'error', 'needs_input'] as const;
 
-/** A `[[case]]` (L3). */
+/** A `[[case]]` of a file with test cases (L3). */
 const skillCase = section({
   name: z.string().min(1).optional(),
   message: z.string().min(1),
@@ -63,7 +63,9 @@ type ParsedCases =
   | Readonly<{ ok: true; cases: readonly SkillCase[] }>
   | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
-/** All problems at once, with lines; unknown keys are problems (L3). */
+/**
+ * Reads a file of test cases. It returns all problems at once, with their lines; unknown keys are problems, too (L3).
+ */
 export function parseSkillCases(text: string, name: string): ParsedCases {
   let data: TomlTable;
   try {

@@ -7,12 +7,12 @@ import { pinBroken, pinProblem } from './install/hash-skill.ts';
 import { distribution } from './parse/read-fields.ts';
 import { isSkillFileName, isInside } from './scan-root.ts';
 
-/** Relative paths with `/` (R3). */
+/** Paths of a skill's files, relative to its folder, with `/` (R3). */
 type SkillFiles = Readonly<{
-  /** In path order, without SKILL.md. */
+  /** All files in path order, without SKILL.md. */
   files: readonly string[];
   scripts: readonly string[];
-  /** More than 100, or deeper than 6 folders. */
+  /** True if there are more than 100 files, or files deeper than 6 folders. */
   cut: boolean;
 }>;
 
@@ -20,8 +20,8 @@ const fileLimit = 100;
 const depthLimit = 6;
 
 /**
- * No dot entries, links, `node_modules` or names with line breaks (R3); of an installed skill only approved files
- * (D6). A flat skill has none.
+ * Lists a skill's files without dot entries, links, `node_modules`, and names with line breaks (R3). Of an installed
+ * skill it lists only approved files (D6). A flat skill has none.
  */
 export function listSkillFiles(skill: Pick<Skill, 'directory' | 'pin'>): SkillFiles {
   const pinned = skill.pin === undefined ? undefined : new Set(skill.pin.files.map(({ path }) => path));
@@ -51,12 +51,12 @@ export function listSkillFiles(skill: Pick<Skill, 'directory' | 'pin'>): SkillFi
 
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029\\]/u;
 
-/** Below `scripts/`, or a known extension (R5). */
+/** Whether a file can be run: it lies below `scripts/` or has a known extension (R5). */
 export function isScriptPath(path: string): boolean {
   return path.startsWith('scripts/') || /\.(?:sh|py|js|mjs|ts)$/.test(path);
 }
 
-/** Folders of the specification first, so a cut drops others. */
+/** Folders of the specification come first, so that a cut list lacks other files. */
 function rank({ name }: Dirent): number {
   const place = ['scripts', 'references', 'assets'].indexOf(name);
   return place === -1 ? 3 : place;
@@ -68,7 +68,7 @@ function readSorted(folder: string): readonly Dirent[] {
       (a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1),
     );
   } catch (error) {
-    // Removed or unreadable since loading.
+    // The folder was removed or became unreadable after the skill was loaded.
     if (error instanceof Error && 'syscall' in error) return [];
     throw error;
   }
@@ -80,9 +80,10 @@ type Failure = Readonly<{
   message: string;
 }>;
 
-export type ReadFileResult = Readonly<{ ok: true; text: string; /** Bytes. */ size: number }> | Failure;
+export type ReadFileResult =
+  Readonly<{ ok: true; text: string; /** How many bytes the file has. */ size: number }> | Failure;
 
-/** A text file of at most `maxBytes` (R4). */
+/** Reads a text file of at most `maxBytes` (R4). */
 export function readSkillFile(
   skill: Pick<Skill, 'directory' | 'pin'>,
   path: string,
@@ -93,8 +94,9 @@ export function readSkillFile(
 }
 
 /**
- * R4. A malformed path fails before the disk is touched; absent, outside, folder and link get the same answer.
- * Folders may be links that stay inside. Of an installed skill only approved bytes (D6).
+ * Reads a file of a skill (R4). A malformed path fails before the disk is touched. A path that is missing, outside, a
+ * folder or a link gets the same answer. Folders may be links that stay inside. Of an installed skill only approved
+ * bytes are read (D6).
  */
 export function readSkillBytes(
   { directory, pin }: Pick<Skill, 'directory' | 'pin'>,
@@ -103,7 +105,7 @@ export function readSkillBytes(
 ): Readonly<{ ok: true; bytes: Buffer }> | Failure {
   const malformed = malformedPath(file);
   if (malformed !== undefined) return failure('INVALID_PATH', malformed);
-  // As in the index (R3): `.env` and `.git` are no part of a skill.
+  // As in the list of files (R3), `.env` and `.git` are no part of a skill.
   const isHidden = file.split('/').some((name) => /^\.[^/]/.test(name));
   const descriptor = directory === undefined || isHidden ? undefined : openBelow(directory, file);
   if (descriptor === undefined)
@@ -128,7 +130,10 @@ export function malformedPath(path: string): string | undefined {
   return undefined;
 }
 
-/** Resolves folder links first, then follows none. Hard links are allowed: packages have them. */
+/**
+ * Opens a file after resolving links in its folders; the file itself must be no link. Hard links are allowed, because
+ * packages have them.
+ */
 function openBelow(directory: string, file: string): number | undefined {
   return unlessRefused(() => {
     const root = realpathSync(directory);
@@ -144,7 +149,7 @@ function failure(code: Failure['code'], message: string): Failure {
   return { ok: false, code, message };
 }
 
-/** PyPI packages in `requires.pip` or `requirements.txt`. */
+/** PyPI packages that a skill names in `requires.pip` or `requirements.txt`. */
 export function pythonNeeds(skill: Skill): readonly string[] {
   const listed = ['requirements.txt', 'scripts/requirements.txt'].flatMap((file) => {
     const found = skill.directory === undefined ? undefined : readSkillFile(skill, file);

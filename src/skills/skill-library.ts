@@ -14,25 +14,27 @@ import type { Registry } from './registry.ts';
 import type { SkillStore, StoredSkill } from './skill-store.ts';
 import type { IsApproved } from './written-skills.ts';
 
-/** Kept up to date (D7). */
+/** All skills, kept up to date with their files (D7). */
 export type SkillLibrary = Readonly<{
   current(): Registry;
-  /** A snapshot no older than this call; the same one if nothing changed. */
+  /**
+   * Reads the skills again, and returns a registry no older than this call. It is the same object if nothing changed.
+   */
   rescan(): Promise<Registry>;
   watch(onChange: (registry: Registry) => void): void;
-  /** Resolves once the last good versions are kept. */
+  /** Resolves once the last good versions are stored. */
   close(): Promise<void>;
 }>;
 
-/** Milliseconds: editors write, rename and remove in a burst, which is read once. */
+/** Milliseconds to wait after a change: editors write, rename and remove in a burst, which is read once. */
 const burstMs = 40;
 
 export async function createSkillLibrary(options: {
   roots: readonly SkillRoot[];
-  /** Last good versions are in its folder `skills` (F9). */
+  /** The folder for caches. Last good versions are in its folder `skills` (F9). */
   cacheDir: string;
   log: Log;
-  /** Load only what `skillet skill validate` passes. */
+  /** Load only what `skillet skill validate` accepts. */
   strict?: boolean;
   approvals?: () => Promise<IsApproved>;
   clock?: Clock;
@@ -65,7 +67,10 @@ export async function createSkillLibrary(options: {
       },
     });
 
-  /** Yields to the event loop. What changed meanwhile is kept at the next reading. */
+  /**
+   * Stores last good versions, and yields to the event loop in between. Files that change meanwhile are stored at the
+   * next reading.
+   */
   const keepGood = async (): Promise<void> => {
     const pace = createYieldToEventLoop();
     const pending = toKeep;
@@ -97,7 +102,7 @@ export async function createSkillLibrary(options: {
 
   const scan = async (): Promise<Registry> => {
     let fresh = await load();
-    // Something may change between a reading and its first watch.
+    // A file may have changed between its reading and the first watch of its folder.
     while ((await folderWatch?.follow(folders)) === true) fresh = await load();
     if (toKeep.length > 0) keeping = keeping.then(keepGood).catch(complain);
     if (!isSame(registry, fresh)) {
@@ -109,7 +114,7 @@ export async function createSkillLibrary(options: {
   };
 
   const rescan = (): Promise<Registry> => {
-    // A running scan may have passed the file already.
+    // A running scan may have passed the changed file already.
     if (scanning !== undefined) {
       next ??= scanning.then(begin, begin);
       return next;
@@ -133,7 +138,7 @@ export async function createSkillLibrary(options: {
       heard = false;
       rescan().catch(complainOfReading);
     };
-    // Rejects only when the library closes.
+    // This rejects only when the library closes.
     clock.sleep(burstMs, stopping.signal).then(readAgain, () => undefined);
   };
 
@@ -174,14 +179,14 @@ function isSame(before: Registry, after: Registry): boolean {
 
 type FolderWatch = Readonly<{
   /**
-   * Replaces the set; an absent folder is awaited through its nearest parent. True if a watch is new, so a change
-   * just before may be unseen.
+   * Replaces the set of watched folders. A folder that does not exist is awaited through its nearest parent. Returns
+   * true if a watch is new, so that a change just before it may have been missed.
    */
   follow(folders: readonly string[]): Promise<boolean>;
   close(): void;
 }>;
 
-/** A folder that can't be watched is logged once and left out. */
+/** Watches folders. One that can't be watched is logged once and left out. */
 function watchFolders(onChange: () => void, log: Log): FolderWatch {
   const watches = new Map<string, Readonly<{ watcher: FSWatcher | undefined; identity: string }>>();
   let closed = false;
@@ -204,7 +209,7 @@ function watchFolders(onChange: () => void, log: Log): FolderWatch {
   const start = ({ folder, entry }: Place): FSWatcher | undefined => {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        // A parent such as home is busy: only the awaited entry counts.
+        // A parent such as the home folder changes often, so only the awaited entry counts.
         if (entry === undefined || name === entry) onChange();
       });
       watcher.on('error', (error) => complain(folder, error));
@@ -242,7 +247,7 @@ function watchFolders(onChange: () => void, log: Log): FolderWatch {
 
 type Place = Readonly<{
   folder: string;
-  /** The awaited entry; absent for the wanted folder itself. */
+  /** Name of the entry that is awaited in `folder`. Undefined: `folder` is the wanted one. */
   entry: string | undefined;
   identity: string;
 }>;

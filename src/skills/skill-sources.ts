@@ -19,14 +19,14 @@ import { skilletHere } from '../core/skillet-here.ts';
 export type SkillSource = Readonly<{
   source: string;
   address: SourceAddress;
-  /** Branch, tag or commit; config wins. */
+  /** Branch, tag or commit. The config's wins over the lock's. */
   ref?: string;
   inConfig: boolean;
-  /** Absent: nothing approved, nothing loaded. */
+  /** Undefined: nobody approved anything of this source, so nothing is loaded. */
   locked?: LockedSource;
 }>;
 
-/** By address. Throws OperatorError for an unreadable lock. */
+/** All sources of config and lock, by address. Throws OperatorError if the lock can't be read. */
 export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly SkillSource[] {
   const reading = readLock(config.bot.dataDir);
   if (!reading.ok) throw new OperatorError(`${reading.path} ${lockBroken(reading).message}`);
@@ -63,7 +63,7 @@ export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): reado
     }));
 }
 
-/** As for `skill add`. Throws OperatorError with what to write. */
+/** Reads a source as a person names it for `skill add`. Throws OperatorError that says what to write. */
 export function namedSource(text: string): SourceAddress {
   const read = readAddress(text, { cwd: process.cwd(), home: homedir() });
   if (!read.ok) throw new OperatorError(`That is no source: ${read.problem}.`);
@@ -86,7 +86,7 @@ function configuredAddress({
   return read.address;
 }
 
-/** A bare repository holds its files as git keeps them, so git reads it. */
+/** A bare repository has its files in git's own form, so git has to read it. */
 function asRepository(address: SourceAddress): SourceAddress {
   if (address.kind !== 'folder') return address;
   const has = (name: string): boolean => existsSync(join(address.path, name));

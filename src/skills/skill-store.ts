@@ -15,13 +15,13 @@ import { isInside, scanRoot } from './scan-root.ts';
 import { readSkillFile, type ReadFileResult } from './skill-files.ts';
 
 export type StoredSkill = Readonly<{
-  /** Absolute for a file on disk. */
+  /** Absolute path if the skill is a file on disk. */
   path: string;
-  /** Absent for a flat file. */
+  /** The skill's folder. Undefined for a flat file. */
   directory?: string;
-  /** Changes whenever the bytes may have. */
+  /** Changes whenever the file's bytes may have changed. */
   stamp: string;
-  /** No other version may replace the file, and its name is known without it (D6). */
+  /** Set for installed skills: no other version may replace the file, and its name is known without reading it (D6). */
   pin?: Pin;
   diagnostics: readonly Diagnostic[];
 }>;
@@ -31,21 +31,21 @@ export type StoredBytes =
       ok: true;
       bytes: Uint8Array;
       cut: boolean;
-      /** Of these bytes. */ stamp: string;
+      /** The stamp of exactly these bytes. */ stamp: string;
     }>
   | Readonly<{ ok: false; diagnostic: Diagnostic }>;
 
-/** One real implementation: `fileSkillStore` (D8). */
+/** Where skills can be kept. `fileSkillStore` is the one for plain folders (D8). */
 export type SkillStore = Readonly<{
-  /** In path order, with what was left out. An absent place is empty. */
+  /** Lists skills in path order, and what was left out. A place that does not exist is empty. */
   list(): Promise<Readonly<{ skills: readonly StoredSkill[]; diagnostics: readonly Diagnostic[] }>>;
-  /** The first `limit` bytes. Gone or unreadable is a value. */
+  /** Reads the first `limit` bytes of a skill file. If it is gone or unreadable, the result says so. */
   load(skill: StoredSkill, limit: number): Promise<StoredBytes>;
   readFile(skill: StoredSkill, path: string): Promise<ReadFileResult>;
   folders(): readonly string[];
 }>;
 
-/** Calls are short; callers yield between them (D4, D5). */
+/** Skills in a folder. Calls are short, and callers yield to the event loop between them (D4, D5). */
 export function fileSkillStore(root: string): SkillStore {
   let folders: readonly string[] = [];
   return Object.freeze({
@@ -67,7 +67,7 @@ export function fileSkillStore(root: string): SkillStore {
   });
 }
 
-/** Only if the real path is in `root` (D5). */
+/** Reads the beginning of a file, if its real path is in `root` (D5). */
 export function readStart(root: string, path: string, limit: number): StoredBytes {
   const refuse = (code: string, message: string): StoredBytes => {
     const diagnostic: Diagnostic = { level: 'error', code, message, path };
@@ -76,7 +76,7 @@ export function readStart(root: string, path: string, limit: number): StoredByte
   try {
     if (!isInside(realpathSync.native(root), realpathSync.native(path)))
       return refuse('SYMLINK_ESCAPE', 'leads out of its root; it is not read');
-    // A pipe called SKILL.md must not block the bot.
+    // A pipe that is called SKILL.md must not block the bot.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(descriptor, { bigint: true });

@@ -12,12 +12,12 @@ import { skilletHere } from '../core/skillet-here.ts';
 const lookEveryMs = 60_000;
 
 /**
- * With `auto_sync`, fetches all sources every `update_interval_minutes` and tells owners about each change once;
- * installs nothing (D6). Resolves after `signal` aborts and git ended.
+ * If `auto_sync` is on, fetches all sources every `update_interval_minutes` and tells owners once about each change.
+ * Installs nothing (D6). Resolves after `signal` aborts and git has ended.
  */
 export async function watchSources(options: {
   config: () => Pick<Config, 'skills' | 'bot'>;
-  /** Last look, and what owners were told, by data directory. */
+  /** When sources were last looked at, and what owners were told, by data directory. */
   store: Pick<Store, 'keyed'>;
   replies: Pick<Replies, 'tellOwners'>;
   env: Readonly<Record<string, string | undefined>>;
@@ -34,11 +34,11 @@ export async function watchSources(options: {
     const lookedKey = `looked:${bot.dataDir}`;
     const looked = Number((await stored.get(lookedKey)) ?? 0);
     const sinceMs = clock.now() - looked;
-    // The clock was set back: look now.
+    // If the clock was set back, the sources are looked at now.
     if (sinceMs >= 0 && sinceMs < skills.updateIntervalMinutes * 60_000) return;
     const progress = (text: string): void =>
       log.debug({ progress: text }, 'looking at the sources of skills');
-    // With all that fetches and compares sources: most bots never do.
+    // Imported only here, because most bots never fetch and compare sources.
     const { checkSources } = await import('./check-sources.ts');
     const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
     for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);

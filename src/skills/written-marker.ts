@@ -1,2 +1,2 @@
-/** In each folder the bot writes: identifies it even without a record. */
+/** A file of this name is in each folder that the bot writes. It identifies the folder even without a record. */
 export const marker = '.written-by-the-bot';

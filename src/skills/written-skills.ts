@@ -26,47 +26,50 @@ const storedAsker = z.object({
   sender: storedSender,
 });
 
-/** Of a skill that the bot wrote (D9). */
+/** The record of a skill that the bot wrote (D9). */
 export type WrittenSkill = Readonly<{
   name: string;
-  /** Newest first; other content was changed by hand. */
+  /** Hashes of its versions, newest first. Other content was changed by hand. */
   hashes: readonly string[];
-  /** SHA-256 of the requester's id. */
+  /** SHA-256 of the id of the person who asked for it. */
   by: string;
-  /** Also names its question to the owners. */
+  /** Unix milliseconds. They are also part of the name of the question to the owners. */
   at: number;
   approved?: string | undefined;
-  /** Whose words it has. It holds nothing private: a marked conversation writes no skill (S13, S14). */
+  /**
+   * Whose words the skill consists of. It has nothing private in it, because a tainted conversation writes no skill
+   * (S13, S14).
+   */
   from?: Origin;
 }>;
 
-/** Who waits to hear that a skill is enabled. */
+/** Who waits to hear that a skill was enabled. */
 export type SkillAsker = Pick<Message, 'conversation' | 'chatType' | 'external' | 'sender'>;
 
-/** Every call rejects if the store can't be read. */
+/** Records of skills that the bot wrote. Every call rejects if the store can't be read. */
 export type WrittenSkills = Readonly<{
   all(): Promise<ReadonlyMap<string, WrittenSkill>>;
   get(name: string): Promise<WrittenSkill | undefined>;
   set(record: WrittenSkill): Promise<void>;
   delete(name: string): Promise<boolean>;
-  /** Other processes' newest versions are in `root` afterwards, and this one's in the store (Q14). */
+  /** Afterwards `root` has the newest versions of other processes, and the store has those of this one (Q14). */
   bring(root: string): Promise<void>;
-  /** Apart from the records, which name nobody. */
+  /** Kept apart from the records, because those name nobody. */
   askers: Readonly<{
     set(name: string, asker: SkillAsker): Promise<void>;
-    /** Once. */
+    /** Returns who waits, and forgets them. */
     take(name: string): Promise<SkillAsker | undefined>;
     forget(sender: string): Promise<void>;
   }>;
 }>;
 
-/** Then nobody waits for it any more. */
+/** After this time nobody waits for it to be enabled. */
 const askersMs = 90 * 86_400_000;
 
-/** False: written by the bot and not enabled. */
+/** False if the bot wrote the skill and nobody has enabled it. */
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;
 
-/** An unreadable record approves nothing. */
+/** Keeps the records in the store. A record that can't be read approves nothing. */
 export function createWrittenSkills(store: Pick<Store, 'keyed' | 'files'>): WrittenSkills {
   const stored = store.keyed('written-skills');
   const askers = store.keyed('skill-askers');
@@ -115,7 +118,10 @@ function read(name: string, value: unknown): WrittenSkill {
   return parsed.success ? parsed.data : { name, hashes: [], by: '', at: 0 };
 }
 
-/** The bot's files are approved while they are those enabled; files by hand always. Rejects if the store can't be read. */
+/**
+ * Files of the bot are approved as long as they are those that were enabled; files written by hand always are. Rejects
+ * if the store can't be read.
+ */
 export async function readApprovals(written: Pick<WrittenSkills, 'all'>, root: string): Promise<IsApproved> {
   const records = await written.all();
   return ({ origin, directory }) => {

@@ -39,10 +39,7 @@ export type JudgedCall = Readonly<{
   requester: Requester;
 }>;
 
-/**
- * Decides whether a call runs. `reason` goes to the log and `hint` to the model; `instead` replaces the answer. If it
- * throws, the call is denied (T8).
- */
+/** `reason` goes to the log and `hint` to the model; `instead` replaces the answer. If it throws, it denies (T8). */
 export type DecideCall = (
   call: JudgedCall,
   signal: AbortSignal,
@@ -162,10 +159,7 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
   return runTool(attempt, { tool, terms: terms ?? {}, settings }, door);
 }
 
-/**
- * Checks the size first, so that an input that is too large is not parsed. Returns what is wrong; undefined if nothing
- * is.
- */
+/** Says what is wrong, or nothing. The size comes first, so that an input that is too large is not parsed. */
 function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
   if (isUnparsed(input))
     return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';

@@ -5,15 +5,15 @@ import { hasCode } from '../../lib/has-code.ts';
 import { caBundle } from '../../lib/net/ca-bundle.ts';
 
 export type GitRequest = Readonly<{
-  /** The command and its arguments, after everything that keeps git in check. */
+  /** The command and its arguments. They come after all options that restrict git. */
   args: readonly string[];
   transport?: string;
   input?: string;
-  /** Git is killed if it writes more. */
+  /** Git is killed if it writes more than this many bytes. */
   outputLimit?: number;
-  /** Of any file it writes. */
+  /** How many bytes any file that git writes may have. */
   fileLimit: number;
-  /** Kills git and its children. */
+  /** Aborting it kills git and its children. */
   signal: AbortSignal;
   progress?: (text: string) => void;
   env: Readonly<Record<string, string | undefined>>;
@@ -21,13 +21,13 @@ export type GitRequest = Readonly<{
 
 type GitOutcome =
   | Readonly<{ status: 'done'; output: Buffer }>
-  | Readonly<{ status: 'failed'; /** Printable. */ message: string }>
+  | Readonly<{ status: 'failed'; /** What git said, made printable. */ message: string }>
   | Readonly<{ status: 'too much output' }>;
 
 const taken =
   /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|GIT_SSL_CAINFO|(?:https?|all|no)_proxy|(?:HTTPS|ALL|NO)_PROXY)$/;
 
-/** Keeps repositories and configuration from starting or asking anything (D6). */
+/** Options that keep repositories and configuration from starting programs or asking questions (D6). */
 const inCheck = Object.entries({
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
@@ -40,7 +40,7 @@ const inCheck = Object.entries({
   'credential.helper': '',
   'fetch.recurseSubmodules': 'false',
   'submodule.recurse': 'false',
-  // A single pack file, under the limit on file size.
+  // This makes git store a single pack file, which the limit on file size then covers.
   'fetch.unpackLimit': '1',
   'transfer.bundleURI': 'false',
   'gc.auto': '0',
@@ -52,23 +52,23 @@ const inCheck = Object.entries({
   'protocol.allow': 'never',
 }).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 
-/** Of each git process: a small pack can unfold into a huge one. */
+/** Memory limit of each git process, because a small pack can unfold into a huge one. */
 const memoryKb = 4 * 1024 * 1024;
 
 /**
- * Runs git without hooks, filters, submodules, prompts, other transports and foreign configuration, under kernel
- * limits (D6). Throws the signal's reason, or OperatorError without git.
+ * Runs git without hooks, filters, submodules, prompts, other transports and foreign configuration, under limits of the
+ * kernel (D6). Throws the signal's reason if that aborts, and OperatorError if git is missing.
  */
 export async function runGit(request: GitRequest): Promise<GitOutcome> {
   const { args, transport, input = '', outputLimit = 1_000_000, fileLimit, signal, progress, env } = request;
   signal.throwIfAborted();
   const protocol = transport === undefined ? [] : ['-c', `protocol.${transport}.allow=always`];
-  // `ulimit -f` counts blocks of 512 bytes. With SIGXFSZ off git reports the limit itself. Not every system limits
+  // `ulimit -f` counts blocks of 512 bytes. Without SIGXFSZ git itself reports that limit. Not every system can limit
   // memory.
   const limits = `trap '' XFSZ; ulimit -f ${Math.ceil(fileLimit / 512)}; ulimit -v ${memoryKb} 2>/dev/null; exec git "$@"`;
   const child = spawn('/bin/sh', ['-c', limits, 'git', ...inCheck, ...protocol, ...args], {
     env: { ...environment(env), GIT_ALLOW_PROTOCOL: transport ?? '' },
-    // Own process group, to kill all of git's children.
+    // A process group of its own makes it possible to kill all of git's children.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -138,7 +138,7 @@ function environment(env: GitRequest['env']): Record<string, string> {
   };
 }
 
-/** Without progress and what the remote wrote. */
+/** The last lines of git's complaint, without progress and without what the remote wrote. */
 function lastWords(complaint: string): string {
   const lines = complaint
     .split(/[\r\n]+/)

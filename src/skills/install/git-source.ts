@@ -11,14 +11,14 @@ import {
   type SourceSnapshot,
 } from './install-source.ts';
 
-/** Opens a source as it is now, whatever its kind (D6). Throws OperatorError where it can't be had. */
+/** Opens a source of any kind as it is now (D6). Throws OperatorError if it can't be fetched or read. */
 export function openSource(options: OpenSource): Promise<SourceSnapshot> {
   return options.address.kind === 'git' ? openGitSource(options) : openFolderSource(options);
 }
 
 /**
- * Fetches one commit into the quarantine and reads it from git's store, never checking out, so no filter, hook, link
- * or name has an effect (D6). Throws OperatorError.
+ * Fetches one commit into the quarantine and reads it from git's store. It never checks files out, so no filter, hook,
+ * link or name has an effect (D6). Throws OperatorError.
  */
 async function openGitSource(options: OpenSource): Promise<SourceSnapshot> {
   const { address, ref, quarantine, limits, signal, progress, env } = options;
@@ -105,7 +105,7 @@ function hint(message: string, ref: string | undefined): string {
   return '';
 }
 
-/** `ls-tree -z -l`: `mode type id size TAB path NUL`; names are any bytes. */
+/** Parses `ls-tree -z -l`, which prints `mode type id size TAB path NUL`. Names may be any bytes. */
 function entriesOf(listing: Buffer): readonly SourceEntry[] {
   const entries: SourceEntry[] = [];
   for (let start = 0; start < listing.length;) {
@@ -130,7 +130,7 @@ function entriesOf(listing: Buffer): readonly SourceEntry[] {
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** `cat-file --batch`: `id blob size LF bytes LF` a file. */
+/** Parses `cat-file --batch`, which prints `id blob size LF bytes LF` for each file. */
 function blobsOf(output: Buffer, files: readonly SourceEntry[]): readonly Buffer[] {
   let start = 0;
   return files.map(({ id, size, path }) => {

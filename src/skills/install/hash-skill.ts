@@ -15,19 +15,22 @@ import type { Pin } from '../../core/skill.ts';
 import { readBytes } from '../../lib/files/read-text.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
-/** What a skill's folder holds, to the byte. */
+/** The exact content of a skill's folder. */
 export type SkillHash = Readonly<{
   /** SHA-256 in hex over all paths and contents. */
   hash: string;
-  /** In path order. `sha256`: hex; of the target, for a link. */
+  /** The files in path order. `sha256` is in hex; for a link it is the hash of its target. */
   files: readonly Readonly<{ path: string; size: number; sha256: string }>[];
 }>;
 
-/** A folder with more than this is hashed no further: it matches nothing. */
+/** A larger folder is not hashed, so it matches nothing. */
 const mostFiles = 1_000;
 const mostBytes = 20_000_000;
 
-/** Includes dot entries, follows no links. Undefined if absent, too large, or with anything but files. */
+/**
+ * Hashes a folder with its dot entries and without following links. Undefined if it is missing or too large, or has
+ * anything but files.
+ */
 export function hashSkill(directory: string): SkillHash | undefined {
   const files: SkillHash['files'][number][] = [];
   let bytes = 0;
@@ -44,7 +47,7 @@ export function hashSkill(directory: string): SkillHash | undefined {
   try {
     if (!enter(directory, '')) return undefined;
   } catch (error) {
-    // Vanished or unreadable: can't be verified.
+    // A file vanished or can't be read, so the folder can't be verified.
     if (error instanceof Error && 'syscall' in error) return undefined;
     throw error;
   }
@@ -53,15 +56,15 @@ export function hashSkill(directory: string): SkillHash | undefined {
   return { hash: sha256Of(lines.join('\n')), files: sorted };
 }
 
-/** A file of an installed skill is at most this many bytes (D6). */
+/** How many bytes a file of an installed skill may have (D6). */
 export const installedFileLimit = 5 * 1024 * 1024;
 
-/** By absolute path; a hash counts while the stamp is unchanged. */
+/** Hashes of files by absolute path. Each is valid as long as the file's stamp is unchanged. */
 export type HashMemory = Map<string, Readonly<{ stamp: string; sha256: string }>>;
 
 type PinnedBytes = Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: false; problem: string }>;
 
-/** Clocks of file systems are coarse: a change this soon may keep the stamp. */
+/** File systems have coarse clocks: a file that changes again within this time may keep its stamp. */
 const stampDoubtMs = 100;
 
 export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
@@ -72,7 +75,7 @@ export function sha256Of(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Undefined if the bytes are the approved ones (D6). */
+/** Says how a file differs from what was approved. Undefined if its bytes are the approved ones (D6). */
 export function pinProblem(
   { files }: Pick<Pin, 'files'>,
   path: string,
@@ -84,7 +87,7 @@ export function pinProblem(
   return sha256Of(bytes) === file.sha256 ? undefined : `${JSON.stringify(path)} was changed`;
 }
 
-/** Returns the very bytes that were hashed (D6). */
+/** Reads an approved file, and returns exactly the bytes whose hash was checked (D6). */
 export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: string): PinnedBytes {
   const read = readWhole(join(directory, path));
   if (read === undefined) return { ok: false, problem: `${JSON.stringify(path)} went missing` };
@@ -93,8 +96,8 @@ export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: str
 }
 
 /**
- * Finds a missing, changed, added or special file in an installed skill's folder; undefined if it matches the pin
- * (D6). Hashes every file unless `memory` knows its stamp.
+ * Finds a missing, changed, added or special file in the folder of an installed skill. Undefined if the folder matches
+ * the pin (D6). Hashes every file unless `memory` knows its stamp.
  */
 export function checkPinned(
   directory: string,
@@ -144,7 +147,9 @@ function hashOf(path: string, memory: HashMemory | undefined): string | undefine
 
 type Whole = Readonly<{ bytes: Uint8Array; stamp: string; changedMs: number; unchanged: boolean }>;
 
-/** No bytes if the stamp is `known`. Undefined if it is no plain file, or too long. */
+/**
+ * Reads a whole file. It returns no bytes if the stamp is `known`, and undefined if this is no plain file or too long.
+ */
 function readWhole(path: string, known?: string): Whole | undefined {
   try {
     // A pipe without a writer must not block the bot.

@@ -10,19 +10,19 @@ import { allowedChatTypesOf, type Definition } from '../parse/skill-definition.t
 
 const around = 3;
 
-/** Pairs of lines; beyond this the middle is shown as replaced. */
+/** How many pairs of lines are compared. In a larger file the whole middle is shown as replaced. */
 const pairLimit = 4_000_000;
 
 type FileChange = Readonly<{
   path: string;
   kind: 'added' | 'changed' | 'removed';
-  /** A sentence if it is no text, or the approved bytes are gone. */
+  /** The changed lines. A sentence instead if the file is no text, or the approved bytes are gone. */
   shown: readonly ComparedLine[] | string;
 }>;
 
 export type SkillChange = Readonly<{ files: readonly FileChange[]; asksMore: readonly string[] }>;
 
-/** Whether these are other bytes than what was agreed to. */
+/** Whether the offered files differ from those that were approved. */
 export function isChanged(locked: LockedSkill, { name, files }: Pick<Offer, 'name' | 'files'>): boolean {
   return contentHash(locked) !== contentHash({ name, files });
 }
@@ -72,7 +72,7 @@ function show(
   return `no text, ${sizeText(before.length)} before, ${sizeText(after.bytes.length)} now, sha256 ${after.sha256}`;
 }
 
-/** `-` before only, `+` after only, blank in both, `@` lines left out. */
+/** A line of a comparison: `-` was removed, `+` was added, a blank is in both, `@` says how many lines are left out. */
 type ComparedLine = Readonly<{ mark: '-' | '+' | ' ' | '@'; text: string }>;
 
 export function compareLines(before: string, after: string): readonly ComparedLine[] {
@@ -146,7 +146,7 @@ function withoutFarOnes(lines: readonly ComparedLine[]): readonly ComparedLine[]
   return kept;
 }
 
-/** By kind, without empty ones (D6). */
+/** What a skill asks for, by kind. Kinds without entries are left out (D6). */
 type Asks = Readonly<Record<string, readonly string[]>>;
 
 export function requestedPermissions({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
@@ -166,7 +166,7 @@ export function requestedPermissions({ definition, scripts }: Pick<Offer, 'defin
   return Object.fromEntries(Object.entries(all).filter(([, items]) => items.length > 0));
 }
 
-/** One sentence for each new request. */
+/** What the new version asks for beyond the old one, one sentence for each request. */
 export function requestsMore(before: Definition, after: Definition): readonly string[] {
   const more: string[] = [];
   for (const kind of ['env', 'packages', 'capabilities', 'network'] as const) {

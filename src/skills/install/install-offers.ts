@@ -9,17 +9,17 @@ import type { Definition } from '../parse/skill-definition.ts';
 import { isFlatSkill, isSkillFileName, scanDepth } from '../scan-root.ts';
 import { isScriptPath } from '../skill-files.ts';
 
-/** A file as it would be installed: these very bytes. */
+/** A file with exactly the bytes that would be installed. */
 export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
 
 export type Offer = Readonly<{
   name: string;
   path: string;
   definition: Definition;
-  /** In path order. */
+  /** All files of the skill, in path order. */
   files: readonly OfferedFile[];
   scripts: readonly OfferedFile[];
-  /** Includes what was left out. */
+  /** Problems of the skill, and what was left out of it. */
   diagnostics: readonly Diagnostic[];
 }>;
 
@@ -29,14 +29,14 @@ export type Offers = Readonly<{
   offers: readonly Offer[];
   refused: readonly Refused[];
   others: readonly string[];
-  /** SKILL.md files that lie too deep to be offered. */
+  /** Paths of SKILL.md files that are too many folders deep to be offered. */
   tooDeep: readonly string[];
 }>;
 
 /**
- * Reads all bytes of the `wanted` skills (default: all): the same value is shown, approved, hashed and installed
- * (D6). Leaves out links and submodules; refuses hostile names, too many or large files, and skills that would not
- * load. Throws OperatorError if the source is too large.
+ * Reads all bytes of the `wanted` skills; by default all skills. What is shown, approved, hashed and installed is this
+ * same value (D6). It leaves out links and submodules. It refuses dangerous names, too many or too large files, and
+ * skills that would not load. Throws OperatorError if the source is too large.
  */
 export async function readOffers(
   snapshot: SourceSnapshot,
@@ -77,7 +77,7 @@ export async function readOffers(
     } else {
       const { problems, notes } = inspect(each, limits);
       const twice = chosen.find(({ definition }) => definition.name === name);
-      // Repositories keep the same skill for each program: `skills/x` and `.claude/skills/x`.
+      // Repositories keep the same skill once for each program, such as `skills/x` and `.claude/skills/x`.
       if (twice !== undefined && twice.bytes.equals(bytes)) continue;
       const all = [...problems, ...(twice === undefined ? [] : [`${twice.found.path} has the same name`])];
       if (all.length > 0) refused.push({ name, path: each.path, problems: all });
@@ -97,7 +97,7 @@ export async function readOffers(
         executable: entry.executable,
       };
     });
-    // The file may have changed since: judge what will be loaded.
+    // The file may have changed after the first reading, so what will be loaded is judged again.
     const skillFile = offered.find(({ path }) => path === pathInSkill(each, each.skillFile));
     const again = judge(
       placeOf(snapshot, each, skillFile?.bytes ?? Buffer.alloc(0)),
@@ -131,7 +131,7 @@ function isFlat({ path, skillFile }: Pick<FoundInSource, 'path' | 'skillFile'>):
   return path === skillFile.path;
 }
 
-/** A flat skill gets its own folder (F1). */
+/** The path of a file in its skill's folder. A flat skill gets a folder of its own (F1). */
 function pathInSkill(found: FoundInSource, { path }: SourceEntry): string {
   if (isFlat(found)) return 'SKILL.md';
   return found.path === '' ? path : path.slice(found.path.length + 1);
@@ -193,13 +193,13 @@ function keepWithin(files: readonly SourceEntry[], { address }: SourceSnapshot, 
 }
 
 type FoundInSource = Readonly<{
-  /** Empty if the source itself is the skill. */
+  /** Path of the skill in the source. Empty if the source itself is the skill. */
   path: string;
   skillFile: SourceEntry;
   entries: readonly SourceEntry[];
 }>;
 
-/** Folders of a source that hold copies and caches, not skills. */
+/** Folders of a source that have copies and caches, not skills. */
 const leftOut: ReadonlySet<string> = new Set([
   'node_modules',
   '.git',
@@ -211,9 +211,9 @@ const leftOut: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Four folders deep, not nested, flat files at the top; the source itself may be a skill, too. Other than in a root (D4)
- * folders such as `.claude/skills` and `skills/.curated` count: other people keep skills there. Folders without a dot
- * come first.
+ * Finds skills up to four folders deep, but not inside one another, and flat files at the top. The source itself may
+ * also be a skill. Unlike in a root (D4), folders such as `.claude/skills` count, because other people keep skills
+ * there. Folders without a dot come first.
  */
 function findInSource(
   entries: readonly SourceEntry[],
@@ -229,7 +229,7 @@ function findInSource(
     const parts = folder === '' ? [] : folder.split('/');
     if (!isSkillFileName(name) || parts.some((part) => leftOut.has(part))) continue;
     if (parts.filter((part) => !startsWithDot(part)).length > scanDepth) tooDeep.push(entry.path);
-    // In path order, SKILL.md is the first spelling.
+    // Entries are in path order, so SKILL.md comes before other spellings.
     else if (!skillFiles.has(folder)) skillFiles.set(folder, entry);
   }
   if (skillFiles.has('')) flat.length = 0;

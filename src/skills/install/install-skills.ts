@@ -37,14 +37,14 @@ type Agreement = Readonly<{
   ref?: string;
   commit?: string;
   offers: readonly Offer[];
-  /** Milliseconds since 1970. */
+  /** When somebody approved it, in Unix milliseconds. */
   at: number;
 }>;
 
-/** Unused folders stay this long for running skills. */
+/** Folders that are no longer used stay this long, because running skills may still need them. */
 const unusedForMs = 86_400_000;
 
-/** Leftovers of a dead process are removed at the next use. */
+/** A new folder for this process. Folders that a dead process left are removed first. */
 export function quarantineFolder(dataDir: string): string {
   const folder = join(dataDir, 'quarantine');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -56,9 +56,9 @@ export function quarantineFolder(dataDir: string): string {
 }
 
 /**
- * Installs the offered bytes, then updates the lock (D6). Each content has its own folder, renamed into place, and
- * the lock is replaced atomically, so an interruption leaves the old or the new state. Throws OperatorError if the
- * lock can't be read or is in use, or a name is installed from elsewhere.
+ * Installs the offered bytes, then updates the lock (D6). Each content has a folder of its own that is renamed into
+ * place, and the lock is replaced atomically. So an interruption leaves the old or the new state. Throws OperatorError
+ * if the lock can't be read or is in use, or if a name is installed from elsewhere.
  */
 export function installSkills(dataDir: string, agreement: Agreement): void {
   const { source, ref, commit, offers, at } = agreement;
@@ -91,7 +91,7 @@ export function installSkills(dataDir: string, agreement: Agreement): void {
   sweep(dataDir, at);
 }
 
-/** Also drops a source without skills. Returns the removed ones. */
+/** Removes skills from lock and disk, and drops sources that have none left. Returns the removed ones. */
 export function removeSkills(
   dataDir: string,
   isGone: (source: LockedSource, skill: LockedSkill) => boolean,
@@ -122,7 +122,7 @@ function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {
         `${reading.path} can't be read: put it back from a backup, or remove it and add the sources again.\n${reading.problem}`,
       );
     writeLock(dataDir, change(reading.lock));
-    // The bot watches this folder; the lock is elsewhere.
+    // The bot watches this folder, but not the one of the lock.
     writeFileSync(join(root, '.changed'), `${Date.now()}\n`, { mode: 0o600 });
   } finally {
     owner.release();
@@ -163,7 +163,7 @@ function noteUse(folder: string, now: number): void {
   if (existsSync(folder)) utimesSync(folder, now / 1_000, now / 1_000);
 }
 
-/** Removes contents that are not in the lock and unused for a day. */
+/** Removes contents that the lock does not have and that were not used for a day. */
 function sweep(dataDir: string, now: number): void {
   const reading = readLock(dataDir);
   if (!reading.ok) return;
@@ -176,7 +176,10 @@ function sweep(dataDir: string, now: number): void {
   }
 }
 
-/** In containers ids repeat: anything older than this process is not its own. */
+/**
+ * Whether a folder is left from a dead process. Process ids repeat in containers, so anything older than this process
+ * is not its own.
+ */
 function isLeft(path: string, pid: number): boolean {
   const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const startedAt = Date.now() - process.uptime() * 1_000;

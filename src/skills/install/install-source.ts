@@ -18,7 +18,7 @@ export const installLimits: InstallLimits = {
 };
 
 export type SourceEntry = Readonly<{
-  /** From the top, with `/`; partly readable if there is a `problem`. */
+  /** Path from the top of the source, with `/`. If there is a `problem`, it may be only partly readable. */
   path: string;
   kind: 'file' | 'link' | 'submodule';
   size: number;
@@ -27,21 +27,21 @@ export type SourceEntry = Readonly<{
   problem?: string;
 }>;
 
-/** Shows no later change; open until `close`. */
+/** The state of a source, which later changes do not affect. Open until `close`. */
 export type SourceSnapshot = Readonly<{
   address: SourceAddress;
-  /** Absent for a plain folder. */
+  /** The commit. Undefined for a plain folder. */
   commit?: string;
-  /** In path order. */
+  /** All entries of the source, in path order. */
   entries: readonly SourceEntry[];
-  /** In the same order. Throws OperatorError. */
+  /** Reads files in the given order. Throws OperatorError if one can't be read. */
   read(files: readonly SourceEntry[]): Promise<readonly Buffer[]>;
   close(): void;
 }>;
 
 export type OpenSource = Readonly<{
   address: SourceAddress;
-  /** Branch, tag or commit; absent: the default branch. */
+  /** Branch, tag or commit. Undefined: the default branch. */
   ref?: string;
   quarantine: string;
   limits: InstallLimits;
@@ -50,7 +50,7 @@ export type OpenSource = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** Undefined if the path may be installed (D6, S1). */
+/** Says why a path may not be installed. Undefined if it may (D6, S1). */
 export function pathProblem(path: string): string | undefined {
   const parts = path.split('/');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'its path is absolute';
@@ -64,15 +64,15 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** `.git`, in any spelling that some file system accepts. */
+/** Whether a name is `.git` in a spelling that some file system accepts. */
 function isGitFolder(part: string): boolean {
   return /^(?:\.git|git~\d+)(?:$|:|[. ]+$)/i.test(part.normalize('NFKC'));
 }
 
 export type InstallLimits = Readonly<{
-  /** For fetching, in milliseconds. */
+  /** How many milliseconds fetching may take. */
   timeMs: number;
-  /** Of what git stores of a repository: the kernel stops it there. */
+  /** How many bytes git may store of a repository. The kernel stops git at this limit. */
   packBytes: number;
   entries: number;
   fileBytes: number;
@@ -81,14 +81,17 @@ export type InstallLimits = Readonly<{
   totalBytes: number;
 }>;
 
-/** A number of bytes, for people. */
+/** A number of bytes as people write it. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const mebi = bytes / (1024 * 1024);
   return mebi < 1 ? `${(bytes / 1024).toFixed(1)} KB` : `${mebi.toFixed(1).replace('.0', '')} MB`;
 }
 
-/** Without `.git` and `node_modules`; links are listed, not followed (D6). Throws OperatorError if there is no folder. */
+/**
+ * Opens a folder as a source, without `.git` and `node_modules`. Links are listed but not followed (D6). Throws
+ * OperatorError if there is no such folder.
+ */
 export async function openFolderSource({ address, limits }: OpenSource): Promise<SourceSnapshot> {
   if (address.kind !== 'folder') throw new Error('this source is no folder');
   const root = address.path;
@@ -134,7 +137,7 @@ function entriesOf(folder: string): readonly Dirent<Buffer>[] {
 
 function readPlain(path: string, limit: number): Buffer {
   try {
-    // Must not block if it became a pipe.
+    // If the file was replaced by a pipe meanwhile, this must not block.
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(file);

@@ -8,28 +8,28 @@ import { hasCode } from '../../lib/has-code.ts';
 
 export type LockedSkill = Readonly<{
   name: string;
-  /** Folder or flat file in the source, with `/`; empty if the source is the skill. */
+  /** Folder or flat file in the source, with `/`. Empty if the source itself is the skill. */
   path: string;
   commit?: string;
-  /** When the yes was given, as an ISO date. */
+  /** When somebody approved it, as an ISO date. */
   agreedAt: string;
   files: readonly PinnedFile[];
 }>;
 
 export type LockedSource = Readonly<{
   source: string;
-  /** Branch, tag or commit; absent: the default branch. */
+  /** Branch, tag or commit. Undefined: the default branch. */
   ref?: string;
   skills: readonly LockedSkill[];
 }>;
 
-/** `skills.lock.toml`. Each name is in it once. */
+/** What `skills.lock.toml` says: approved skills by source. Each name is in it once. */
 export type Lock = Readonly<{ sources: readonly LockedSource[] }>;
 
 type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
 
 const hash = /^[0-9a-f]{64}$/;
-/** `sha256  path`, as `sha256sum` writes it. */
+/** A file's hash and path as `sha256sum` writes them: `sha256  path`. */
 const fileLine = z.codec(
   z.string().regex(/^[0-9a-f]{64} {2}[^\p{Cc}\\]+$/u),
   z.object({ path: z.string(), sha256: z.string().regex(hash) }),
@@ -67,12 +67,12 @@ export function installedRoot(dataDir: string): string {
   return join(dataDir, 'installed');
 }
 
-/** Named after the content, so no folder mixes two. */
+/** Path of an installed skill. It is named after its content, so that no folder mixes two versions. */
 export function installedFolder(dataDir: string, skill: Pick<LockedSkill, 'name' | 'files'>): string {
   return join(installedRoot(dataDir), contentHash(skill), skill.name);
 }
 
-/** SHA-256 over the name and all file hashes. */
+/** SHA-256 over a skill's name and the hashes of all its files. */
 export function contentHash({ name, files }: Pick<LockedSkill, 'name' | 'files'>): string {
   const lines = files.map(({ path, sha256 }) => `${sha256}  ${path}\n`).sort();
   return createHash('sha256')
@@ -85,7 +85,10 @@ export function pinOf({ source }: Pick<LockedSource, 'source'>, skill: LockedSki
   return { name, source, commit, files };
 }
 
-/** Absent: empty. Unreadable is a value: nothing may be used. */
+/**
+ * Reads the lock. A missing file counts as empty. If the file can't be read, the result says so, and no installed skill
+ * may be used.
+ */
 export function readLock(dataDir: string): LockReading {
   const path = lockPath(dataDir);
   const text = readIfThere(path);
@@ -111,7 +114,7 @@ export function readLock(dataDir: string): LockReading {
   }
 }
 
-/** Replaces the lock (0600) atomically, on disk. */
+/** Replaces the lock file (mode 0600) atomically and syncs it to disk. */
 export function writeLock(dataDir: string, { sources }: Lock): void {
   const path = lockPath(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -126,7 +129,7 @@ export function writeLock(dataDir: string, { sources }: Lock): void {
   syncFolder(dirname(path));
 }
 
-/** Syncs the folder's entries to disk. */
+/** Syncs a folder's entries to disk. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   try {
@@ -156,7 +159,7 @@ function lockText(sources: readonly LockedSource[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** TOML's basic strings include JSON's escapes. */
+/** Quotes a text by JSON, whose escapes are all valid in TOML's basic strings. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

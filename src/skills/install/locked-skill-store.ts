@@ -10,7 +10,7 @@ import { isSkillFileName } from '../scan-root.ts';
 import { readSkillFile } from '../skill-files.ts';
 import type { SkillStore, StoredBytes, StoredSkill } from '../skill-store.ts';
 
-/** The skills of the lock whose folders hold exactly what was approved (D6). */
+/** The skills of the lock whose folders have exactly the files that were approved (D6). */
 export function lockedSkillStore(dataDir: string): SkillStore {
   const memory: HashMemory = new Map();
   const root = installedRoot(dataDir);
@@ -51,7 +51,7 @@ export function lockedSkillStore(dataDir: string): SkillStore {
   });
 }
 
-/** The folders above are hashes. */
+/** Compares by the last folder, because the folders above are named by hashes. */
 function byFolderName(a: StoredSkill, b: StoredSkill): number {
   return basename(a.directory ?? a.path) < basename(b.directory ?? b.path) ? -1 : 1;
 }
@@ -66,7 +66,7 @@ export function skillFileOf({ files }: Pick<Pin, 'files'>): string {
   return ['SKILL.md', 'skill.md', 'Skill.md'].find((name) => names.includes(name)) ?? 'SKILL.md';
 }
 
-/** The part after the last colon is a time, for `readRoots`. */
+/** The part after the last colon is a time, which `readRoots` uses. */
 function stampOf(path: string, problem: string | undefined): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return `${problem ?? 'agreed'}:${stats?.ino}:${stats?.size}:${stats?.mtimeNs}:${stats?.ctimeNs ?? 0}`;
@@ -80,7 +80,7 @@ function broken(path: string, message: string): StoredBytes {
   return { ok: false, diagnostic: { level: 'error', code: 'LOCK_MISMATCH', message, path } };
 }
 
-/** Before each command of an installed skill hashes all its files again (D6). */
+/** Hashes all files of an installed skill again before each of its commands (D6). */
 export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sandbox {
   if (pin === undefined) return sandbox;
   const checked = async <Outcome>(

@@ -1,24 +1,24 @@
 import { knownFields, keyName } from './known-keys.ts';
 import type { FrontMap, FrontValue } from './read-values.ts';
 
-/** YAML of which js-yaml tells too little, or that it takes more lightly than YAML does. */
+/** YAML about which js-yaml tells too little, or that it accepts although YAML does not. */
 const unusual: readonly RegExp[] = [
   // Anchors, aliases, tags and merges.
   /(?:^|[\s[{,:-])[&*!](?:\S| *$)|<</m,
-  // Comments, tabs, explicit keys, ends of documents.
+  // Comments, tabs, explicit keys, and ends of documents.
   /(?:^|[\s\]}"'])#|\t|^ *\?|^[%.]/m,
   // Block texts that say how far they are indented, or keep their last blank lines.
   /[|>]-?[\d+]/,
-  // Collections in flow collections.
+  // Collections inside flow collections.
   /[{[,] *[{[]/,
-  // Quotes that are not closed on their line: they could swallow keys.
+  // Quotes that are not closed on their line, because they could swallow keys.
   /(?:^ *|[:-] +|[[{,] *)(["'])(?:(?!\1).)*$/m,
   /__proto__/,
 ];
 
 /**
- * What js-yaml read, each scalar as the text that was written (F3). Lines are 1, sources empty. Undefined if the data does
- * not tell enough: then the text has to be read with positions.
+ * Turns what js-yaml read into front matter, each scalar as the text that was written (F3). All lines are 1 and sources
+ * are empty. Undefined if the data does not tell enough; then the text has to be read with positions.
  */
 export function frontFromData(data: unknown, yaml: string): FrontMap | undefined {
   if (typeof data !== 'object' || data === null || Array.isArray(data) || data instanceof Date)
@@ -33,7 +33,7 @@ export function frontFromData(data: unknown, yaml: string): FrontMap | undefined
   return front.size === 0 ? undefined : front;
 }
 
-/** Numbers, dates, booleans and null are as written if one line alone can have them. */
+/** A scalar as it is written. Numbers, dates, booleans and null count only if exactly one line has this key. */
 function textOf(key: string, value: unknown, yaml: string): FrontValue | undefined {
   if (typeof value === 'string') return { kind: 'text', text: copyOf(value), line: 1 };
   if (typeof value === 'object' && value !== null && !(value instanceof Date)) return undefined;
@@ -43,7 +43,10 @@ function textOf(key: string, value: unknown, yaml: string): FrontValue | undefin
   return { kind: 'text', text: copyOf(written[1] ?? ''), line: 1 };
 }
 
-/** Only for keys whose source counts for nothing: an unknown one may restrict something, and is shown as written. */
+/**
+ * A list or map of a key whose source does not matter. Of other keys the source is needed, because an unknown key may
+ * restrict something.
+ */
 function collectionOf(key: string, value: unknown, yaml: string): FrontValue | undefined {
   const name = keyName(key);
   if (!knownFields.has(name) || name === 'argument_hint') return undefined;
@@ -67,12 +70,12 @@ function listOf(value: readonly unknown[]): FrontValue | undefined {
   return { kind: 'list', items, source: '', flow: false, line: 1 };
 }
 
-/** A part of the file would keep all of it in memory. */
+/** Copies a text, because a part of the file's text would keep all of it in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** js-yaml writes keys such as `1.10` and `True` its own way, and sorts numbers. */
+/** Whether the key is in the text like this: js-yaml changes keys such as `1.10` and `True`, and sorts numbers. */
 function isAsWritten(key: string, yaml: string): boolean {
   return /^[A-Za-z]/.test(key) && yaml.includes(`${key}:`);
 }

@@ -5,24 +5,24 @@ import { frontFromData } from './front-from-data.ts';
 import { hasMapForText, parseRepairedYaml, type RepairedYaml } from './parse-yaml.ts';
 import { isAccessLine, type FrontMap } from './read-values.ts';
 
-/** Bytes of YAML (F2). */
+/** How many bytes of YAML front matter may have (F2). */
 export const frontMatterLimit = 8 * 1024;
 
 const headLimit = frontMatterLimit + 2 * 1024;
 
 type FrontMatter = Readonly<{
   front: FrontMap;
-  /** Keys whose values were quoted (F4). */
+  /** Keys whose values had to be quoted to be valid YAML (F4). */
   repaired: readonly string[];
   body: string;
-  /** Line of the file on which the YAML begins, 1-based. */
+  /** The line of the file on which the YAML begins, counted from 1. */
   yamlLine: number;
 }>;
 
 type FrontMatterResult = Readonly<{ warnings: readonly Diagnostic[] }> &
   (
     | Readonly<{ ok: true; file: FrontMatter }>
-    /** `accessBroken`: the problem may grant or restrict something (D7). */
+    /** `accessBroken`: what can't be read may grant or restrict something (D7). */
     | Readonly<{ ok: false; problem: Diagnostic; accessBroken: boolean }>
   );
 
@@ -30,15 +30,17 @@ const require = createRequire(import.meta.url);
 const opening = /^---[ \t]*(?:\r?\n|$)/;
 const closing = /^\n---[ \t]*(?:\r?\n|$)/;
 
-/** Everything YAML does not call printable. */
+/** All characters that YAML does not call printable. */
 const controlCharacter =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u0084\u0086-\u009f\ufeff\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-/** `positions`: whether lines and sources of values are needed. Without them most files are read in a tenth of the time. */
+/**
+ * `positions`: whether lines and sources of values are needed. Without them most files are read in a tenth of the time.
+ */
 type ReadOptions = Readonly<{ positions: boolean }>;
 
-/** Also reads the first part of a file (F2–F4). Never throws, evaluates nothing. */
+/** Splits a file, or its first part, into front matter and body (F2–F4). Never throws and evaluates nothing. */
 export function readFrontMatter(text: string, options: ReadOptions = { positions: true }): FrontMatterResult {
   const warnings: Diagnostic[] = [];
   const warn = (code: string, message: string): void =>
@@ -53,7 +55,7 @@ export function readFrontMatter(text: string, options: ReadOptions = { positions
   const start = mark + blank.length;
   const firstLine = blank.split('\n').length;
   const head = text.slice(start, start + headLimit);
-  // Before gray-matter: another word on this line would select another engine.
+  // This comes before gray-matter, because another word on this line would make it select another engine.
   if (!opening.test(head)) return refuse(...openingProblem(head), firstLine);
   const { yaml, end, read } = split(head, options);
   const size = Buffer.byteLength(yaml);
@@ -90,11 +92,11 @@ function openingProblem(head: string): [code: string, message: string] {
     : ['FRONT_MATTER_MISSING', `${found} a skill begins with a line that is exactly "---"`];
 }
 
-/** `yaml`: LF line ends. `end`: start of the body; absent if the front matter is not closed. */
+/** `yaml` has LF line ends. `end` is where the body begins; undefined if the front matter is not closed. */
 type Split = Readonly<{ yaml: string; end: number | undefined; read: RepairedYaml }>;
 
 /**
- * gray-matter finds the front matter and parses it. Where that fails or tells too little, or positions are needed, `yaml`
+ * gray-matter finds the front matter and parses it. If that fails or tells too little, or positions are needed, `yaml`
  * reads it. Both libraries are loaded on first use.
  */
 function split(head: string, { positions }: ReadOptions): Split {
@@ -111,12 +113,12 @@ function split(head: string, { positions }: ReadOptions): Split {
   return { yaml, end: head.length, read: { ok: false, problem } };
 }
 
-/** `written`: what stands between the delimiters. Undefined if gray-matter can't parse it. */
+/** `written` is the text between the delimiters. Undefined if gray-matter can't parse it. */
 function find(head: string, yaml?: () => object): Readonly<{ written: string; data: unknown }> | undefined {
   const grayMatter = require('gray-matter') as typeof matter;
   const others = { javascript: refused, json: refused, coffee: refused };
   try {
-    // With options gray-matter keeps no cache, in which a bad file gives no error the second time.
+    // Called with options, gray-matter keeps no cache. Its cache would hide the error of a bad file the second time.
     const { matter: written, data } = grayMatter(head, {
       language: 'yaml',
       engines: yaml === undefined ? others : { ...others, yaml },
@@ -134,7 +136,7 @@ function readData(data: unknown, yaml: string): RepairedYaml | undefined {
   return front === undefined || hasMapForText(front) ? undefined : { ok: true, front, repaired: [] };
 }
 
-/** Control characters are refused later, and could be slow to parse. */
+/** Does not parse control characters, which are refused later and could be slow to parse. */
 function readYaml(yaml: string): RepairedYaml {
   return controlCharacter.test(yaml) ? nothing : parseRepairedYaml(yaml);
 }
@@ -143,13 +145,13 @@ function refused(): object {
   throw new Error('front matter is YAML; nothing else is read');
 }
 
-/** Without the rest of the `---` line. A copy, so the whole file is not kept in memory. */
+/** The YAML without the rest of the `---` line. It is a copy, so that the whole file is not kept in memory. */
 function yamlOf(written: string): string {
   const [, yaml = ''] = /^[^\n]*\n([^]*)$/.exec(`${written}\n`) ?? [];
   return Buffer.from(yaml).toString().replaceAll('\r\n', '\n');
 }
 
-/** The top-level key of a line, or anything below that key. */
+/** Whether a line belongs to an access key: the top-level key of that line, or anything below it. */
 function isInAccessField(yaml: string, line: number): boolean {
   const lines = yaml.split('\n');
   const begins = (text: string): boolean => /^[^\s#-]/.test(text);

@@ -1,18 +1,21 @@
-/** Whose format a key comes from. `metadata.openclaw` is a place below `metadata`. */
+/** Whose format a key comes from. */
 export type Dialect = 'Agent Skills' | 'Skillet' | 'Claude Code' | 'OpenClaw';
 
 /**
- * `describes`: nothing depends on it. `limits`: a bound with a default. `grants` and `restricts`: an invalid value keeps
- * the skill from loading (F8).
+ * What a key does. `describes`: nothing depends on it. `limits`: a bound with a default. `grants` and `restricts`: an
+ * invalid value keeps the skill from loading (F8).
  */
 type Does = 'describes' | 'limits' | 'grants' | 'restricts';
 
 export type KnownKey = Readonly<{
   dialect: Dialect;
   does: Does;
-  /** `read`; `said`: a diagnostic names it; `nothing`: kept and shown, without a meaning here. */
+  /**
+   * What this bot does with the key. `read`: it counts. `said`: a diagnostic names it. `nothing`: it is kept and shown,
+   * but has no meaning here.
+   */
   here: 'read' | 'said' | 'nothing';
-  /** For the reference. */
+  /** What the reference page says about the key. */
   means: string;
 }>;
 
@@ -95,7 +98,7 @@ export const knownKeys: ReadonlyMap<string, KnownKey> = new Map([
   }),
 ]);
 
-/** Below `metadata.openclaw`, or an older name of it, and below `metadata` itself. */
+/** Keys below `metadata.openclaw`, below an older name of it, and below `metadata` itself. */
 export const knownMetadata: Readonly<Record<string, string>> = {
   'requires.env': 'the same as `env`',
   'requires.bins': 'programs that the sandbox must have',
@@ -103,12 +106,12 @@ export const knownMetadata: Readonly<Record<string, string>> = {
   install: 'how to get a program',
 };
 
-/** An invalid value in these keeps the skill from loading (F8). */
+/** Keys whose invalid value keeps the skill from loading (F8). */
 export const accessFields: ReadonlySet<string> = keysWhere(
   ({ does, here }) => here === 'read' && (does === 'grants' || does === 'restricts'),
 );
 
-/** F6, in snake case; others are kept as they are. */
+/** Keys that mean something here, in snake case (F6). Others are kept as they are. */
 export const knownFields: ReadonlySet<string> = keysWhere(({ here }) => here !== 'nothing');
 
 function keysWhere(isSuch: (key: KnownKey) => boolean): ReadonlySet<string> {
@@ -116,8 +119,8 @@ function keysWhere(isSuch: (key: KnownKey) => boolean): ReadonlySet<string> {
 }
 
 /**
- * The key in snake case. One that restricts counts in any spelling, as in `disallowedTools` or `Allowed-Tools`: a slip
- * never lifts a restriction.
+ * The key in snake case. A key that restricts counts in any spelling, such as `disallowedTools` or `Allowed-Tools`, so
+ * that a slip never removes a restriction.
  */
 export function keyName(written: string): string {
   const folded = foldedKey(written);
@@ -134,20 +137,20 @@ function foldedKey(written: string): string {
     .replace(/[-. \t]+/g, '_');
 }
 
-/** Words of keys that forbid or limit something in some format. */
+/** Words in keys that forbid or limit something in some format. */
 const restricting =
   /(?:^|_)(?:(?:dis)?allow(?:ed|s|list)?|deny|denied|denies|denylist|forbid(?:den|s)?|block(?:ed|s|list)?|ban(?:ned)?|exclu(?:de|des|ded|sions?)|restrict(?:ed|s|ions?)?|prohibit(?:ed|s)?|(?:black|white)list|read_?only|approvals?|confirm(?:ation)?|disabled?|enabled?|permissions?)(?:_|$)/;
 
-/** Values that restrict nothing. `enabled` is the other way round. */
+/** Values that restrict nothing. For `enabled` it is the other way round. */
 const off = /^(?:|false|no|off|0|none|null|~|\[\s*\]|\{\s*\})$/i;
 
-/** `permissions` mostly asks for something; these words in it forbid. */
+/** Words that forbid something in a value of `permissions`, a key that otherwise asks for something. */
 const forbidding =
   /\b(?:deny|denied|disallow(?:ed)?|forbid(?:den)?|block(?:ed)?|ask|never|false|none|read-?only)\b/i;
 
 /**
- * Whether a key that is not known here looks as if it restricts the skill: then the skill is off (F11). `source`: its
- * value as written.
+ * Whether an unknown key looks as if it restricts the skill; then the skill is off (F11). `source` is the key's value
+ * as written.
  */
 export function looksRestricting(written: string, source: string): boolean {
   const key = foldedKey(written);

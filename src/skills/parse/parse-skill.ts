@@ -13,10 +13,13 @@ import { nameLimit, type ParseResult, type SkillSource } from './skill-definitio
 
 const notProse = /^(?:#{1,6}(?:\s|$)|<|\||!\[|(?:[-*_=]\s*){3,}$)/;
 
-/** Code points; longer ones are cut (F6). */
+/** How many code points a description may have; a longer one is cut (F6). */
 export const descriptionLimit = 1024;
 
-/** Every problem is a diagnostic; never throws, evaluates nothing (F5). Frozen. */
+/**
+ * Parses a skill file. Every problem becomes a diagnostic; it never throws and evaluates nothing (F5). The result is
+ * frozen.
+ */
 export function parseSkill(source: SkillSource): ParseResult {
   const quick = parse(source, { positions: false });
   const hasNothingToSay = (quick.ok ? quick.definition : quick).diagnostics.length === 0;
@@ -144,7 +147,7 @@ function error(code: string, message: string, field?: string): Diagnostic {
   return { level: 'error', code, message, field };
 }
 
-/** The first paragraph of prose, on one line (F6). */
+/** The first paragraph of prose in a body, on one line (F6). Undefined if there is none. */
 export function defaultDescription(body: string): string | undefined {
   let inFence: string | undefined;
   const paragraph: string[] = [];

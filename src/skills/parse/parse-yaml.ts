@@ -50,11 +50,11 @@ const require = createRequire(import.meta.url);
 
 const depthLimit = 8;
 
-/** `repaired`: keys whose values were quoted (F4). */
+/** `repaired` lists the keys whose values had to be quoted (F4). */
 export type RepairedYaml =
   Readonly<{ ok: true; front: FrontMap; repaired: readonly string[] }> | Extract<FrontResult, { ok: false }>;
 
-/** Reads YAML; what F4 lets be repaired is repaired once. */
+/** Reads YAML. What may be repaired is repaired once (F4). */
 export function parseRepairedYaml(text: string): RepairedYaml {
   const first = parseYamlFrontMatter(text);
   const asWritten: RepairedYaml = first.ok ? { ...first, repaired: [] } : first;
@@ -66,7 +66,7 @@ export function parseRepairedYaml(text: string): RepairedYaml {
   return second.ok ? { ...second, repaired: repair.keys } : asWritten;
 }
 
-/** `description:` followed by a line `Use when: x` is a map, but not meant as one. */
+/** Whether a text was read as a map: `description:` followed by a line `Use when: x` is one, but not meant as one. */
 export function hasMapForText(front: FrontMap): boolean {
   return ['name', 'description'].some((key) => {
     const value = front.get(key);
@@ -74,11 +74,14 @@ export function hasMapForText(front: FrontMap): boolean {
   });
 }
 
-/** Scalars stay strings; aliases, anchors, tags, duplicate keys and deep nesting are problems (F3). Never throws. */
+/**
+ * Reads front matter. Scalars stay strings; aliases, anchors, tags, duplicate keys and deep nesting are problems (F3).
+ * Never throws.
+ */
 export function parseYamlFrontMatter(text: string): FrontResult {
   const opened = openYaml(text, {
     stringKeys: true,
-    // `readMap` checks; the library's check is quadratic.
+    // `readMap` checks this itself, because the library's check is quadratic.
     uniqueKeys: false,
   });
   if (!opened.ok) return opened;
@@ -96,11 +99,11 @@ export type OpenedYaml = Readonly<{
   library: typeof yaml;
   document: ReturnType<typeof yaml.parseDocument>;
   lineAt: (offset: number) => number;
-  /** 1-based. */
+  /** The column of an offset, counted from 1. */
   columnAt: (offset: number) => number;
 }>;
 
-/** All scalars are text. The library is loaded on first use. */
+/** Parses YAML with all scalars as text. The library is loaded on first use. */
 export function openYaml(
   text: string,
   options: Pick<yaml.ParseOptions & yaml.DocumentOptions, 'stringKeys' | 'uniqueKeys'> = {},
@@ -201,7 +204,7 @@ function yamlProblem(
   return { code, message: sentence(found, written), line };
 }
 
-/** The parser's own words are about YAML's grammar. */
+/** Says in plain words what is wrong, because the parser's own words are about the grammar of YAML. */
 function sentence({ code, message }: yaml.YAMLError, line: string): string {
   if (/^(?:<{7}|={7}|>{7})(?: |$)/.test(line))
     return `${JSON.stringify(line)} is left of a merge conflict: decide which lines stay and remove the markers`;
@@ -219,9 +222,9 @@ function sentence({ code, message }: yaml.YAMLError, line: string): string {
 type Repair = Readonly<{ yaml: string; keys: readonly string[] }>;
 
 /**
- * Quotes a plain top-level `name` or `description` with a colon or a bad first character (F4), and an `argument-hint`
- * like `[file] [count]` (F8). Never other keys, as a guess must not grant anything; a line that grants or restricts
- * something inside a text is a problem. Undefined if there is nothing to repair.
+ * Quotes a plain top-level `name` or `description` that has a colon or a bad first character (F4), and an
+ * `argument-hint` such as `[file] [count]` (F8). It never touches other keys, because a guess must not grant anything.
+ * A line inside a text that would grant or restrict something is a problem. Undefined if there is nothing to repair.
  */
 export function repairFrontMatter(yaml: string): Repair | FrontProblem | undefined {
   const lines = yaml.split('\n');

@@ -39,7 +39,7 @@ const installers: ReadonlyMap<string, readonly [start: string, key: string]> = n
   ['uv', ['uv tool install', 'package']],
 ]);
 
-/** A stray ` #` would silently cut these (F4). */
+/** Fields of prose, which a stray ` #` would cut without notice (F4). */
 const proseFields = ['name', 'description', 'compatibility', 'rationale', 'argument_hint', 'license'];
 
 type Fields = Omit<
@@ -47,7 +47,10 @@ type Fields = Omit<
   'name' | 'description' | 'origin' | 'path' | 'directory' | 'root' | 'flat' | 'diagnostics'
 >;
 
-/** Keys in snake case. A bad value of an access field is an error, otherwise a warning and the default (F6, F8). */
+/**
+ * Reads all fields; keys are in snake case. A bad value of an access field is an error; elsewhere it is a warning and
+ * the default is used (F6, F8).
+ */
 export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) => void): Fields {
   const read = <Value>(field: string, reader: (value: FrontValue) => Read<Value>): Value | undefined => {
     const value = fields.get(field);
@@ -161,7 +164,7 @@ function readOthers(fields: FrontMap): Readonly<Record<string, string>> {
   return Object.freeze(others);
 }
 
-/** Without a prototype, for keys like `__proto__`. */
+/** An object without a prototype, for keys such as `__proto__`. */
 function nothing(): Record<string, string> {
   return Object.create(null) as Record<string, string>;
 }
@@ -181,8 +184,9 @@ type Requires = Readonly<{
 }>;
 
 /**
- * `requires` and `install` of `metadata.openclaw` or `metadata` (F6). `env`: as the field `env`; `bins`: needed
- * programs; `pip`: imported packages; `install`: how to get programs. An unreadable list is a warning.
+ * Reads `requires` and `install` of `metadata.openclaw` or `metadata` (F6). `env` counts as the field `env`, `bins` are
+ * needed programs, `pip` are imported packages, and `install` says how to get programs. A list that can't be read is a
+ * warning.
  */
 function readRequires(metadata: FrontMap, warn: (message: string, line: number) => void): Requires {
   const needs = { env: new Set<string>(), bins: new Set<string>(), pip: new Set<string>() };
@@ -213,12 +217,12 @@ function readRequires(metadata: FrontMap, warn: (message: string, line: number) 
   };
 }
 
-/** `openpyxl>=3.1 ; python_version > "3"` */
+/** The name of a package in a line such as `openpyxl>=3.1 ; python_version > "3"`. Undefined if the line has none. */
 export function distribution(line: string): string | undefined {
   return /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:$|[\s[<>=!~;@#])/.exec(line)?.[1];
 }
 
-/** `{kind: brew, formula: gh, bins: [gh]}`. Only plain words, as operators see them. */
+/** Reads `{kind: brew, formula: gh, bins: [gh]}`. Only plain words count, because operators see them. */
 function readInstall(item: FrontValue): readonly [programs: readonly string[], way: string | undefined] {
   const map = item.kind === 'map' ? item.entries : undefined;
   const text = (key: string): string => {

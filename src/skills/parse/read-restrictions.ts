@@ -16,17 +16,17 @@ import {
 type Restrictions = Pick<Skill, 'allowedTools' | 'disallowedTools' | 'whenToUse'>;
 
 type Reading = Readonly<{
-  /** Reports an invalid value, and gives undefined for it. */
+  /** Reads a field. Reports an invalid value, and returns undefined for it. */
   read<Value>(field: string, reader: (value: FrontValue) => Read<Value>): Value | undefined;
   report(diagnostic: Diagnostic): void;
 }>;
 
-/** The skill loads with this error, and is off until the config enables it (F11). */
+/** The code of an error with which a skill loads, but is off until the config enables it (F11). */
 export const restrictionNotKept = 'RESTRICTION_NOT_KEPT';
 
 /**
- * What other programs' keys take away from a skill (F11). `isOff`: one of them can't be obeyed here, which a diagnostic
- * says by name.
+ * Reads what keys of other programs take away from a skill (F11). `isOff`: one of them can't be obeyed here, and a
+ * diagnostic names it.
  */
 export function readRestrictions(
   fields: FrontMap,
@@ -99,7 +99,7 @@ function unkeptKeys(fields: FrontMap): readonly Unkept[] {
   ];
 }
 
-/** Keys that restrict nothing, or that nothing here depends on. */
+/** Reports keys that restrict nothing, or on which nothing depends here. */
 function sayOthers(fields: FrontMap, unkept: readonly Unkept[], report: Reading['report']): void {
   const say = (field: string, level: 'warning' | 'note', code: string, message: string): void => {
     const value = fields.get(field);
@@ -121,7 +121,7 @@ function sayOthers(fields: FrontMap, unkept: readonly Unkept[], report: Reading[
   );
 }
 
-/** `permissionMode` of Claude Code: these only spare questions. */
+/** Values of Claude Code's `permissionMode` that only spare questions. */
 const grantingModes: ReadonlySet<string> = new Set([
   '',
   'default',
@@ -134,7 +134,7 @@ const grantingModes: ReadonlySet<string> = new Set([
 /** Events of Claude Code's hooks that can forbid something. */
 const forbiddingHooks = ['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'PermissionDenied'];
 
-/** `tools` is a list of tools in agents of Claude Code; elsewhere it may name programs. */
+/** The tools that a skill allows. In agents of Claude Code, `tools` lists them; elsewhere it may name programs. */
 function toolsOf(fields: FrontMap, { read }: Reading): readonly string[] | undefined {
   const allowed = read('allowed_tools', readTools);
   const tools = fields.get('tools');
@@ -148,7 +148,7 @@ function isToolName(entry: string): boolean {
   return /^[A-Z][A-Za-z]+$|^mcp_|\*/.test(name) || builtInNames().includes(name.replaceAll('.', '_'));
 }
 
-/** Blanks alone forbid nothing, as nothing does. */
+/** Reads a list of forbidden tools. A list of blanks forbids nothing, like an empty one. */
 function readForbidden(value: FrontValue): Read<readonly string[]> {
   const list = readTools(value);
   return list.ok || value.kind === 'map' ? list : readList(value, /,/);
@@ -166,7 +166,7 @@ function whenOf({ read }: Reading): string | undefined {
   return points.length <= whenLimit ? points.join('') : `${points.slice(0, whenLimit - 1).join('')}…`;
 }
 
-/** Code points. */
+/** How many code points the text about when to use a skill may have; a longer one is cut. */
 const whenLimit = 1024;
 
 function sourceOf(value: FrontValue): string {

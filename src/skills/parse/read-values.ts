@@ -6,7 +6,7 @@ export type Read<Value> = Readonly<{ ok: true; value: Value }> | Readonly<{ ok: 
 const yes = ['true', 'yes', '1'];
 const no = ['false', 'no', '0'];
 
-/** `true false yes no 1 0`, any case, quoted or not (F3). */
+/** Reads `true false yes no 1 0`, in any case, quoted or not (F3). */
 export function readBoolean(value: FrontValue): Read<boolean> {
   const word = value.kind === 'text' ? value.text.trim().toLowerCase() : '';
   if (yes.includes(word)) return { ok: true, value: true };
@@ -14,7 +14,7 @@ export function readBoolean(value: FrontValue): Read<boolean> {
   return { ok: false, message: `found ${kindOf(value)}; write true or false` };
 }
 
-/** At least 1, quoted or not (F3). */
+/** Reads a whole number of at least 1, quoted or not (F3). */
 export function readCount(value: FrontValue): Read<number> {
   const text = value.kind === 'text' ? value.text.trim() : '';
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -27,12 +27,12 @@ export function readText(value: FrontValue): Read<string> {
   return { ok: false, message: `found ${kindOf(value)}; write a text` };
 }
 
-/** For a flow list or map its source: unquoted `[a]` is the text `[a]` (F8). */
+/** Reads a text. A flow list or map counts by its source, because an unquoted `[a]` is the text `[a]` (F8). */
 export function readSource(value: FrontValue): Read<string> {
   return value.kind !== 'text' && value.flow ? { ok: true, value: value.source } : readText(value);
 }
 
-/** A list, or a text cut by `split`; drops blank items (F8). */
+/** Reads a list, or a text that is cut by `split`. Blank items are dropped (F8). */
 export function readList(value: FrontValue, split: RegExp = /(?!)/): Read<readonly string[]> {
   if (value.kind === 'map') return { ok: false, message: `found a map; write a list of texts` };
   if (value.kind === 'text') return { ok: true, value: keepFilled(value.text.split(split)) };
@@ -52,7 +52,7 @@ export function readNames(value: FrontValue, form: RegExp, example: string): Rea
   return { ok: false, message: `found ${JSON.stringify(wrong)}; write names like ${example}` };
 }
 
-/** On spaces and commas outside parentheses: `Bash(git:*, gh:*) Read` has two items (F6). */
+/** Splits on spaces and commas outside of parentheses: `Bash(git:*, gh:*) Read` has two items (F6). */
 export function splitTools(text: string): readonly string[] {
   const items: string[] = [];
   let depth = 0;
@@ -72,16 +72,19 @@ function keepFilled(items: readonly string[]): readonly string[] {
   return items.map((item) => item.trim()).filter((item) => item !== '');
 }
 
-/** Scalars are strings (F3), maps are `Map`, so no key reaches a prototype. `line`: 1-based in the YAML; `source`: as written. */
+/**
+ * A value of front matter. Scalars are strings (F3), and maps are `Map`, so that no key reaches a prototype. `line` is
+ * counted from 1 in the YAML; `source` is the text as written.
+ */
 export type FrontValue =
   | Readonly<{ kind: 'text'; text: string; line: number; cutBy?: string }>
   | Readonly<{ kind: 'list'; items: readonly FrontValue[]; source: string; flow: boolean; line: number }>
   | Readonly<{ kind: 'map'; entries: FrontMap; source: string; flow: boolean; line: number }>;
 
-/** Keys in the order they were written. */
+/** Keys in the order in which they were written. */
 export type FrontMap = ReadonlyMap<string, FrontValue>;
 
-/** `line`: 1-based in the YAML. */
+/** A problem of front matter. `line` is counted from 1 in the YAML. */
 export type FrontProblem = Readonly<{ code: string; message: string; line: number }>;
 
 export type FrontResult =
@@ -95,10 +98,10 @@ function shorten(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
-/** OpenClaw's keys in `metadata`; the last two are older names. */
+/** Keys of OpenClaw in `metadata`; the last two are older names. */
 export const metadataDialects: readonly string[] = ['openclaw', 'clawdbot', 'moltbot'];
 
-/** Any line that starts with an access key (F8). */
+/** Whether a line begins with an access key (F8). */
 export function isAccessLine(line: string): boolean {
   const [, key = ''] = /^\s*(?:-\s+)?["']?([A-Za-z_-]+)["']?[ \t]*:/.exec(line) ?? [];
   return accessFields.has(keyName(key));
@@ -112,7 +115,10 @@ const chatTypeWords: ReadonlyMap<string, ChatType> = new Map([
   ['supergroup', 'group'],
 ]);
 
-/** A map with only `chat_types`; unknown keys are errors, so a slip never grants access (F6). An empty list counts as none. */
+/**
+ * Reads a map that has only `chat_types`. Other keys are errors, so that a slip never grants access (F6). An empty list
+ * counts as none, which is undefined.
+ */
 export function readChatTypes(value: FrontValue): Read<readonly ChatType[] | undefined> {
   if (value.kind !== 'map')
     return { ok: false, message: `found ${kindOf(value)}; write "chat_types:" below it` };
@@ -137,8 +143,8 @@ export function readChatTypes(value: FrontValue): Read<readonly ChatType[] | und
 }
 
 /**
- * A list or text. Nothing, as in `allowed_tools:`, is an empty list; only blanks are an error, as they would lift the
- * restriction (F8, T5).
+ * Reads a list or text of tools. Nothing, as in `allowed_tools:`, is an empty list. Only blanks are an error, because
+ * they would remove the restriction (F8, T5).
  */
 export function readTools(value: FrontValue): Read<readonly string[]> {
   const list: Read<readonly string[]> =
@@ -149,7 +155,7 @@ export function readTools(value: FrontValue): Read<readonly string[]> {
   return { ok: false, message: 'holds only blanks; name tools, or leave the key out' };
 }
 
-/** A bad name is an error (F6). */
+/** Reads lists of grants. A bad name is an error (F6). */
 export const readGrant = {
   env: (value: FrontValue) => readNames(value, /^[A-Z_][A-Z0-9_]*$/, 'API_KEY'),
   packages: (value: FrontValue) => readNames(value, /^[a-z0-9][a-z0-9+.-]+$/, 'jq'),
@@ -157,11 +163,11 @@ export const readGrant = {
   network: (value: FrontValue) => readNames(value, hostPattern, 'api.example.com or *.example.com'),
 } as const;
 
-/** `*.` for subdomains. No bare `*`, address, port or path. */
+/** A host name. `*.` means its subdomains; a bare `*`, addresses, ports and paths do not match. */
 const hostPattern =
   /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** One spelling for a key: snake case (F6, F11). */
+/** Gives each key one spelling, in snake case (F6, F11). `twice` lists keys that occur in both spellings. */
 export function bySnakeCase(front: FrontMap): Readonly<{ fields: FrontMap; twice: readonly string[] }> {
   const fields = new Map<string, FrontValue>();
   const twice: string[] = [];

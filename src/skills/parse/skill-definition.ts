@@ -4,12 +4,12 @@ import { slugOf, type Origin, type Skill, type SkillAccess } from '../../core/sk
 import { deepFreeze } from '../../lib/json/json-values.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
-/** Names are at most this many code points (F6). */
+/** How many code points a name may have (F6). */
 export const nameLimit = 64;
 
-/** Before shadowed definitions restrict it (D3). */
+/** Access as the file has it, before shadowed definitions restrict it (D3). */
 type OwnAccess = Readonly<{
-  /** Absent: the default of A2. */
+  /** Undefined: the default, all chats or only direct ones for a sensitive skill (A2). */
   chatTypes?: readonly ChatType[];
   sensitive: boolean;
   optIn: boolean;
@@ -20,19 +20,19 @@ type OwnAccess = Readonly<{
 export type Definition = Readonly<
   Omit<Skill, 'access' | 'shadows'> & {
     access: OwnAccess;
-    /** A folder of the same name wins (D2). */
+    /** True for a skill that is a single file. A folder of the same name wins over it (D2). */
     flat: boolean;
   }
 >;
 
 export type SkillSource = Readonly<{
   path: string;
-  /** Absent for a flat file. */
+  /** The skill's folder. Undefined for a flat file. */
   directory?: string;
   origin: Origin;
   root?: string;
   bytes: Uint8Array;
-  /** More bytes follow. */
+  /** True if the file has more bytes than these. */
   cut: boolean;
 }>;
 
@@ -42,11 +42,14 @@ export type ParseResult =
       ok: false;
       diagnostics: readonly Diagnostic[];
       name: string;
-      /** No older version may replace it (D7). */
+      /** True if no older version may replace the file, because it may have restricted access (D7). */
       accessBroken: boolean;
     }>;
 
-/** By the specification, one sentence each; `directory` must match after NFKC (F6). */
+/**
+ * What is wrong with a name by the specification, one sentence each. `directory` has to be the same name after NFKC
+ * normalisation (F6).
+ */
 export function nameProblems(written: string, directory: string | undefined): readonly string[] {
   const name = written.normalize('NFKC');
   const length = [...name].length;
@@ -62,8 +65,9 @@ export function nameProblems(written: string, directory: string | undefined): re
 }
 
 /**
- * The first definition, restricted by each one it shadows (D3). A user copy is not restricted; a workspace copy gets
- * no more hosts and capabilities than the one below. Its packages are needs, not grants: they are checked as always.
+ * The first definition, restricted by each one that it shadows (D3). A user's copy is not restricted. A workspace copy
+ * gets no more hosts and capabilities than the one below it. Packages are needs, not grants, so they are checked as
+ * always.
  */
 export function mergeDefinitions(own: Definition, shadowed: readonly Definition[]): Skill {
   const { flat: _flat, access: _access, ...rest } = own;
@@ -83,7 +87,7 @@ export function mergeDefinitions(own: Definition, shadowed: readonly Definition[
   });
 }
 
-/** Written by the bot and not enabled: off, without grants (D9). */
+/** A skill that the bot wrote and nobody enabled: it is off and has no grants (D9). */
 export function unapproved(own: Definition): Skill {
   const skill = mergeDefinitions(own, []);
   return deepFreeze({
@@ -156,7 +160,9 @@ function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnosti
   };
 }
 
-/** Passes `validate --strict`. Throws RangeError for an invalid name or description. */
+/**
+ * The text of a new SKILL.md, which passes `validate --strict`. Throws RangeError for an invalid name or description.
+ */
 export function newSkillText(name: string, description: string): string {
   const problems = name === '' ? ['give the skill a name'] : nameProblems(name, undefined);
   if (problems.length > 0)

@@ -2,12 +2,12 @@ import type yaml from 'yaml';
 import { notAMap, openYaml, type OpenedYaml } from './parse-yaml.ts';
 import { nameProblems } from './skill-definition.ts';
 
-/** `line`: 1-based in the file. */
+/** A problem. `line` is counted from 1 in the file. */
 export type Finding = Readonly<{ code: string; message: string; field?: string; line?: number }>;
 
 const specificationKeys = ['name', 'description', 'license', 'allowed-tools', 'metadata', 'compatibility'];
 
-/** The problems that skills-ref 0.1.0 finds (F5 strict). `text`: the whole file with its byte order mark. */
+/** Finds the problems that skills-ref 0.1.0 finds (F5). `text` is the whole file with its byte order mark. */
 export function findStrictProblems(text: string, directory: string): readonly Finding[] {
   // Like Python's text mode; to the reference's YAML, NEL is a line end, too.
   const content = text.replace(/\r\n?|\u0085/g, '\n');
@@ -90,7 +90,7 @@ function textOfScalar({ value }: yaml.Scalar): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The reference allows quoted text to continue in the first column; our parser needs an indent. */
+/** The reference lets quoted text continue in the first column; our parser needs an indent there. */
 function indentQuoted(front: string): string {
   return front.replace(
     /^([^\s#"':][^\n"':]*:[ \t]+)("(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')/gm,
@@ -98,7 +98,7 @@ function indentQuoted(front: string): string {
   );
 }
 
-/** Offset of a tab that the reference refuses: outside quotes, comments and block text. */
+/** Where the reference refuses a tab: outside of quotes, comments and block text. Undefined if it does not. */
 function findTab(front: string, { library, document }: OpenedYaml): number | undefined {
   if (!front.includes('\t')) return undefined;
   let bare = front;
@@ -110,7 +110,7 @@ function findTab(front: string, { library, document }: OpenedYaml): number | und
     Scalar(_key, { type, range }) {
       const [start, end] = range ?? [0, 0, 0];
       if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') blank(start, end, /[^]+/);
-      // A tab before the block's indentation counts.
+      // A tab before the block's indentation counts as refused.
       if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED') {
         const indent = /\n( +)\S/.exec(front.slice(start, end))?.[1] ?? ' ';
         blank(start, end, new RegExp(`(?<=\n${indent}).*`, 'g'));
@@ -159,7 +159,7 @@ function textOf(entries: ReadonlyMap<string, Entry>, key: string): string | unde
   return entry?.kind === 'text' ? entry.text : undefined;
 }
 
-/** Python's `str.strip`, which keeps a byte order mark. */
+/** Strips like Python's `str.strip`, which keeps a byte order mark. */
 function strip(text: string): string {
   return text.replace(/^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g, '');
 }

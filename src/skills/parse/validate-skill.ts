@@ -17,13 +17,14 @@ type ValidatedFile = Readonly<{
   path: string;
   directory?: string;
   bytes: Uint8Array;
-  /** More bytes follow. */
+  /** True if the file has more bytes than these. */
   cut?: boolean;
 }>;
 
 /**
- * The one verdict of `skillet skill validate` and `[skills] strict`: the open specification, with unknown keys, flow
- * style and a missing name as less than errors. `strict`: exactly what the reference validator refuses (F5).
+ * Validates a skill for `skillet skill validate` and `[skills] strict`. It follows the open specification, but unknown
+ * keys, flow style and a missing name are less than errors. `strict`: exactly what the reference validator refuses
+ * (F5).
  */
 export function validateSkill(
   file: ValidatedFile,
@@ -42,7 +43,7 @@ export function isValid(problems: readonly Diagnostic[]): boolean {
   return problems.every(({ level }) => level !== 'error');
 }
 
-/** The bot loads these with a warning; the specification refuses them. */
+/** The bot loads files with these as warnings; the specification refuses them. */
 const errorsHere: ReadonlySet<string> = new Set([
   'BLANK_LINES_FIRST',
   'YAML_REPAIRED',
@@ -51,7 +52,7 @@ const errorsHere: ReadonlySet<string> = new Set([
   'FIELD_INVALID',
 ]);
 
-/** `checkFields` says these as the specification puts them. */
+/** `checkFields` reports these in the words of the specification. */
 const saidBetter: ReadonlySet<string> = new Set([
   'NAME_INVALID',
   'NAME_TOO_LONG',
@@ -141,8 +142,9 @@ function textOf(fields: FrontMap, key: string): string | undefined {
 type Validation = Readonly<{ path: string; valid: boolean; problems: readonly Diagnostic[] }>;
 
 /**
- * A file, a skill folder, or a tree, by path order (F5). If there is nothing, one result says so. Skips dot entries,
- * `node_modules` and linked folders. What can't be read is a result, too: never throws for what lies there.
+ * Validates a file, a skill folder, or a tree, in path order (F5). If nothing is there, one result says so. It skips
+ * dot entries, `node_modules` and linked folders. What can't be read is a result, too; it never throws for what lies
+ * there.
  */
 export function validateTree(
   path: string,
@@ -157,7 +159,7 @@ export function validateTree(
   return found.map((one) => (typeof one === 'string' ? validateFile(one, options) : one));
 }
 
-/** Front matter ends far before. Bytes. */
+/** How many bytes of a file are read; front matter ends far before that. */
 const readLimit = 1024 * 1024;
 
 function validateFile(path: string, options: Readonly<{ strict?: boolean }>): Validation {
@@ -189,7 +191,7 @@ function findSkillFiles(folder: string, depth: number): readonly (string | Valid
   return [...own.map((name) => join(folder, name)), ...inner];
 }
 
-/** Markdown that begins like a skill, or can't be read; no README. */
+/** Markdown files that begin like a skill or can't be read. A README does not. */
 function flatSkills(folder: string, entries: readonly Dirent[]): readonly string[] {
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
