@@ -19,8 +19,9 @@ const earlier = 'e0ee93d0eb725ee2982be190ebd1180b94498bda';
 const next: readonly Patch[] = [
   {
     file: 'src/store/postgres/schema.ts',
-    find: '  runsTable,\n',
-    put: "  runsTable,\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n",
+    // After the last step, whichever that is: a step between two others would run a released one again.
+    find: '\n];\n\n/** By version',
+    put: "\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n];\n\n/** By version",
   },
   {
     file: 'src/store/stored-message.ts',
