@@ -161,8 +161,8 @@ function fileIn(part: string): readonly string[] {
   return read.ok ? filesOf(read.value).map(({ id }) => id) : [];
 }
 
-/** Keys hold neither "@" nor "#". */
-function roomOf(transcript: string): string {
+/** The conversation of a transcript: keys hold neither "@" nor "#". */
+export function roomOf(transcript: string): string {
   return transcript.split(/[@#]/)[0] ?? transcript;
 }
 
@@ -216,7 +216,7 @@ export type ForgetRows = Readonly<{
   ): Promise<readonly Readonly<{ seq: number; text: string }>[]>;
   rows(table: PersonTable, after: number, limit: number): Promise<readonly PersonRow[]>;
   change(table: PersonTable | 'entries', changes: readonly RowChange[]): Promise<void>;
-  /** Removes the ids of archived transcripts and the times of last use. */
+  /** Removes ids of archived transcripts and times of last use, except where something was said meanwhile. */
   dropConversation(conversation: string): Promise<void>;
   keys(of: PersonKeys, after: string, limit: number): Promise<readonly string[]>;
   removeKeys(of: PersonKeys, keys: readonly string[]): Promise<void>;

@@ -64,8 +64,17 @@ function createForgetRows(sql: Sql): ForgetRows {
     outbox: changeOf('outbox', 'part'),
     asks: changeOf('asks', 'ask'),
   };
-  const dropTimes = sql.statement(`DELETE FROM transcript_times WHERE ${within}`);
-  const dropArchived = sql.statement('DELETE FROM transcripts WHERE conversation = ?1');
+  // Locked, in the order of commits: an entry is added before, and is seen, or after.
+  const lockTimes = sql.statement(
+    `SELECT 1 FROM transcript_times WHERE ${within} ORDER BY transcript ${dialect.forUpdate}`,
+  );
+  const without = (id: string) => `NOT EXISTS (SELECT 1 FROM entries WHERE entries.transcript = ${id})`;
+  const dropTimes = sql.statement(
+    `DELETE FROM transcript_times WHERE ${within} AND ${without('transcript_times.transcript')}`,
+  );
+  const dropArchived = sql.statement(
+    `DELETE FROM transcripts WHERE conversation = ?1 AND ${without('transcripts.id')}`,
+  );
   const shownKeys = sql.statement<Key>('SELECT key FROM shown WHERE key > ?1 ORDER BY key LIMIT ?2');
   const keyedKeys = sql.statement<Key>(
     'SELECT key FROM keyed WHERE namespace = ?1 AND key > ?2 ORDER BY key LIMIT ?3',
@@ -100,6 +109,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   }
 
   function* dropConversation(conversation: string): Steps<void> {
+    yield* lockTimes(...rangeOf(conversation));
     yield* dropTimes(...rangeOf(conversation));
     yield* dropArchived(conversation);
     yield* dropSaidThere(...rangeOf(conversation));
@@ -122,9 +132,13 @@ function createForgetRows(sql: Sql): ForgetRows {
       (await read(rows[table](after, limit))).map((row) => ({ ...row, ended: Boolean(row.ended) })),
     async change(table, all) {
       const { remove, rewrite } = changes[table];
+      // The order of retention, which may remove the same entries.
+      const ordered = all.toSorted((a, b) => a.seq - b.seq);
       await write(
         each(
-          all.map(({ seq, was, text }) => (text === undefined ? remove(seq, was) : rewrite(seq, was, text))),
+          ordered.map(({ seq, was, text }) =>
+            text === undefined ? remove(seq, was) : rewrite(seq, was, text),
+          ),
         ),
       );
     },

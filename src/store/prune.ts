@@ -1,10 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds, noText } from './bounds.ts';
+import { roomOf } from './forget-person.ts';
 import type { Sql, Statement, Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
 /** Rows in one transaction: a few milliseconds. */
 const batch = 500;
+/** Transcripts found at once. */
+const page = 100;
+
+type Quiet = Readonly<{ transcript: string; last_at: number }>;
 
 /** Safe in several processes at once (Q2, Q12). */
 export function createPrune(sql: Sql): Store['prune'] {
@@ -39,32 +44,50 @@ export function createPrune(sql: Sql): Store['prune'] {
     'DELETE FROM usage WHERE day = (SELECT day FROM usage WHERE day < ?1 ORDER BY day LIMIT 1)',
   );
   const runs = oldest('runs', 'day', 'id');
-  const quiet = sql.statement<Readonly<{ transcript: string }>>(
-    'SELECT transcript FROM transcript_times WHERE last_at < ?1 ORDER BY last_at LIMIT 100',
+  const quiet = sql.statement<Quiet>(
+    `SELECT transcript, last_at FROM transcript_times WHERE last_at < ?1 AND (last_at, transcript) > (?2, ?3)
+     ORDER BY last_at, transcript LIMIT ${page}`,
   );
   // Locked: a new entry waits for this.
   const stillQuiet = sql.statement(
     `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,
   );
+  const waiting = sql.statement(
+    `SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = ?1
+     UNION ALL SELECT 1 FROM inbox WHERE status = 'waiting' AND lane >= ?2 AND lane < ?3 LIMIT 1`,
+  );
   const entries = sql.statement(
-    `DELETE FROM entries WHERE seq IN (SELECT seq FROM entries WHERE transcript = ?1 ORDER BY seq LIMIT ${batch})`,
+    `DELETE FROM entries WHERE seq IN (
+       SELECT seq FROM entries WHERE transcript = ?1 ORDER BY seq LIMIT ${batch} ${dialect.forUpdate})`,
   );
   const time = sql.statement('DELETE FROM transcript_times WHERE transcript = ?1');
-  const archived = sql.statement('DELETE FROM transcripts WHERE id = ?1');
+  // The newest stays as long as an older one has entries: nobody is led back to that.
+  const archived = sql.statement(
+    `DELETE FROM transcripts WHERE conversation = ?2 AND (
+       (id = ?1 AND seq < (SELECT MAX(seq) FROM transcripts WHERE conversation = ?2))
+       OR NOT EXISTS (SELECT 1 FROM transcript_times
+         WHERE transcript = ?2 OR (transcript >= ?3 AND transcript < ?4)))`,
+  );
   const said = sql.statement('DELETE FROM said WHERE transcript = ?1');
 
   async function inBatches(remove: Statement, before: number | string, size = batch): Promise<void> {
     while ((await write('process', remove(before))).changed >= size) await setImmediate();
   }
 
-  /** False if nothing is left, or something was added meanwhile. */
-  function* shorten(transcript: string, before: number): Steps<boolean> {
+  /** False if nothing is left, something was added meanwhile, or a message waits: its turn continues the transcript. */
+  function* shorten(transcript: string, lane: string, before: number): Steps<boolean> {
+    if ((yield* waiting(lane, `${lane}~`, `${lane}\x7f`)).rows.length > 0) return false;
     if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;
     yield* said(transcript);
     if ((yield* entries(transcript)).changed === batch) return true;
     yield* time(transcript);
-    yield* archived(transcript);
+    yield* archived(transcript, lane, `${lane}@`, `${lane}A`);
     return false;
+  }
+
+  async function removeQuiet(transcript: string, before: number): Promise<void> {
+    const lane = roomOf(transcript);
+    while (await sql.beforeArrivals(lane, shorten(transcript, lane, before))) await setImmediate();
   }
 
   return async (now, retentionMs) => {
@@ -74,11 +97,12 @@ export function createPrune(sql: Sql): Store['prune'] {
     const day = new Date(before).toISOString().slice(0, 10);
     await inBatches(usage, day, 1);
     await inBatches(runs, day);
-    for (;;) {
-      const found = await sql.read(quiet(before));
-      if (found.length === 0) return;
-      for (const { transcript } of found)
-        while (await write('process', shorten(transcript, before))) await setImmediate();
+    for (let last: Quiet = { transcript: '', last_at: Number.MIN_SAFE_INTEGER }; ;) {
+      const found = await sql.read(quiet(before, last.last_at, last.transcript));
+      for (const { transcript } of found) await removeQuiet(transcript, before);
+      const end = found.at(-1);
+      if (end === undefined || found.length < page) return;
+      last = end;
     }
   };
 }

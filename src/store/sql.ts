@@ -24,6 +24,8 @@ export type Sql = Readonly<{
   read<Row>(call: Call<Row>): Promise<readonly Row[]>;
   /** `alone`: no other write with one of these names runs at the same time. */
   write<T>(survives: Survives, script: Script<T>, alone?: readonly string[]): Promise<T>;
+  /** A write that outlives the process. Messages that arrive for this lane wait for its end. */
+  beforeArrivals<T>(lane: string, script: Script<T>): Promise<T>;
   /** By text keys (`?1`, …), sorted by `order`. Up to `most` lookups of one moment may share a statement. */
   lookup<Row>(
     text: string,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { storeContract } from '../support/store-contract.ts';
@@ -75,6 +76,26 @@ test('Q3 who has much waiting lets others start first after a restart, too', asy
   await serving.idle();
   await store.close();
   assert.deepEqual(taken, ['ann1', 'bob1', 'ann2', 'ann3', 'ann4', 'ann5', 'ann6']);
+});
+
+test('Q12 what is said while older conversations are removed keeps its own whole', async (t) => {
+  const store = await openStore('sqlite::memory:');
+  t.after(() => store.close());
+  const write = (transcript: string, at: number, times = 1): Promise<void> => {
+    const entry = { kind: 'notice', text: 'x', at } as const;
+    return store.commit({ entries: Array.from({ length: times }, () => ({ transcript, entry })) });
+  };
+  const lengthOf = async (id: string): Promise<number> => (await store.transcripts.read(id)).entries.length;
+  // Several steps, so others have their turn before the last conversation is looked at.
+  await write('telegram:1', 1, 3_000);
+  await write('telegram:2', 2);
+  await write('telegram:3', 2);
+  const pruning = store.prune(100, 50);
+  while ((await lengthOf('telegram:1')) === 3_000) await setImmediate();
+  await write('telegram:3', 100);
+  await pruning;
+  const left = ['telegram:1', 'telegram:2', 'telegram:3'].map(lengthOf);
+  assert.deepEqual(await Promise.all(left), [0, 0, 2]);
 });
 
 test('Q10 a store of a newer version is refused and stays as it was', async (context) => {

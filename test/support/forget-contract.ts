@@ -14,6 +14,7 @@ const ada = { id: 'telegram:42', name: 'Ada', kind: 'person' } as const;
 const bob = { id: 'telegram:421', name: 'Bob', kind: 'person' } as const;
 const group = { channel: 'telegram', chat: '-100' } as const;
 const room = conversationKey(group);
+const day = 86_400_000;
 const tokens = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
 
 const answer = (text: string): Entry => ({
@@ -394,6 +395,27 @@ export function forgetContract(storeTest: StoreTest): void {
       assert.deepEqual(await forgetting, { ...none, places: ['telegram:42'] });
       assert.equal((await read(store, transcript)).length, 1_501);
       assert.equal((await store.inbox.list('waiting')).length, 1);
+    },
+  );
+
+  storeTest(
+    'Q12 what is said in a direct message while it is removed is removed by retention at the latest',
+    async (store) => {
+      const key = 'telegram:42';
+      const before = Array.from({ length: 3_000 }, () => ({ transcript: key, entry: answer('old') }));
+      await store.commit({ entries: before });
+      const forgetting = store.forget(ada.id);
+      const state = { forgotten: false };
+      void forgetting.then(() => (state.forgotten = true));
+      const meanwhile: string[] = [];
+      while (!state.forgotten) {
+        meanwhile.push(`${key}#run:${meanwhile.length}`);
+        await write(store, meanwhile.at(-1) ?? '', answer('new'));
+      }
+      await forgetting;
+      await store.prune(day, day / 2);
+      const left = await Promise.all([key, ...meanwhile].map((id) => read(store, id)));
+      assert.deepEqual(left.flat(), []);
     },
   );
 }

@@ -28,6 +28,10 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
             },
             (within) => runScript(within, script),
           ),
+    beforeArrivals: (lane, script) =>
+      transaction({ outlives: 'memory', locks: [lockOf('inbox', lane)] }, (within) =>
+        runScript(within, script),
+      ),
     lookup: (text, options) => createLookup(query, text, options),
     guarded<Row>(text: string) {
       const numbered = withPlaces(text, (place) => `$${place + 4}`);
