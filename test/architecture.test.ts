@@ -57,7 +57,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
     'sandbox',
     ...low,
   ],
-  features: ['approvals', 'authoring', 'capabilities', 'memory', 'routines', 'settings', ...low],
+  features: ['approvals', 'authoring', 'capabilities', 'memory', 'routines', 'settings', 'tools', ...low],
   hooks: low,
   operator: 'all',
   dashboard: ['operator', ...low],

@@ -3,8 +3,7 @@ import { configPage } from './config-page.ts';
 import { code, table } from './markdown.ts';
 import { commands, groups } from '../../src/cli/commands.ts';
 import type { Command, Parameter } from '../../src/cli/command.ts';
-import { builtInMenu } from '../../src/conversations/refresh-menus.ts';
-import { builtIns } from '../../src/core/built-in-commands.ts';
+import { builtInCommands } from '../../src/core/built-in-commands.ts';
 import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
 import { knownKeys, knownMetadata, type KnownKey } from '../../src/skills/parse/known-keys.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
@@ -102,21 +101,8 @@ function textOf({ about, choices, preset }: Parameter<unknown>): string {
   return `${about}${among}${preset === undefined ? '' : ` (default: ${code(JSON.stringify(preset))})`}`;
 }
 
-/** Those that no menu shows. */
-const outsideOfMenus: Readonly<Record<string, string>> = {
-  start: 'Hello; with a code that you were given, it makes you an owner',
-  clear: 'The same as `/new`',
-  tasks: 'What runs in the background here',
-  exit: 'Leave a terminal',
-};
-
 function chatCommands(): string {
-  const menu = new Map(builtInMenu.map(({ name, description }) => [name, description]));
-  const rows = builtIns.map((name) => {
-    const about = menu.get(name) ?? outsideOfMenus[name];
-    if (about === undefined) throw new Error(`bin/reference/pages.ts: say what /${name} does`);
-    return [code(`/${name}`), about];
-  });
+  const rows = builtInCommands.map((row) => [code(`/${row.name}`), 'menu' in row ? row.menu : row.about]);
   return table(['command', 'what it does'], rows);
 }
 

@@ -14,7 +14,7 @@ import type { SkillAsker, WrittenSkill, WrittenSkills } from '../skills/written-
 import type { SkillWriting } from './skill-authoring.ts';
 import { builtInNames } from '../core/built-in-tools.ts';
 import { parseAllowedTools } from '../tools/allowed-tools.ts';
-import { builtIns } from '../core/built-in-commands.ts';
+import { builtInCommand } from '../core/built-in-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
 /** More would bury the owners in questions. */
@@ -150,9 +150,7 @@ function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
   return {
     problems: [
       ...problems,
-      ...(builtIns.some((name) => name === draft.name)
-        ? [`name: /${draft.name} is a command of the bot`]
-        : []),
+      ...(builtInCommand(draft.name) !== undefined ? [`name: /${draft.name} is a command of the bot`] : []),
       ...(ceiling.ok ? [] : [`SKILL.md: ${ceiling.message}`]),
     ],
     warnings: [...warnings, ...ceiling.warnings.map(({ message }) => message)],

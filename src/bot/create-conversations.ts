@@ -23,7 +23,8 @@ import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
-import { featuresOf, pressesOf } from './features.ts';
+import { isSetting } from '../features/settings/feature.ts';
+import { commandsOf, featuresOf, pressesOf } from './features.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
@@ -32,10 +33,10 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const { host, people, chat } = base;
   const { store, clock } = host;
   const { users, accessOf } = people;
-  const { authoring, approvals, rules, capabilities, chatAgent, routines, budgets, tools, files } = features;
+  const { authoring, approvals, rules, capabilities, chatAgent, budgets, tools, files } = features;
   const { library, plugins } = parts;
   const { tracing = noTracing } = parts.host;
-  const { settings, listTools, showMemory: memory } = tools;
+  const { settings } = tools;
   const registry = library.current;
   const servers = async () => serverStates(await tools.mcp.operations.list());
   const overview = createOverview({
@@ -56,15 +57,18 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     written: authoring.approvals.records,
     ...chat,
   });
+  const all = featuresOf(base, features, why);
   const commands = createCommands({
     host,
     people,
     skills: library,
     chat,
+    commands: commandsOf(all),
+    isSetting: (args) => isSetting(args, settings),
     approvals,
-    routines,
     capabilities,
-    shows: { overview, chatAgent, settings, listTools, why, memory },
+    overview,
+    why,
   });
   const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, why, budgets });
   const reading = { commands, judge };
@@ -107,7 +111,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     people,
     reading,
     approvals,
-    presses: pressesOf(featuresOf(base, features)),
+    presses: pressesOf(all),
     capabilities,
     chat,
     shows: { overview, settings },

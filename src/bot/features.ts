@@ -1,4 +1,4 @@
-import type { AnswerPress, Feature } from '../core/feature.ts';
+import type { AnswerCommand, AnswerPress, Feature } from '../core/feature.ts';
 import { approvalsFeature } from '../features/approvals/feature.ts';
 import { authoringFeature } from '../features/authoring/feature.ts';
 import { capabilitiesFeature } from '../features/capabilities/feature.ts';
@@ -7,13 +7,16 @@ import { memoryFeature } from '../features/memory/feature.ts';
 import { pairingFeature } from '../features/pairing/feature.ts';
 import { routinesFeature } from '../features/routines/feature.ts';
 import { settingsFeature } from '../features/settings/feature.ts';
+import { toolListFeature } from '../features/tool-list/feature.ts';
+import { whyFeature } from '../features/why/feature.ts';
+import type { Why } from '../conversations/why.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
 /** All that is optional in the bot, a line each. */
-export function featuresOf({ host, people }: Base, parts: Features): readonly Feature[] {
+export function featuresOf({ host, people }: Base, parts: Features, why: Why): readonly Feature[] {
   const { log } = host;
-  const { approvals, authoring, capabilities, routines, tools } = parts;
+  const { approvals, authoring, capabilities, chatAgent, routines, tools } = parts;
   return [
     approvalsFeature({ approvals }),
     authoringFeature({ authoring, log }),
@@ -22,14 +25,24 @@ export function featuresOf({ host, people }: Base, parts: Features): readonly Fe
     memoryFeature({ memory: tools.showMemory }),
     pairingFeature({ ...people, log }),
     routinesFeature({ routines }),
-    settingsFeature({ settings: tools.settings }),
+    settingsFeature({ settings: tools.settings, chatAgent, routines }),
+    toolListFeature({ listTools: tools.listTools }),
+    whyFeature({ why }),
   ];
 }
 
 /** Throws if two features answer the same buttons. */
 export function pressesOf(features: readonly Feature[]): ReadonlyMap<string, AnswerPress> {
-  const all = features.flatMap(({ presses = {} }) => Object.entries(presses));
-  const table = new Map(all);
-  if (table.size < all.length) throw new Error('two features answer buttons of the same name');
+  return tableOf(features.flatMap(({ presses = {} }) => Object.entries(presses)));
+}
+
+/** Throws if two features answer the same command. */
+export function commandsOf(features: readonly Feature[]): ReadonlyMap<string, AnswerCommand> {
+  return tableOf(features.flatMap(({ commands = {} }) => Object.entries(commands)));
+}
+
+function tableOf<Value>(rows: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> {
+  const table = new Map(rows);
+  if (table.size < rows.length) throw new Error('two features answer to the same name');
   return table;
 }

@@ -2,20 +2,15 @@ import type { Channel, WriteCommand, OpenForm } from '../core/channel.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
 import { typoOf, oneLine, inlineCode } from '../lib/text/text.ts';
-import { requesterOf, type Message } from '../core/message.ts';
-import type { BookDeps } from '../routines/define-routine.ts';
-import { answerRoutines } from '../routines/answer-routines.ts';
+import type { Message } from '../core/message.ts';
+import type { AnswerCommand } from '../core/feature.ts';
 import { skillNamed, type Skill } from '../core/skill.ts';
-import { answerZone } from '../routines/person-zone.ts';
 import type { Store } from '../store/store.ts';
 import type { AnsweredThreads } from './threads.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { completeChat } from './judge-message.ts';
 import { plainWord } from './intake/approve-by-text.ts';
-import type { ChatAgent } from '../settings/chat-agent.ts';
-import type { ShowMemory } from '../memory/show-memory.ts';
-import type { ListTools } from '../tools/list-tools.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import {
   describeTasks,
@@ -28,11 +23,10 @@ import {
 } from './overview.ts';
 import type { Users } from '../access/users.ts';
 import { resolveCommand, type Resolved } from './judge-message.ts';
-import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
-import type { SettingsTalk } from '../settings/settings-talk.ts';
+import { builtInCommands, type BuiltIn } from '../core/built-in-commands.ts';
 import type { Why } from './why.ts';
 import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
-import type { Replies, ReplyOptions } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import { operatorZone } from '../core/local-time.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
@@ -46,24 +40,11 @@ export type Commands = Readonly<{
   unknown(message: Message): Promise<string | undefined>;
 }>;
 
-/**
- * The commands that `atOnce` answers. `/new` and `/clear` go through the queue; `/retry` does if nothing is running.
- */
-type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
-
-function isAtOnce(
-  asked: Resolved | undefined,
-): asked is Extract<Resolved, { kind: 'built-in' }> & { name: AtOnce } {
-  return asked?.kind === 'built-in' && asked.name !== 'new' && asked.name !== 'clear';
-}
-
 type Registry = Readonly<{
   get(name: string): Skill | undefined;
   skills: readonly Skill[];
   userInvocable: readonly Skill[];
 }>;
-
-type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 export function createCommands(deps: {
   host: Readonly<{
@@ -82,29 +63,23 @@ export function createCommands(deps: {
     replies: Replies;
     answered: Pick<AnsweredThreads, 'add'>;
   }>;
-  routines: BookDeps;
+  /** Of all features. */
+  commands: ReadonlyMap<string, AnswerCommand>;
+  /** Whether words after a mention set something: they may hold a secret, so they count without a mark. */
+  isSetting(args: string): boolean;
   approvals: Pick<Approvals, 'settled'>;
   capabilities: Pick<Capabilities, 'callOff'>;
-  shows: Readonly<{
-    overview: Overview;
-    chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
-    settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
-    listTools: ListTools;
-    why: Why;
-    memory: Pick<ShowMemory, 'show'>;
-  }>;
+  overview: Overview;
+  why: Pick<Why, 'isAllowed'>;
 }): Commands {
   const { runtime, store } = deps.host;
   const { users, accessOf } = deps.people;
-  const { channels, writeCommand, replies, answered } = deps.chat;
-  const { approvals, capabilities, routines } = deps;
-  const { settings, chatAgent, listTools, why, memory } = deps.shows;
-  const { usable, status } = deps.shows.overview;
+  const { channels, writeCommand, replies } = deps.chat;
+  const { approvals, capabilities, why, isSetting } = deps;
+  const { usable, status } = deps.overview;
   const seen = store.keyed('commands');
 
-  const answers: Readonly<
-    Record<AtOnce, (message: Message, args: string, openForm?: OpenForm) => Promise<Answer | undefined>>
-  > = {
+  const own: Readonly<Partial<Record<BuiltIn, AnswerCommand>>> = {
     start: async (message, args) => {
       const named = /^skill_(.+)$/.exec(args)?.[1];
       const write = writeIn(message);
@@ -147,7 +122,6 @@ export function createCommands(deps: {
         known: new Set((await usable(message)).map(({ name }) => name)),
       }),
     }),
-    routines: (message, args) => answerRoutines(requesterOf(message), args, routines),
     status: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
       const say = sayTo(message);
@@ -176,21 +150,6 @@ export function createCommands(deps: {
         ].join('\n\n'),
       };
     },
-    why: (message, args) => why.answer(message, args, writeIn(message)),
-    tools: async (message) => ({ text: await listTools(message) }),
-    async settings(message, args, openForm) {
-      const zone = ofZone.exec(args)?.[1];
-      const { text, buttons } = await (zone === undefined
-        ? settings.answer(message, args, openForm)
-        : answerZone(zone, requesterOf(message), routines, writeIn(message)));
-      return { text, more: { buttons } };
-    },
-    async memory(message) {
-      const { text, buttons } = await memory.show(message);
-      return { text, more: { buttons } };
-    },
-    model: (message, args) => chatAgent.model(message, args, writeIn(message)),
-    persona: (message, args) => chatAgent.persona(message, args, writeIn(message)),
     retry: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
       const lane = conversationKey(message.conversation);
@@ -205,7 +164,7 @@ export function createCommands(deps: {
     }),
   };
 
-  const isSetting = (args: string): boolean => settings.isMeant(args) || ofZone.test(args);
+  const answers = new Map<string, AnswerCommand>([...Object.entries(own), ...deps.commands]);
 
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);
@@ -240,17 +199,19 @@ export function createCommands(deps: {
     async atOnce(written, openForm) {
       const event = await withPlainStop(written);
       if (event.command === undefined) return false;
+      const answerTo = (asked: Resolved | undefined): AnswerCommand | undefined =>
+        asked?.kind === 'built-in' ? answers.get(asked.name) : undefined;
       const first = await resolve(event);
-      if (!isAtOnce(first)) return false;
+      if (answerTo(first) === undefined) return false;
       if ((await seen.get(event.id)) !== undefined) return true;
       const message = await completeChat(event, channels);
       // Slack tells the chat type only on a look-up, so what the command means is decided again with it.
       const asked = message === event ? first : await resolve(message);
-      if (!isAtOnce(asked)) return false;
-      const { name, args } = asked;
-      const answer = await answers[name](message, args, openForm);
+      const answered = answerTo(asked);
+      if (answered === undefined || asked?.kind !== 'built-in') return false;
+      const answer = await answered(message, asked.args, { write: writeIn(message), openForm });
       if (answer === undefined) return false;
-      await answered.add(message);
+      await deps.chat.answered.add(message);
       // The answer is empty if a stopped turn reports its end itself.
       if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);
@@ -264,7 +225,10 @@ export function createCommands(deps: {
       const skills = (await usable(message)).map((skill) => skill.name);
       const isAlone = message.command.args === '';
       // "/tmp is full" is no command, nor is any other word that is not clearly mistyped (I3).
-      const guess = typoOf(message.command.name, isAlone ? [...builtIns, ...skills] : skills);
+      const guess = typoOf(
+        message.command.name,
+        isAlone ? [...builtInCommands.map(({ name }) => name), ...skills] : skills,
+      );
       if (guess === undefined) return undefined;
       const say = sayTo(message);
       return [
@@ -275,9 +239,6 @@ export function createCommands(deps: {
     },
   };
 }
-
-/** `/settings timezone …`, which everybody may set for themselves (U20). */
-const ofZone = /^time[ _-]?zone(?:$|\s+)(.*)$/i;
 
 /** Whether the command names no known skill or command. Words after a mention are rarely meant as a name (I1). */
 function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {

@@ -6,14 +6,14 @@ import type { Commands } from './commands.ts';
 import type { Why } from './why.ts';
 import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
-import { builtIns, onlyWithMark, type BuiltIn } from '../core/built-in-commands.ts';
+import { builtInCommand, type BuiltIn } from '../core/built-in-commands.ts';
 import type { Channel, ShownCall, WriteCommand } from '../core/channel.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import type { ReplyOptions } from '../replies/replies.ts';
+import type { ReplyOptions } from '../core/feature.ts';
 
 /** Looks up the type of a chat if the message lacks it. A type that stays unknown gives no rights (Q2, A3). */
 export async function completeChat(
@@ -122,16 +122,17 @@ export function resolveCommand(
 ): Resolved | undefined {
   const { command } = message;
   if (command === undefined) return undefined;
-  const builtIn = builtIns.find((name) => name === command.name);
+  const row = builtInCommand(command.name);
+  const builtIn = row?.name;
   // Without a slash only a lone built-in word counts, not a sentence that begins with one (I1).
-  const isWord = builtIn === undefined || command.args !== '' || onlyWithMark.includes(builtIn);
+  const isWord = row === undefined || command.args !== '' || row.onlyWithMark === true;
   if (command.bare === true && isWord) return undefined;
   if (builtIn !== undefined && builtIn !== 'skill') {
     return { kind: 'built-in', name: builtIn, args: command.args };
   }
   const [name, args] = builtIn === 'skill' ? splitFirstWord(command.args) : [command.name, command.args];
   if (name === '') return { kind: 'built-in', name: 'skill', args: '' };
-  const inner = builtIn === 'skill' ? builtIns.find((other) => other === name.toLowerCase()) : undefined;
+  const inner = builtIn === 'skill' ? builtInCommand(name.toLowerCase())?.name : undefined;
   if (inner !== undefined) return { kind: 'built-in', name: inner, args };
   const skill = registry.get(name);
   if (skill === undefined)

@@ -1,7 +1,7 @@
 import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
 import type { Users } from '../access/users.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
-import { isBuiltIn } from '../core/built-in-commands.ts';
+import { builtInCommand } from '../core/built-in-commands.ts';
 import type { Button } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/codes.ts';
@@ -80,7 +80,8 @@ export function createOverview(options: {
     async usable(by) {
       const use = await accessOf(by);
       return registry().userInvocable.filter(
-        (skill) => !isBuiltIn(skill.name) && decideSkill(skill, runtime().rules, use).allowed,
+        (skill) =>
+          builtInCommand(skill.name) === undefined && decideSkill(skill, runtime().rules, use).allowed,
       );
     },
     async status(reader, conversation) {

@@ -5,36 +5,18 @@ import { skillChanges } from '../audit/audit-event.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { SkillRules } from '../core/access-settings.ts';
-import { builtIns } from '../core/built-in-commands.ts';
+import { builtInCommand, builtInCommands } from '../core/built-in-commands.ts';
 import type { Channel, MenuEntry, Menus } from '../core/channel.ts';
 import type { ChatType } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
-import { languages, fixed, sayIn } from '../core/texts/say.ts';
+import { languages, sayIn } from '../core/texts/say.ts';
 import type { Log } from '../lib/log.ts';
 import { createNewSince, oneLine } from '../lib/text/text.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { sourceDiagnostics } from '../skills/skill-sources.ts';
 import type { Signals } from '../store/signals.ts';
-
-export const builtInMenu: readonly MenuEntry[] = [
-  { name: 'help', description: fixed`What I can do and how to ask for it` },
-  { name: 'skills', description: fixed`The skills you can use here` },
-  { name: 'skill', description: fixed`Start a skill by its name` },
-  { name: 'new', description: fixed`Start a new conversation` },
-  { name: 'retry', description: fixed`Answer your last question again` },
-  { name: 'routines', description: fixed`Reminders and what I do at set times` },
-  { name: 'stop', description: fixed`Stop what I am doing` },
-  { name: 'status', description: fixed`How I am doing` },
-  { name: 'tools', description: fixed`What I and my skills can use here` },
-  { name: 'settings', description: fixed`Set up the tools in this chat` },
-  { name: 'memory', description: fixed`What I have noted here` },
-  { name: 'model', description: fixed`My model in this chat (owners)` },
-  { name: 'persona', description: fixed`My persona in this chat (owners)` },
-  { name: 'whoami', description: fixed`Your id and role` },
-  { name: 'why', description: fixed`Who may do what, and by which rule (owners)` },
-];
 
 type RefreshMenus = Readonly<{
   /** Sets the menus of all channels, and logs problems of skills. */
@@ -103,9 +85,11 @@ export function createRefreshMenus(options: {
 export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
-    ...builtInMenu.map(({ name, description }) => ({ name, description: say(description) })),
+    ...builtInCommands.flatMap((row) =>
+      'menu' in row ? [{ name: row.name, description: say(row.menu) }] : [],
+    ),
     ...skills
-      .filter(({ name }) => !builtIns.some((taken) => taken === name))
+      .filter(({ name }) => builtInCommand(name) === undefined)
       .filter(
         (skill) =>
           decideSkill(skill, rules, { chatType, chatIds: [], external: false, sender: '', by: 'person' })

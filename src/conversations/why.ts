@@ -10,7 +10,8 @@ import { sayOrigin, type Origin } from '../core/provenance.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { skillNamed, type Skill } from '../core/skill.ts';
 import { inlineCode, nearest, oneLine } from '../lib/text/text.ts';
-import type { Replies, ReplyOptions } from '../replies/replies.ts';
+import type { Answer } from '../core/feature.ts';
+import type { Replies } from '../replies/replies.ts';
 import type { WrittenSkill } from '../skills/written-skills.ts';
 import type { WriteHere } from './overview.ts';
 
@@ -49,8 +50,6 @@ export type Why = Readonly<{
   /** Whether the answer to this message is read by an owner alone. */
   isAllowed(message: Message): Promise<boolean>;
 }>;
-
-type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 type Asked = Readonly<{ who: string; where: string | undefined; skill: string | undefined }>;
 

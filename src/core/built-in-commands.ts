@@ -1,31 +1,45 @@
-/** Win over skills of the same name (I3). */
-export const builtIns = [
-  'start',
-  'help',
-  'skill',
-  'skills',
-  'new',
-  'clear',
-  'retry',
-  'stop',
-  'tasks',
-  'routines',
-  'status',
-  'whoami',
-  'why',
-  'tools',
-  'settings',
-  'memory',
-  'model',
-  'persona',
-  'exit',
-] as const;
+import { fixed, type Fixed } from './texts/say.ts';
 
-export type BuiltIn = (typeof builtIns)[number];
+type Row = Readonly<{
+  name: string;
+  /** Its line in menus. Undefined: no menu lists it. */
+  menu?: Fixed;
+  /** What the reference says of it, where no menu does. */
+  about?: string;
+  /** An everyday word after a mention: there it is no command. */
+  onlyWithMark?: true;
+}>;
 
-/** After a mention these are everyday words, and no commands. */
-export const onlyWithMark: readonly BuiltIn[] = ['why'];
+/** Commands of chats, in the order of menus. They win over skills of the same name (I3). */
+export const builtInCommands = [
+  { name: 'start', about: 'Hello; with a code that you were given, it makes you an owner' },
+  { name: 'help', menu: fixed`What I can do and how to ask for it` },
+  { name: 'skills', menu: fixed`The skills you can use here` },
+  { name: 'skill', menu: fixed`Start a skill by its name` },
+  { name: 'new', menu: fixed`Start a new conversation` },
+  { name: 'clear', about: 'The same as `new`' },
+  { name: 'retry', menu: fixed`Answer your last question again` },
+  { name: 'routines', menu: fixed`Reminders and what I do at set times` },
+  { name: 'stop', menu: fixed`Stop what I am doing` },
+  { name: 'tasks', about: 'What runs in the background here' },
+  { name: 'status', menu: fixed`How I am doing` },
+  { name: 'tools', menu: fixed`What I and my skills can use here` },
+  { name: 'settings', menu: fixed`Set up the tools in this chat` },
+  { name: 'memory', menu: fixed`What I have noted here` },
+  { name: 'model', menu: fixed`My model in this chat (owners)` },
+  { name: 'persona', menu: fixed`My persona in this chat (owners)` },
+  { name: 'whoami', menu: fixed`Your id and role` },
+  { name: 'why', menu: fixed`Who may do what, and by which rule (owners)`, onlyWithMark: true },
+  { name: 'exit', about: 'Leave a terminal' },
+] as const satisfies readonly Row[];
 
-export function isBuiltIn(name: string): boolean {
-  return builtIns.some((builtIn) => builtIn === name);
+export type BuiltIn = (typeof builtInCommands)[number]['name'];
+
+const rows: ReadonlyMap<string, Row & Readonly<{ name: BuiltIn }>> = new Map(
+  builtInCommands.map((row) => [row.name, row]),
+);
+
+/** Undefined if no command has that name. */
+export function builtInCommand(name: string): (Row & Readonly<{ name: BuiltIn }>) | undefined {
+  return rows.get(name);
 }

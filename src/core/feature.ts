@@ -1,4 +1,6 @@
-import type { Button, ChannelEvent } from './channel.ts';
+import type { BuiltIn } from './built-in-commands.ts';
+import type { Button, ChannelEvent, OpenForm } from './channel.ts';
+import type { Message } from './message.ts';
 import { fixed } from './texts/say.ts';
 
 export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
@@ -17,9 +19,24 @@ export type Pressed = Readonly<
  */
 export type AnswerPress = (event: PressEvent, words: readonly string[]) => Promise<Pressed>;
 
+/** How an answer is sent: `replyTo` is the platform's id of the message that it answers, `onlyTo` the one person who sees it. */
+export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
+
+/** An empty `text` says nothing: something else tells what was done. */
+export type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
+
+/** Answers `/NAME args`. `write` names a command as this chat types it. Undefined: its turn in the queue answers it. */
+export type AnswerCommand = (
+  message: Message,
+  args: string,
+  asked: Readonly<{ write: (name: string, args?: string) => string; openForm?: OpenForm | undefined }>,
+) => Promise<Answer | undefined>;
+
 /** An optional part of the bot: a folder of `features/` and a line of `bot/features.ts`. */
 export type Feature = Readonly<{
   name: string;
+  /** By name, as in the table of `built-in-commands.ts`. */
+  commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand>>>;
   /** By the first word of the action. */
   presses?: Readonly<Record<string, AnswerPress>>;
 }>;

@@ -1,5 +1,6 @@
-import type { Button, Channel } from '../core/channel.ts';
+import type { Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
+import type { ReplyOptions } from '../core/feature.ts';
 import { repliesTo, type Message } from '../core/message.ts';
 import { sayIn, type Words } from '../core/texts/say.ts';
 import type { Log } from '../lib/log.ts';
@@ -38,8 +39,6 @@ type AnswerOptions = ReplyOptions &
     entries?: Step['entries'];
     key?: string;
   }>;
-
-export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
 
 export function createReplies(options: {
   store: Pick<Store, 'commit' | 'outbox'>;

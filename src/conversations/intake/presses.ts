@@ -1,11 +1,11 @@
 import type { Users } from '../../access/users.ts';
 import type { Press } from '../../core/channel.ts';
-import { expired, type AnswerPress, type PressEvent } from '../../core/feature.ts';
+import { expired, type AnswerPress, type PressEvent, type ReplyOptions } from '../../core/feature.ts';
 import { parseCommand, type Message } from '../../core/message.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { onlyToSender, partKey, type Replies, type ReplyOptions } from '../../replies/replies.ts';
+import { onlyToSender, partKey, type Replies } from '../../replies/replies.ts';
 import type { Store } from '../../store/store.ts';
 import { stopOwnRun } from '../stop-work.ts';
 

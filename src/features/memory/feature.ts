@@ -3,9 +3,15 @@ import { sayIn } from '../../core/texts/say.ts';
 import { memoryPrefix, type ShowMemory } from '../../memory/show-memory.ts';
 
 /** Notes about people and chats (K1-K6). */
-export function memoryFeature({ memory }: { memory: Pick<ShowMemory, 'press'> }): Feature {
+export function memoryFeature({ memory }: { memory: ShowMemory }): Feature {
   return {
     name: 'memory',
+    commands: {
+      async memory(message) {
+        const { text, buttons } = await memory.show(message);
+        return { text, more: { buttons } };
+      },
+    },
     presses: {
       async [memoryPrefix]({ press }, [id = '']) {
         const view = await memory.press(press, id);

@@ -1,6 +1,8 @@
 import type { Press } from '../../core/channel.ts';
 import type { Feature } from '../../core/feature.ts';
+import { requesterOf } from '../../core/message.ts';
 import type { Requester } from '../../core/tool.ts';
+import { answerRoutines } from '../../routines/answer-routines.ts';
 import type { BookDeps } from '../../routines/define-routine.ts';
 import { chooseZone, zonePrefix } from '../../routines/person-zone.ts';
 import { pressRoutine } from '../../routines/press-routine.ts';
@@ -10,9 +12,10 @@ import { routinePrefix } from '../../routines/routine-buttons.ts';
 export function routinesFeature({ routines }: { routines: BookDeps }): Feature {
   return {
     name: 'routines',
+    commands: { routines: (message, args) => answerRoutines(requesterOf(message), args, routines) },
     presses: {
       async [routinePrefix]({ press }, [action = '', id = '']) {
-        const of = { press: press.id, requester: requesterOf(press) };
+        const of = { press: press.id, requester: requesterOfPress(press) };
         const done = await pressRoutine(action, id, of, routines);
         if ('refused' in done) return { told: done.refused };
         // The Home tab has no message to change: it lists the routines itself.
@@ -20,7 +23,7 @@ export function routinesFeature({ routines }: { routines: BookDeps }): Feature {
         return done.said === undefined ? undefined : { told: done.said };
       },
       async [zonePrefix]({ press }, [zone = '', ...asked]) {
-        const text = await chooseZone(zone, requesterOf(press), routines);
+        const text = await chooseZone(zone, requesterOfPress(press), routines);
         const of = asked.join(':');
         // Others in a group choose theirs, and the question stays for who was asked.
         return of === '' || of === press.sender.id ? { text } : { told: text.replaceAll('`', '') };
@@ -29,7 +32,7 @@ export function routinesFeature({ routines }: { routines: BookDeps }): Feature {
   };
 }
 
-function requesterOf({ sender, conversation, chatType, external }: Press): Requester {
+function requesterOfPress({ sender, conversation, chatType, external }: Press): Requester {
   const { id, kind, name, language, timezone } = sender;
   return { conversation, chatType, external, sender: id, kind, name, language, timezone };
 }

@@ -2,7 +2,7 @@ import { createModels } from '../../agent/models/create-models.ts';
 import { hostDiagnostics } from '../../conversations/host-diagnostics.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { skillRules } from '../../config/runtime-config.ts';
-import { builtIns } from '../../core/built-in-commands.ts';
+import { builtInCommands } from '../../core/built-in-commands.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Skill } from '../../core/skill.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -68,7 +68,7 @@ function lacking({ skill, missing, env, command }: SkillNeed, { path }: Config):
 }
 
 function checkMenu(on: readonly Skill[]): readonly Found[] {
-  const entries = builtIns.length + on.filter(({ access }) => access.userInvocable).length;
+  const entries = builtInCommands.length + on.filter(({ access }) => access.userInvocable).length;
   if (entries <= mostCommands) return [];
   const message = `the menu would have ${entries} commands`;
   return [{ level: 'note', code: 'MENU_FULL', message }];

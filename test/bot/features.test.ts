@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandsOf, pressesOf } from '../../src/bot/features.ts';
+import { builtInCommands } from '../../src/core/built-in-commands.ts';
+import { startWholeBot } from '../support/whole-bot.ts';
+
+test('I3 each command of the table is answered, in a chat with a person', async (t) => {
+  const { telegram } = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n[bot]\nowner = ["telegram:42"]\n[skills]\nbundled = false\n',
+    flood: false,
+  });
+  const ann = telegram.person({ id: 42, name: 'Ann' });
+  for (const { name } of builtInCommands) {
+    ann.says(`/${name}`);
+    const { text } = await ann.dm.nextMessage(/./);
+    // What no feature answers would end the conversation.
+    assert.equal(/New conversation|archived/.test(text), name === 'new' || name === 'clear', name);
+  }
+});
+
+test('I3 two features never answer the same command or the same button', () => {
+  const answer = async () => undefined;
+  const one = { name: 'one', commands: { memory: answer }, presses: { memory: answer } };
+  assert.equal(commandsOf([one]).get('memory'), answer);
+  assert.equal(pressesOf([one]).get('memory'), answer);
+  assert.throws(() => commandsOf([one, { ...one, name: 'two' }]), /same name/);
+  assert.throws(() => pressesOf([one, { ...one, name: 'two' }]), /same name/);
+});
