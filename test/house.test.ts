@@ -16,15 +16,25 @@ import { shortDocs } from '../bench/house/short-docs.ts';
 
 /** Rooms whose exported docs are all sentences. */
 const roomsWithSentences = [
+  'access',
+  'agent',
   'approvals',
   'audit',
+  'channels',
+  'config',
   'conversations',
+  'core',
+  'folders',
+  'lib',
   'limits',
   'mcp',
   'plugins',
+  'replies',
   'runs',
+  'sandbox',
   'settings',
   'skills',
+  'store',
   'tools',
 ];
 

@@ -3,25 +3,25 @@ import { chatIdOf, type Conversation } from '../core/conversation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** Chats with a new id keep rules and memory (A6). Qualified ids. */
+/** Remembers new ids of chats, so that a chat keeps its rules and memory (A6). Ids are qualified. */
 export type ChatMigrations = Readonly<{
-  /** False if this move was known. */
+  /** Records a move. False if it was known already. */
   remember(from: string, to: string): Promise<boolean>;
-  /** Nearest first. */
+  /** Earlier ids of the chat, newest first. */
   formerIds(conversation: Conversation): Promise<readonly string[]>;
-  /** With the chat's newest id. */
+  /** The same conversation under the newest id of its chat. */
   current(conversation: Conversation): Promise<Conversation>;
-  /** With its first id, the key of its memory. */
+  /** The same conversation under the chat's first id, which is the key of its memory. */
   original(conversation: Conversation): Promise<Conversation>;
 }>;
 
-/** Longer: a fault or an attack. */
+/** More moves than this are a fault or an attack. */
 const longestChain = 4;
 
-/** In case of a lost signal. */
+/** Moves are read again after this time, in case a signal was lost. */
 const rereadMs = 30_000;
 
-/** In memory, as every message asks; signals other processes (Q9). */
+/** Keeps moves in memory because every message asks for them, and signals new ones to other processes (Q9). */
 export function createChatMigrations(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
@@ -35,7 +35,7 @@ export function createChatMigrations(options: {
     if (known === undefined || Math.abs(clock.now() - known.at) > rereadMs) {
       const reading = read();
       known = { moves: reading, at: clock.now() };
-      // A failure is not cached.
+      // A failure is not kept, so the next call reads again.
       reading.catch(() => (known = undefined));
     }
     return known.moves;
@@ -79,7 +79,10 @@ export function createChatMigrations(options: {
   };
 }
 
-/** `-100123` or `telegram:-100123`. Exact: no names, no case folding (A4, A9). */
+/**
+ * Whether `entry` names this id, as in `-100123` or `telegram:-100123`. It compares exactly: names and another case do
+ * not match (A4, A9).
+ */
 export function meansId(entry: string, id: string): boolean {
   return entry === id || (!entry.includes(':') && entry === id.slice(id.indexOf(':') + 1));
 }

@@ -4,20 +4,26 @@ import { chatIdOf } from '../core/conversation.ts';
 import type { Message, Sender } from '../core/message.ts';
 import { sayIn } from '../core/texts/say.ts';
 
-/** `NOT_ADDRESSED`: admitted, but not speaking to the bot. `STRANGER`: may pair. */
+/** Why a message is not answered. `NOT_ADDRESSED`: admitted, but not speaking to the bot. `STRANGER`: may pair. */
 export type MessageDenial =
   'STRANGER' | 'NOT_ALLOWED' | 'NOT_ADDRESSED' | 'CHAT_NOT_ALLOWED' | 'OUTSIDER' | 'BOT';
 
 export type Speaker = Pick<Message, 'conversation' | 'chatType' | 'addressed'> &
   Readonly<{ sender: Pick<Sender, 'id' | 'kind'> }>;
 
-/** Bots and unknown kinds must be listed. */
+/** Senders of these kinds need not be listed. Bots and unknown kinds do. */
 const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
 
-/** Ids that bots alone have. Under any other a bot may speak in a person's name, and has none of that person's rights (S17). */
+/**
+ * Matches ids that only bots have. Under any other id a bot may speak in a person's name, and gets none of that
+ * person's rights (S17).
+ */
 const botId = /^slack:B[A-Z0-9]+$/;
 
-/** Closed by default; decided again at turn and delivery (A9). `say` writes the reason. */
+/**
+ * Decides whether a message may be answered, denied by default. It is decided again for the turn and the delivery (A9).
+ * `say` writes the reason.
+ */
 export function decideMessage(
   message: Speaker,
   settings: AccessSettings,
@@ -70,7 +76,7 @@ function maySpeakInGroup(level: AccessLevel, sender: string, isUser: boolean, is
   return isOwner || level.groupUsers.includes('*') || listsId(level.groupUsers, sender);
 }
 
-/** The chat's keys override the channel's, those the general ones. */
+/** The rules for a chat: its own keys override those of the channel, and these the general ones. */
 function effectiveLevel(settings: AccessSettings, channel: string, chatIds: readonly string[]): AccessLevel {
   const levels = [settings.channels.get(channel), levelOfChat(settings, chatIds)];
   return levels
@@ -78,7 +84,7 @@ function effectiveLevel(settings: AccessSettings, channel: string, chatIds: read
     .reduce((above, level) => ({ ...above, ...withoutAbsent(level) }), settings.general);
 }
 
-/** Newest id first, qualified before bare (A6). */
+/** Rules of the chat itself, by its newest id first, and by a qualified id before a bare one (A6). */
 function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): AccessLevel | undefined {
   for (const id of chatIds) {
     const entry = chats.has(id) ? id : [...chats.keys()].find((key) => meansId(key, id));
@@ -91,13 +97,13 @@ function withoutAbsent(level: AccessLevel): AccessLevel {
   return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined));
 }
 
-/** For the log, the audit and the command line. */
+/** Writes reasons for the log, the audit and the command line. */
 export const english = sayIn(undefined);
 
 function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
   return { allowed: false, code, reason };
 }
 
-/** `reason` is for the operator, `hint` for the person. */
+/** The result of a decision about access. `reason` is for the operator, `hint` for the person. */
 export type Decision<Code extends string = string> =
   Readonly<{ allowed: true }> | Readonly<{ allowed: false; code: Code; reason: string; hint?: string }>;

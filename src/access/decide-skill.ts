@@ -10,7 +10,10 @@ export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
 
 type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
-/** The only decision on skills (A8). Anything missing or unknown denies; order as in U1. */
+/**
+ * Decides whether a skill may be used; nothing else does (A8). Anything missing or unknown denies. The checks have the
+ * order of U1.
+ */
 export function decideSkill(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
@@ -29,7 +32,7 @@ export function decideSkill(
   if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
   const off = whyOff(skill, rules, say);
   if (off !== undefined) return deny('SKILL_DISABLED', off);
-  // If `by` is neither, both must be allowed.
+  // If `by` is neither word, both kinds of start must be allowed.
   if (use.by !== 'person' && access.disableModelInvocation) {
     return deny('SKILL_NOT_FOUND', say`${name} may only be started by a person`);
   }
@@ -39,7 +42,7 @@ export function decideSkill(
   return { allowed: true };
 }
 
-/** Undefined if it is on (A7, D9). */
+/** Why a skill is off; undefined if it is on (A7, D9). */
 export function whyOff(
   { name, access }: Pick<Skill, 'name' | 'access'>,
   { enabled, skills }: SkillRules,
@@ -59,12 +62,12 @@ export function whyOff(
     : say`the bot wrote ${name}: run ${`${skilletHere()} skill enable ${name}`} to approve it`;
 }
 
-/** Private results (A2, S7). */
+/** Whether the skill's results are private (A2, S7). */
 export function isSensitive(skill: Pick<Skill, 'name' | 'access'>, rules: SkillRules): boolean {
   return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;
 }
 
-/** Config can only narrow them (A2, D3). */
+/** The types of chat in which the skill may be used. The config can only narrow what the skill declares (A2, D3). */
 export function allowedChatTypes(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
@@ -76,7 +79,10 @@ export function allowedChatTypes(
     : skill.access.chatTypes.filter((type) => byConfig.includes(type));
 }
 
-/** Its own list replaces the default, `[]` lifts it. Undefined: every chat (A4). */
+/**
+ * Chats in which the skill may be used. The skill's own list replaces the default, and `[]` lifts it. Undefined: every
+ * chat (A4).
+ */
 export function allowedChats(name: string, { defaults, skills }: SkillRules): readonly string[] | undefined {
   const own = skills.get(name)?.allowChatIds;
   if (own !== undefined) return own.length === 0 ? undefined : own;
@@ -89,7 +95,7 @@ function deny(code: SkillDenial, reason: string): Extract<Decision<SkillDenial>,
 
 type Use = Readonly<{
   chatType: SeenChatType;
-  /** Qualified, newest first (A6). */
+  /** Qualified ids of the chat, newest first (A6). */
   chatIds: readonly string[];
   external: boolean;
   sender: string;
@@ -97,15 +103,15 @@ type Use = Readonly<{
 
 type AccessRules = Readonly<{
   chatTypes: readonly SeenChatType[];
-  /** Not where people of other workspaces read along. */
+  /** If true, it may not be used where people of other workspaces read along. */
   sensitive: boolean;
-  /** Absent: every chat of these types. Empty: none. */
+  /** Undefined: every chat of these types. Empty: none. */
   chats?: readonly string[] | undefined;
-  /** Absent: all. Empty: none. */
+  /** Undefined: everybody. Empty: nobody. */
   users?: readonly string[] | undefined;
 }>;
 
-/** Undefined if allowed (A2, A4, A7, X7). */
+/** Why a skill or tool may not be used here; undefined if it may (A2, A4, A7, X7). */
 export function whyNoAccess(name: string, rules: AccessRules, use: Use, say = english): string | undefined {
   if (!rules.chatTypes.includes(use.chatType)) {
     return rules.chatTypes.length === 0

@@ -36,7 +36,7 @@ export function explainSkill(
     return itself;
   }
 
-  /** In the order of the decision. */
+  /** Checks the rules in the same order as `decideSkill`. */
   function kept(): Why {
     const own = (key: string): KeyPath => ['skills', skill.name, key];
     if (!allowedChatTypes(skill, rules).includes(use.chatType as 'private')) {

@@ -6,7 +6,10 @@ import { chatIdOf } from '../core/conversation.ts';
 import type { Say } from '../core/texts/say.ts';
 import type { Rule, Ruling } from './ruling.ts';
 
-/** Whether somebody may talk, as `decision` says, with the rule behind it. `stored`: from the bot's store, not the config. */
+/**
+ * Whether somebody may talk, as `decision` says, with the rule behind it. `stored` is what the bot's store says, as
+ * opposed to the config.
+ */
 export function explainTalk(
   decision: Decision<MessageDenial>,
   speaker: Speaker,
@@ -94,7 +97,7 @@ export function explainTalk(
   }
 }
 
-/** The level that decides a key: the chat's, else the channel's, else the general one. */
+/** The path of the level that decides a key: the chat's, else the channel's, else the general one. */
 function levelOf(settings: AccessSettings, chat: string, key: keyof AccessLevel): readonly string[] {
   const channel = chat.slice(0, chat.indexOf(':'));
   const entry = [...settings.chats].find(([id, level]) => listsId([id], chat) && level[key] !== undefined);

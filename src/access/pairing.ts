@@ -26,19 +26,19 @@ export type PairingRequest = Readonly<{
 }>;
 
 export type Pairing = Readonly<{
-  /** A code, once an hour; undefined if nothing is to be answered. */
+  /** Makes a pairing code, at most once an hour for a sender; undefined if the bot should not answer. */
   request(message: Message): Promise<PairingRequest | undefined>;
-  /** Hourly for a sender, 30 times for all. */
+  /** Whether a stranger gets an answer: each sender once an hour, all together 30 times. */
   mayAnswer(sender: string): Promise<boolean>;
   pending(): Promise<readonly PairingRequest[]>;
-  /** Undefined: no valid code. `by`: an owner. */
+  /** Pairs the person with this code; undefined if the code is not valid. `by` is the owner who approved. */
   approve(code: string, by?: string): Promise<PairingRequest | undefined>;
   deny(code: string, by?: string): Promise<PairingRequest | undefined>;
-  /** False if they were not paired. */
+  /** Takes back a pairing. False if they were not paired. */
   revoke(sender: string): Promise<boolean>;
-  /** False if they had not asked. */
+  /** Removes a person's open requests. False if there were none. */
   forget(sender: string): Promise<boolean>;
-  /** 128 bits, one use, ten minutes. */
+  /** Makes a token of 128 bits by which one person can become owner, within ten minutes. */
   newOwnerToken(): Promise<string>;
   claim(token: string, sender: string): Promise<boolean>;
 }>;
@@ -47,10 +47,10 @@ const codeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const hourMs = 3_600_000;
 const ownerTokenMs = 600_000;
 const mostPending = 3;
-/** In all, as each leaves a key. */
+/** Limits answers to all strangers together in an hour, because each leaves a key in the store. */
 const mostAnswered = 30;
 
-/** Pairing, and the first owner's claim. Keeps only ids and names of strangers (A10). */
+/** Makes the pairing of strangers, and the first owner's claim. It keeps only ids and names of strangers (A10). */
 export function createPairing(options: {
   stored: Keyv;
   users: Users;
@@ -61,7 +61,7 @@ export function createPairing(options: {
   const inTurn = createMutex();
   let answeredAt: readonly number[] = [];
 
-  // One key each: one process takes it (Q9).
+  // Each request has a key of its own, so that only one process can take it (Q9).
   async function pending(): Promise<readonly PairingRequest[]> {
     const all: PairingRequest[] = [];
     for await (const [key, value] of stored.iterator()) {
@@ -156,7 +156,7 @@ function requestKey(code: string): string {
   return `request:${code}`;
 }
 
-/** Hashed, so lookup time reveals nothing. */
+/** Tokens are hashed, so that the time of a lookup reveals nothing about them. */
 function claimKey(token: string): string {
   return `claim:${createHash('sha256').update(token).digest('hex')}`;
 }
@@ -166,19 +166,19 @@ function newCode(): string {
 }
 
 /**
- * From `/start claim_…` (A10), or `/skill start claim_…`, `!start claim_…`, `start claim_…` where `/start` is no
- * command.
+ * Reads the owner's token from `/start claim_…` (A10), or from `/skill start claim_…`, `!start claim_…` or `start
+ * claim_…` on platforms where `/start` is no command. Undefined if there is none.
  */
 export function claimedToken({ command, text }: Pick<Message, 'command' | 'text'>): string | undefined {
   const asked = command === undefined ? text : `/${command.name} ${command.args}`;
   return claim.exec(asked.trim())?.[1]?.toLowerCase();
 }
 
-/** Their text never reaches a model (A10). */
+/** Handles people whom the bot does not know. Their text never reaches a model (A10). */
 export type Strangers = Readonly<{
-  /** True if the message claimed ownership. */
+  /** Handles an attempt to become owner. True if the message was one, whether it succeeded or not. */
   claims(message: Message): Promise<boolean>;
-  /** Answers if an answer is due. */
+  /** Answers a stranger, unless they got an answer in the last hour. */
   meet(message: Message, code: MessageDenial): Promise<void>;
 }>;
 
@@ -241,7 +241,7 @@ export function createStrangers(options: {
   }
 }
 
-/** Sent once a bot runs. */
+/** Welcomes a person who was approved. The message waits in the outbox until a bot runs. */
 export function createWelcome(store: Pick<Store, 'commit'>): (request: PairingRequest) => Promise<void> {
   return ({ code, conversation, language }) => {
     const markdown = sayIn(language)`You’re approved. Write to me, or ask me for help.`;

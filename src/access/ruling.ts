@@ -5,7 +5,7 @@ import type { Say } from '../core/texts/say.ts';
 /** A decision, the rule behind it, and what would change it. */
 export type Ruling = Readonly<{
   allowed: boolean;
-  /** Of a denial. */
+  /** The error code of a denial; undefined if allowed. */
   code?: string;
   reason: string;
   rule?: Rule;
@@ -13,20 +13,20 @@ export type Ruling = Readonly<{
 }>;
 
 export type Rule = Readonly<{
-  /** `access.users`, or what else decided. */
+  /** The key that decided, such as `access.users`, or in words what else did. */
   name: string;
   path?: string;
-  /** Absent: it is at its default. */
+  /** Line in the config; undefined if the key has its default. */
   line?: number;
 }>;
 
-/** `access.users (/srv/bot/config.toml:7)` */
+/** Names a rule with its place, such as `access.users (/srv/bot/config.toml:7)`. */
 export function ruleName({ name, path, line }: Rule): string {
   const place = line === undefined ? path : `${path ?? ''}:${line}`;
   return place === undefined ? name : `${name} (${place})`;
 }
 
-/** Where a key stands in the config, or that it is at its default. */
+/** Returns the rule of a key: where it is written in the config, or that it has its default. */
 export function createRuleAt(file: string | undefined, say: Say): (key: KeyPath) => Rule {
   const placeOf = placeInFile(file);
   const isWritten = writtenInFile(file);

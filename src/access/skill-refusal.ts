@@ -6,18 +6,18 @@ import type { Skill } from '../core/skill.ts';
 import { fixed, type Fixed } from '../core/texts/say.ts';
 
 export type SkillRefusal = Readonly<{
-  /** `{0}` is the skill's name. */
+  /** The sentence for the person; `{0}` is the skill's name. */
   sentence: Fixed;
-  /** It works in a direct message with this person. */
+  /** True if the skill works in a direct message with this person. */
   inDirect: boolean;
 }>;
 
 const notHere = fixed`${0} does not work in this chat.`;
 
 /**
- * What a person hears who calls a skill that is denied here. Undefined: no skill of this name exists for them (A11). Where
- * a list of chats decides, no kind of chat is named: most chats of it would refuse, too. `toOwner`: an owner who reads it
- * alone hears of every skill that is for people.
+ * What a person reads who calls a skill that is denied here. Undefined means that the skill does not exist for them
+ * (A11). If a list of chats decides, the sentence names no type of chat, because most chats of that type would refuse,
+ * too. `toOwner`: an owner who alone reads the answer learns of every skill that people may start.
  */
 export function skillRefusal(
   skill: Pick<Skill, 'name' | 'access'>,
@@ -34,7 +34,7 @@ export function skillRefusal(
   if (!isTheirs) return toOwner ? { sentence: notHere, inDirect: false } : undefined;
   if (whyOff(skill, rules) !== undefined)
     return { sentence: fixed`${0} is off until an owner enables it.`, inDirect: false };
-  // On Telegram a direct message has the sender's id.
+  // On Telegram a direct message has the id of its sender.
   const direct: SkillUse = { ...use, chatType: 'private', external: false, chatIds: [use.sender] };
   if (use.chatType !== 'private' && decideSkill(skill, rules, direct).allowed)
     return { sentence: types.length === 1 ? inDirectOnly : inDirectToo, inDirect: true };

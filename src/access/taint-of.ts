@@ -11,7 +11,7 @@ export async function taintOf(transcripts: Reads, id: string): Promise<Taint | u
   );
 }
 
-/** With outer runs and what the conversation started. */
+/** The private data of a transcript, together with that of the runs around it and of what its conversation started. */
 export async function taintAround(transcripts: Reads, id: string): Promise<Taint | undefined> {
   const own = await taintOf(transcripts, id);
   const parent = parentOf(id);
@@ -19,17 +19,17 @@ export async function taintAround(transcripts: Reads, id: string): Promise<Taint
   return joinTaint(own, await outer);
 }
 
-/** The journal of what was started in a conversation; `/new` ends it. */
+/** Name of the journal of what was started in a conversation. `/new` ends it. */
 export function startedIn(id: string): string {
   return `${conversationOf(id)}#marks`;
 }
 
-/** A folder's journal; outlives `/new`. */
+/** Name of the journal of a chat's folder, which `/new` does not end. */
 export function roomOf(id: string): string {
   return `${id.split(/[@#]/)[0]}#room`;
 }
 
-/** Daily, to keep it alive. */
+/** Adds private marks to a journal. Known marks are written again once a day, so that retention keeps the journal. */
 export async function recordTaint(
   store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
   journal: string,
@@ -47,7 +47,7 @@ export async function recordTaint(
 
 const dayMs = 86_400_000;
 
-/** Since the last summary (S7). */
+/** Whether the sender wrote this address since the last summary (S7). */
 export async function wroteAddress(
   transcripts: Reads,
   id: string,
@@ -60,7 +60,7 @@ export async function wroteAddress(
   );
 }
 
-/** Of a run: where it was started. Others are their own. */
+/** The transcript in which a run was started. For any other transcript, itself. */
 export function parentOf(id: string): string {
   return id.replace(runEnd, '');
 }

@@ -4,21 +4,27 @@ import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
-/** People of Slack's user groups that the config names (A13). Pure decisions read plain lists of ids. */
+/** People in the Slack user groups that the config names (A13). Decisions read plain lists of ids. */
 export type UserGroups = Readonly<{
-  /** The config with who is in them now. Members that nobody could read in the last 5 minutes are not known. */
+  /**
+   * The config with the ids of members in place of their groups. A group that could not be read in the last 5 minutes
+   * has no members.
+   */
   expand(config: Config): Config;
-  /** Reads what the config names: at once, then every 2 minutes, until the signal. `changed` is called when members did. */
+  /**
+   * Reads the groups that the config names now and then every 2 minutes, until the signal. It calls `changed` if
+   * members changed.
+   */
   follow(config: () => Config, changed: () => void, signal: AbortSignal): Promise<void>;
-  /** Undefined while nobody could tell in the last 5 minutes. */
+  /** Ids of the members; undefined if they could not be read in the last 5 minutes. */
   membersOf(group: string): readonly string[] | undefined;
-  /** Waits 5 s at most until each group of the config was read once. False if there was nothing to wait for. */
+  /** Waits until each group of the config was read once, at most 5 s. False if there was nothing to wait for. */
   ready(config: Config): Promise<boolean>;
 }>;
 
 const lookMs = 30_000;
 const freshMs = 120_000;
-/** With the look after it, 5 minutes at most. */
+/** Together with the look after it, members are kept for 5 minutes at most. */
 const keptMs = 270_000;
 const patienceMs = 5_000;
 

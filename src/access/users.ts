@@ -6,24 +6,24 @@ import { chatIdOf } from '../core/conversation.ts';
 import type { Say } from '../core/texts/say.ts';
 import type { ChatMigrations } from './chat-migrations.ts';
 
-/** By an owner (A10). */
+/** A person whom an owner approved (A10). */
 type Paired = Readonly<{ sender: string; name: string; since: number }>;
 
-/** By an owner (H13). Qualified `id`. */
+/** A group that an owner allowed, by its qualified id (H13). */
 export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;
 
-/** From config, pairing or claim. */
+/** People whom the bot knows from config, pairing or an owner's claim. */
 export type Users = Readonly<{
   owners(): Promise<readonly string[]>;
   isOwner(sender: string): Promise<boolean>;
   addOwner(sender: string): Promise<void>;
-  /** To write to owners in their language (H14). */
+  /** Remembers the language of an owner, so that the bot writes to them in it (H14). */
   heard(sender: Pick<Sender, 'id' | 'language'>): Promise<void>;
   languageOf(sender: string): Promise<string | undefined>;
-  /** What they chose, IANA (U20). */
+  /** The IANA time zone that the person chose; undefined if they chose none (U20). */
   timezoneOf(sender: string): Promise<string | undefined>;
   setTimezone(sender: string, zone: string): Promise<void>;
-  /** True for the first `by` alone, also when it is repeated: nobody is asked for their time zone twice. */
+  /** True for the first `by` only, also when that repeats, so that nobody is asked for their time zone twice. */
   asksTimezone(sender: string, by: string): Promise<boolean>;
   pair(person: Paired): Promise<void>;
   unpair(sender: string): Promise<boolean>;
@@ -31,22 +31,22 @@ export type Users = Readonly<{
   allowGroup(group: AllowedGroup): Promise<void>;
   disallowGroup(id: string): Promise<boolean>;
   allowedGroups(): Promise<readonly AllowedGroup[]>;
-  /** False if neither paired nor owner by claim. */
+  /** Removes what is stored about a person. False if they were neither paired nor owner by claim. */
   forget(sender: string): Promise<boolean>;
-  /** `say` writes the reason. */
+  /** Decides whether a message may be answered. `say` writes the reason. */
   decide(message: Speaker, say?: Say): Promise<Decision<MessageDenial>>;
-  /** Before every action for them (S11). */
+  /** Decides whether the bot may still do things for a person; checked before every action (S11). */
   mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
 
-/** One key a person (Q9). */
+/** Keeps each person under a key of their own, so that processes do not overwrite each other (Q9). */
 export function createUsers(options: {
   stored: Keyv;
   access: () => AccessSettings;
-  /** `auto`, or one for all. */
+  /** The language for all people, or `auto` for each person's own. */
   language?: () => string;
   migrations: ChatMigrations;
-  /** Whether an owner can be told things now. */
+  /** Whether the channel of this owner is open, so that they can be notified. */
   isHere?: (owner: string) => boolean;
 }): Users {
   const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;
@@ -67,7 +67,7 @@ export function createUsers(options: {
   const decide: Users['decide'] = async (message, say) => {
     const { id } = message.sender;
     const formerChatIds = await migrations.formerIds(message.conversation);
-    // More rights never refuse what config alone admits.
+    // Pairing and claims only add rights, so what the config admits needs no look at the store.
     const byConfig = decideMessage(message, access(), { paired: false, groupAllowed: false, formerChatIds });
     if (byConfig.allowed) return byConfig;
     const isPrivate = message.chatType === 'private';
@@ -159,7 +159,7 @@ export function claimedOwners(keys: readonly string[]): readonly string[] {
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
 }
 
-/** The same for one person and group. */
+/** What the keys in the store say about one person and group. */
 export function admissionIn(
   keys: readonly string[],
   sender: string,
@@ -181,7 +181,7 @@ function languageKey(sender: string): string {
   return `language:${sender}`;
 }
 
-/** Instead of a time zone: they were asked. */
+/** Stands in the place of a time zone if the person was asked for it. */
 const askedBy = '?';
 
 function zoneKey(sender: string): string {

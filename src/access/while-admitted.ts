@@ -18,7 +18,10 @@ export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted
 
 const noLonger = fixed`This person no longer has access to the bot.`;
 
-/** Asks only while the requester is admitted (S11). */
+/**
+ * Returns the model with a check before each request: it throws ModelError if the requester is no longer admitted
+ * (S11).
+ */
 export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {
   return {
     ...model,

@@ -8,19 +8,22 @@ import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from 
 import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
-/** Common for local servers. A server that silently cuts prompts needs `context_window`. */
+/**
+ * A window that is common for local servers. A server that silently cuts prompts needs `context_window` in the config.
+ */
 const unknownWindow = 32_000;
 
 /**
- * Shares of the window: compact at (M9), nearly over, kept verbatim, longest whole turn, least worth it, summary, input
- * of one request.
+ * Shares of the context window. `full`: where compaction begins (M9). `nearlyOver`: almost no room left. `kept`:
+ * entries that stay as they are. `turn`: the longest turn that stays whole. `worth`: the least that compaction has to
+ * save. `summary`: its length. `asked`: the input of one request.
  */
 const share = { full: 0.7, nearlyOver: 0.9, kept: 0.25, turn: 0.4, worth: 0.05, summary: 0.1, asked: 0.5 };
 const tokensPerWord = 1.6;
 const leftOut =
   'Earlier parts of this conversation were left out here: they no longer fit, and no summary of them could be made.';
 
-/** Estimated tokens, for the log. */
+/** What a compaction did, with estimated tokens, for the log. */
 export type Compaction = Readonly<{
   how: 'summarised' | 'trimmed';
   before: number;
@@ -32,8 +35,8 @@ export type Compaction = Readonly<{
 }>;
 
 /**
- * Above 70 % of the window, or if the request did not fit (`full`) (M9, M3). If the model fails, trims. Undefined: not
- * needed, not possible, or aborted.
+ * Compacts the entries if they fill more than 70 % of the window, or if the request did not fit (`full`) (M9, M3). If
+ * the model fails, it trims them. Undefined if compaction is not needed, not possible or aborted.
  */
 export async function compactEntries(options: {
   entries: readonly Entry[];
@@ -43,14 +46,14 @@ export async function compactEntries(options: {
   full: boolean;
   signal: AbortSignal;
   clock: Clock;
-  /** Readers of the summary (M13). */
+  /** The people who may read the summary (M13). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }> | undefined;
 }): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
   const { entries, start, request, model, full, signal, clock, viewers } = options;
   const known = model.contextWindow ?? unknownWindow;
   const size = promptSize(request, entries, model.tokenFactor);
   if (!full && size <= known * share.full) return undefined;
-  // The refusal shows a smaller window.
+  // The refusal shows that the window is smaller than assumed.
   const window = full ? Math.min(known, size) : known;
   const estimated = estimateTokens(request);
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
@@ -74,7 +77,7 @@ export async function compactEntries(options: {
   if (signal.aborted) return undefined;
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
-  // Taints of all that was read.
+  // The taint of everything that was read for the summary.
   const marks = taintIn(entries);
   const summary: Summary = {
     kind: 'summary',
@@ -85,7 +88,7 @@ export async function compactEntries(options: {
     own: own?.part === undefined ? undefined : own.part,
     marks,
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
-    // Grows: call ids depend on it.
+    // It only grows, because ids of calls depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
   const view = viewEntries([...entries, summary]);
@@ -105,7 +108,7 @@ export async function compactEntries(options: {
   };
 }
 
-/** A turn that is cut keeps the person's words. */
+/** The entries that the summary replaces. A turn that is cut keeps the person's words. */
 function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): readonly Entry[] {
   const { summary } = newestSummary(entries);
   const shown = isShown(entries);
@@ -114,7 +117,7 @@ function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): read
   return summary === undefined ? record : [{ ...summary, kept: 0 }, ...record];
 }
 
-/** The cut turn's work, for its sender only. */
+/** Summarises the work of the turn that is cut, for its sender only. */
 async function ownPart(
   entries: readonly Entry[],
   { cut, tail }: CompactionPlan,
@@ -175,7 +178,10 @@ function sendersOf(older: readonly Entry[]): readonly string[] {
   return [...new Set(senders)].toSorted();
 }
 
-/** Reported tokens plus an estimate; without a plausible report, the estimate times `tokenFactor`. */
+/**
+ * Tokens of a request: those that the model reported, plus an estimate for later entries. Without a plausible report,
+ * the estimate times `tokenFactor`.
+ */
 export function promptSize(request: ModelRequest, entries: readonly Entry[], tokenFactor = 1): number {
   const estimated = estimateTokens(request) * tokenFactor;
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
@@ -188,7 +194,7 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[], tok
   return size * 2 < estimated ? estimated : size;
 }
 
-/** Later turns have one line for these instructions (T6). */
+/** Tokens of instructions for which later turns have only one line (T6). */
 function stubbedSince(entries: readonly Entry[], last: number): number {
   if (beginningOfLastTurn(entries) <= last) return 0;
   const before = entries.slice(0, last);

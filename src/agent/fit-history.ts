@@ -7,7 +7,7 @@ type Block = Anthropic.ContentBlock;
 const validId = /^[a-zA-Z0-9_-]{1,64}$/;
 const validName = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** What the Messages API takes of each kind of block; a server may have added more. */
+/** The fields that the Messages API accepts of each kind of block. A server may have added others. */
 const fields: ReadonlyMap<string, readonly string[]> = new Map([
   ['text', ['type', 'text', 'citations']],
   ['thinking', ['type', 'thinking', 'signature']],
@@ -16,8 +16,9 @@ const fields: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Makes what one model answered acceptable to each other model (M18): ids and names by the rule, objects as inputs, no
- * unknown blocks. `tools`: names to find in a longer one, as in `functions.dice`. Blocks that fit stay the same objects.
+ * Makes what one model answered acceptable to every other model (M18): valid ids and names, objects as inputs, no
+ * unknown blocks. `tools` are names to find within a longer one, as in `functions.dice`. Blocks that fit stay the same
+ * objects.
  */
 export function fitBlocks(content: readonly Block[], tools: readonly string[] = []): readonly Block[] {
   return content.flatMap((block) => {
@@ -41,7 +42,7 @@ function fitCall(call: Anthropic.ToolUseBlock, tools: readonly string[]): Anthro
   return id === call.id && name === call.name && input === call.input ? call : { ...call, id, name, input };
 }
 
-/** The same for the same id, and never that of another call. */
+/** A valid id for a call. It is the same for the same id, and never that of another call. */
 export function fitCallId(id: unknown): string {
   if (typeof id !== 'string' || id === '') return 'call';
   return validId.test(id) ? id : `call_${hash('sha256', id).slice(0, 32)}`;
@@ -55,7 +56,7 @@ function fitName(name: unknown, tools: readonly string[]): string {
   return validName.test(given) ? given : given.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
-/** A JSON text of an object, once or twice, is that object. */
+/** The input of a call as an object. JSON text of an object, written once or twice, becomes that object. */
 export function fitInput(input: unknown): object {
   const object = asObject(input);
   if (object !== undefined) return object;
@@ -77,12 +78,12 @@ function asObject(value: unknown): object | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** A call of a tool of the server, or its result. */
+/** Whether a block is a call of one of the server's own tools, or its result. */
 export function isServerTool({ type }: Readonly<{ type: string }>): boolean {
   return type === 'server_tool_use' || (type.endsWith('_tool_result') && type !== 'tool_result');
 }
 
-/** Words of other protocols for an end. */
+/** Words by which other protocols name the reasons for an end. */
 const meant: ReadonlyMap<string | undefined, Anthropic.StopReason> = new Map([
   ['length', 'max_tokens'],
   ['max_output_tokens', 'max_tokens'],
@@ -92,7 +93,10 @@ const meant: ReadonlyMap<string | undefined, Anthropic.StopReason> = new Map([
 const before: readonly string[] = ['max_tokens', 'refusal', 'model_context_window_exceeded'];
 const whole: readonly string[] = ['end_turn', 'stop_sequence', 'pause_turn'];
 
-/** The answer itself says more than its server's word about it: a whole call is a call (M19). */
+/**
+ * Why an answer ended. Its content counts more than the server's word: if it contains a whole call, it ended with a
+ * call (M19).
+ */
 export function stopReasonOf(content: readonly Block[], said: string | undefined): Anthropic.StopReason {
   const reason = meant.get(said) ?? said ?? '';
   if (before.includes(reason)) return reason as Anthropic.StopReason;

@@ -4,17 +4,17 @@ import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 import type { DeliveredFile } from '../core/tool.ts';
 
-/** `notice`: for the model, stored first. */
+/** What to do next. `notice` is for the model and stored first. */
 type Step =
   | Readonly<{ kind: 'ask' } & Asking>
-  /** No tools, not counted (U5). */
+  /** Ask for a last answer without tools, which does not count as a step (U5). */
   | Readonly<{ kind: 'sum_up' } & Asking>
   | Readonly<{ kind: 'call_tools'; calls: readonly Anthropic.ToolUseBlock[] }>
   | Readonly<{ kind: 'end'; how: LoopEnd; text: string }>;
 
 type Asking = Readonly<{
   notice?: string;
-  /** Cut by the window: compact, or say this (M3). */
+  /** The context window cut the answer: compact once; if nothing got shorter, end with this sentence (M3). */
   overlong?: string;
 }>;
 
@@ -24,7 +24,7 @@ const goOn =
 const sumUp =
   'You have used all the steps you had. Call no more tools. Say now what you found or did, and what is still missing.';
 
-/** Every stop reason (M3). Pure, so a restart decides the same. */
+/** Decides the next step for every stop reason (M3). It is pure, so that a restart decides the same. */
 export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(undefined)): Step {
   const { answers, steps, last } = turn;
   if (steps > maxIterations) {
@@ -83,9 +83,11 @@ function failed(sentence: string): Step {
 }
 
 type LoopWork = Readonly<{
-  /** All that was said after a stop or too many steps (U5); for `MODEL_ERROR` a sentence (M4). */
+  /**
+   * After a stop or too many steps, everything that was said (U5). For `MODEL_ERROR` a sentence for the person (M4).
+   */
   text: string;
-  /** This turn's, without the final summary. */
+  /** Model calls of this turn, without the final summary. */
   iterations: number;
   tokens: Tokens;
   artifacts: readonly DeliveredFile[];
@@ -93,12 +95,12 @@ type LoopWork = Readonly<{
 
 export type LoopEnd = Readonly<
   | { status: 'ok'; code?: undefined; passing?: undefined }
-  /** An answer resumes it (U14). `text`: the question. */
+  /** A person's answer resumes the run (U14). `text` is the question. */
   | { status: 'needs_input'; code?: undefined; passing?: undefined }
-  /** Without a code: cut at the length limit. */
+  /** Without a code it was cut at the length limit. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
-  /** `passing`: the same turn may work later. */
+  /** `passing` is true if the same turn may succeed later. */
   | { status: 'error'; code: 'MODEL_ERROR'; passing: boolean }
 >;
 
@@ -106,15 +108,15 @@ export type LoopResult = LoopWork & LoopEnd;
 
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
-/** From entries alone, so a restart finds the same (Q5). */
+/** The state of a turn, found from entries alone, so that a restart finds the same (Q5). */
 type TurnState = Readonly<{
-  /** Without those cut by the window. */
+  /** Without the answers that the window cut. */
   answers: readonly Answer[];
-  /** Model calls, with those of subagents (U7). */
+  /** Number of model calls, including those of subagents (U7). */
   steps: number;
-  /** Undefined if a person spoke since. */
+  /** Undefined if a person has spoken since. */
   last: Answer | undefined;
-  /** Answers cut by the window (M3). */
+  /** How many answers the window cut (M3). */
   exceeded: number;
   after: readonly Entry[];
   tokens: Tokens;
@@ -155,12 +157,12 @@ export function allText(answers: readonly Answer[]): string {
     .trim();
 }
 
-/** A cut answer may hold a valid-looking call. */
+/** The calls of an answer. An answer that was cut may contain something that only looks like a call. */
 export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
 }
 
-/** The calls among `entries` that did what they should. */
+/** The calls among `entries` that succeeded. */
 export function doneCalls(entries: readonly Entry[]): readonly Anthropic.ToolUseBlock[] {
   const done = new Set(
     entries.flatMap((entry) => (entry.kind === 'tool_result' && !entry.isError ? [entry.toolUseId] : [])),

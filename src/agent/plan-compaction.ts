@@ -15,12 +15,13 @@ const longestPart = 30_000;
 
 const shortestPart = 300;
 
-/** Replaces entries before `cut`; up to `tail` keeps only the person's words. */
+/** Entries before `cut` are replaced; up to `tail` only the person's words stay. */
 export type CompactionPlan = Readonly<{ cut: number; tail: number }>;
 
 /**
- * Keeps whole turns that fit `room`; the one from `start` is cut between tool pairs above `turnRoom` (M9). Undefined if
- * it saves less than `worth`. Estimated tokens; pure.
+ * Plans a compaction that keeps whole turns which fit into `room`. The turn from `start` is cut between pairs of calls
+ * and results if it is longer than `turnRoom` (M9). Undefined if it saves less than `worth`. All sizes are estimated
+ * tokens. It is pure.
  */
 export function planCompaction(
   entries: readonly Entry[],
@@ -71,7 +72,7 @@ function beginningOfTurn(entries: readonly Entry[], start: number): number {
   return index;
 }
 
-/** The earliest that fits, else the latest possible. */
+/** The earliest place to cut that fits, or the latest possible one. */
 function cutInside(entries: readonly Entry[], turn: number, fits: (index: number) => boolean): number {
   const places = indexes(turn + 1, latestCut(entries, turn)).filter(
     (index) => isBetweenSteps(entries, index) && isBetweenPairs(entries, index),
@@ -102,7 +103,10 @@ function indexes(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, offset) => from + offset);
 }
 
-/** About `words` long (M9). Labels messages (M11) and drops the oldest to fit `room` estimated tokens. */
+/**
+ * A request for a summary of about `words` words (M9). It labels messages (M11), and drops the oldest to fit `room`
+ * estimated tokens.
+ */
 export function summaryRequest(
   messages: readonly Anthropic.MessageParam[],
   limits: Readonly<{ words: number; room: number }>,
@@ -184,7 +188,10 @@ function textOf(content: Anthropic.ToolResultBlockParam['content']): string {
   return (content ?? []).map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
-/** ASCII a quarter, other letters half, East Asian scripts and emoji one, images 1,600, PDFs by size. */
+/**
+ * Estimates tokens: a quarter for each ASCII character, half for other letters, one for East Asian scripts and emoji,
+ * 1,600 for a picture, and by size for a PDF.
+ */
 export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(ofText(value));
   if (typeof value !== 'object' || value === null) return 1;
@@ -192,7 +199,7 @@ export function estimateTokens(value: unknown): number {
   const { type, source } = value as Readonly<{ type?: unknown; source?: Readonly<{ size?: unknown }> }>;
   if (type === 'image') return image;
   if (type === 'document') {
-    // Entries have the size, messages in the source.
+    // Entries have the size at the top, messages in the source.
     const { size } = (source ?? value) as Readonly<{ size?: unknown }>;
     return Math.max(leastDocument, typeof size === 'number' ? Math.ceil(size / 30) : 0);
   }
@@ -202,7 +209,7 @@ export function estimateTokens(value: unknown): number {
   return known;
 }
 
-/** Requests share their tools. */
+/** Estimates are kept because requests share their tools. */
 const toolTokens = new WeakMap<object, number>();
 
 function tokensOfMembers(value: object): number {

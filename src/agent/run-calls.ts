@@ -9,9 +9,10 @@ export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'trai
 const graceMs = 2_000;
 
 /**
- * Journals starts and results (M7). Parallel if all are read-only, else in order (M3). Repeats interrupted calls if
- * idempotent or read-only (Q5). After abort, running ones get 2 s and the rest no result (Q13). Returns a question to a
- * person and leaves the rest (U14).
+ * Makes the calls of an answer, and stores their starts and results (M7). They run in parallel if all are read-only,
+ * otherwise in order (M3). Interrupted calls are repeated if they are idempotent or read-only (Q5). After an abort,
+ * running ones get 2 s and the others no result (Q13). A question to a person is returned, and the remaining calls are
+ * left (U14).
  */
 export async function runCalls(
   calls: readonly Anthropic.ToolUseBlock[],

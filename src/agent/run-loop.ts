@@ -18,14 +18,14 @@ import { watchSilence } from './watch-silence.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
 
 export type LoopInput = Readonly<{
-  /** Its first block never changes. */
+  /** The system prompt. Its first block never changes. */
   system: readonly Anthropic.TextBlockParam[];
   entries: readonly Entry[];
-  /** Default: the last user entry. */
+  /** Index of the turn's first entry. Default: the last user entry. */
   turnStart?: number;
-  /** Model calls, without the final summary (U5). */
+  /** How many model calls there may be, without the final summary (U5). */
   maxIterations: number;
-  /** Who may read what the model sees. */
+  /** Identifies the people who may read what the model sees. */
   audience?: string;
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   say?: Say;
@@ -33,36 +33,36 @@ export type LoopInput = Readonly<{
 
 export type LoopDeps = Readonly<{
   model: Model;
-  /** Asked before each step (T6). */
+  /** The tools for the next step, asked for before each one (T6). */
   tools(): readonly ToolSpec[];
   callTool: CallTool;
-  /** Durable when resolved (M7). `settles`: an inbox item that is done. */
+  /** Stores an entry, durably once it resolves (M7). `settles` is an inbox item that is done with it. */
   append(entry: Entry, settles?: string): Promise<void>;
-  /** New messages, before a model call and once `answered` (H11). */
+  /** Returns a message that came meanwhile, if any: asked before a model call, and once more when `answered` (H11). */
   join?(
     entries: readonly Entry[],
     answered: boolean,
   ): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
   watcher?: LoopWatcher;
-  /** TIMEOUT for a `TimeoutError`, else CANCELLED. */
+  /** Ends the loop: TIMEOUT for a `TimeoutError`, CANCELLED for any other reason. */
   signal: AbortSignal;
   clock: Clock;
 }>;
 
 export type LoopWatcher = Readonly<{
   onText?(text: string): void;
-  /** No word came for a minute; once a model call. */
+  /** Called if no word came for a minute, at most once per model call. */
   onSilence?(): void;
-  /** `final`: no tool calls follow. */
+  /** Called when an answer is complete. `final` is true if no tool calls follow. */
   onWritten?(final: boolean): void;
-  /** The number of the model call, from 1. */
+  /** Called with the number of the model call, from 1. */
   onIteration?(iteration: number): void;
   onCompaction?(compaction: Compaction): void;
 }>;
 
 /**
- * Asks the model and makes its calls until it has answered (M2). Resumes from stored entries: repeats no finished call
- * (Q5). Model errors are results; throws only if storing fails.
+ * Asks the model and makes its calls until it has answered (M2). It resumes from stored entries and repeats no finished
+ * call (Q5). Model errors are results. It throws only if storing fails.
  */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopResult> {
   const { system, maxIterations, audience, viewers } = input;
@@ -88,7 +88,10 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
   };
 
-  /** Words that were shown stay: they may be asked to go on (U15). A process that ends asks the model again. */
+  /**
+   * Stops within an answer. Words that were shown are stored, because the person may ask to continue (U15). If the
+   * process ends, the model is asked again instead.
+   */
   const stopInside = async (unfinished: string): Promise<LoopResult> => {
     const text = unfinished.trimEnd();
     if (text.trim() === '' || isShuttingDown(signal)) return stop(unfinished);
@@ -113,7 +116,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     toolChoice,
     audience,
   });
-  /** False: nothing got shorter (M9). */
+  /** Compacts the entries. False if nothing got shorter (M9). */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
     const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
     if (made === undefined) return false;
@@ -124,13 +127,13 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     watcher?.onCompaction?.(made.compaction);
     return true;
   };
-  /** Tools stay if thinking is bound to them (U5, M13). */
+  /** The tools for the last request. They stay if thinking is bound to them (U5, M13). */
   const lastOffer = (): Offer =>
     model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
   const failed = (text: string, passing: boolean): LoopResult =>
     end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
-  /** Undefined: answered. `overlong`: said if it still does not fit. */
+  /** Returns undefined if the model answered, else why the loop ends. `overlong`: said if compacting did not help. */
   const ask = async (offer: Offer, overlong?: string): Promise<LoopResult | undefined> => {
     const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);
@@ -202,7 +205,7 @@ function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
   return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'TIMEOUT' : 'CANCELLED';
 }
 
-/** The same object each time: what is known of it need not be found again. */
+/** Returns the same object each time, so that what was computed from it can be reused. */
 const apiTools = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool>();
 
 function toApiTool({ name, description, inputSchema }: ToolSpec): Anthropic.Tool {

@@ -3,9 +3,9 @@ import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 import { builtInTool } from '../core/built-in-tools.ts';
 
-/** What somebody may know of (A8, A11). */
+/** Which skills and tools somebody may know of (A8, A11). */
 export type Viewer = Readonly<{
-  /** Their own turns are whole; absent: everybody. */
+  /** The person, whose own turns are shown whole; undefined for everybody. */
   sender?: string;
   skill(name: string): boolean;
   tool(name: string): boolean;
@@ -14,8 +14,8 @@ export type Viewer = Readonly<{
 type Turn = readonly Entry[];
 
 /**
- * Others' turns with a hidden skill or tool keep only message and answer (M13); from `underWay` on all is shown.
- * Deterministic.
+ * The entries as a viewer may see them. Others' turns with a hidden skill or tool keep only message and answer (M13).
+ * From `underWay` on everything is shown. It is deterministic.
  */
 export function showTo(
   entries: readonly Entry[],
@@ -58,11 +58,11 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   const knows = (name: string): boolean => viewer.skill(name) || viewer.tool(name);
   if (about !== undefined && !knows(about)) return true;
   if (follows !== undefined && !viewer.skill(follows.skill)) return true;
-  // Stored before `about` existed.
+  // Such an entry was stored before `about` existed.
   return about === undefined && isInvocation(item);
 }
 
-/** Lists of skills differ by person; unknown names get near ones. */
+/** Their results name skills that the viewer may not know; so do errors for unknown names, which list near ones. */
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
   if (builtInTool(name)?.needs !== 'skills') return false;
@@ -70,7 +70,7 @@ function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }
   return typeof skill !== 'string' || !viewer.skill(skill);
 }
 
-/** Words that start a hidden skill are hidden, too. */
+/** The message and answer of a hidden turn. A message that starts a hidden skill is hidden, too. */
 function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const [first] = turn;
   const answers = turn.filter((entry) => entry.kind === 'assistant');
@@ -105,7 +105,7 @@ export function activatedBy(entry: Entry): ActiveSkill | undefined {
   return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.follows : undefined;
 }
 
-/** Earlier turns' instructions become one stable line (T6, M5). */
+/** The entries with instructions of earlier turns as one stable line (T6, M5). */
 export function collapseActiveSkills(entries: readonly Entry[]): readonly Entry[] {
   const turn = beginningOfLastTurn(entries);
   return entries.map((entry, index) => (index < turn ? asStub(entry) : entry));
@@ -123,7 +123,7 @@ export function asStub(entry: Entry): Entry {
   return { ...entry, content: `[Skill ${followed.skill} was followed here]` };
 }
 
-/** Messages that joined a turn do not (H11). */
+/** Whether an entry begins a turn. Messages that joined a turn do not (H11). */
 function beginsTurn(entry: Entry): boolean {
   return entry.kind === 'user' && entry.sender !== undefined && entry.joins === undefined;
 }

@@ -12,9 +12,9 @@ type Block = Anthropic.ContentBlockParam;
 type Said = { role: 'user' | 'assistant'; content: Block[] };
 
 /**
- * Alternating roles, results after their calls, open calls closed (M7), no empty text, thinking unchanged. Leaves out
- * refused turns, answers cut by the window, summarised entries (M9), old instructions (T6) and hidden parts (M13). Pure:
- * same bytes for the prompt cache (M5).
+ * Makes the messages of a request: with alternating roles, results after their calls, open calls closed (M7), no empty
+ * text and thinking unchanged. It leaves out refused turns, answers that the window cut, summarised entries (M9), old
+ * instructions (T6) and hidden parts (M13). It is pure, so that the prompt cache gets the same bytes (M5).
  */
 export function toMessages(
   entries: readonly Entry[],
@@ -29,7 +29,7 @@ export function toMessages(
     else said.push({ role, content: [...content] });
   };
   const view = viewEntries(entries);
-  // From the end: a summary shortens the beginning.
+  // Counted from the end, because a summary shortens the beginning.
   const turn = shown.underWay === undefined ? undefined : view.length - (entries.length - shown.underWay);
   const kept = withoutRefused(showTo(collapseActiveSkills(view), viewer, turn));
   const unseen = activeUnseen(entries, view);
@@ -54,7 +54,7 @@ export function toMessages(
   return said;
 }
 
-/** The API refuses to continue one. */
+/** Leaves out refused turns, which the API refuses to continue. */
 function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   const kept: Entry[] = [];
   let turn: Entry[] = [];
@@ -75,7 +75,7 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   return [...kept, ...turn];
 }
 
-/** Memory, not instructions (M11). */
+/** The summary as memory, not as instructions (M11). */
 function summaryBlock(
   { text, folded = 0, own }: Summary,
   next: Entry,
@@ -110,7 +110,7 @@ function userBlocks(entry: Extract<Entry, { kind: 'user' }>, withFiles: boolean)
 }
 
 function answerBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {
-  // What a server did itself stays while it is asked to go on: others refuse it (M18).
+  // What a server did itself stays only while it is asked to continue; other servers refuse it (M18).
   const isPaused = later.every(({ kind }) => kind === 'assistant');
   const whole = ['tool_use', 'pause_turn'].includes(answer.stopReason);
   const ended = ['end_turn', 'stop_sequence'].includes(answer.stopReason);
@@ -119,7 +119,7 @@ function answerBlocks(answer: Answer, later: readonly Entry[]): readonly Block[]
     if (isBlank(block) || (isServerTool(block) && !isPaused)) return false;
     if (block.type === 'tool_use') return calls;
     if (whole || block.type === 'text') return true;
-    // In a cut answer only text is whole.
+    // In an answer that was cut, only text is complete.
     return ended;
   });
   const end = blocks.findLastIndex((block) => !isThinking(block));
@@ -155,7 +155,10 @@ function isBlank(block: Block | Anthropic.ContentBlock): boolean {
 
 export type Summary = Extract<Entry, { kind: 'summary' }>;
 
-/** The newest summary and later entries (M9); of a folded turn the person's words. Only grows (M5). */
+/**
+ * The newest summary and the entries after it (M9); of a turn that it cut, the person's words. The result only grows
+ * (M5).
+ */
 export function viewEntries(entries: readonly Entry[]): readonly Entry[] {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return entries;
@@ -167,7 +170,7 @@ export function isShown(entries: readonly Entry[]): (index: number) => boolean {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return () => true;
   const first = Math.max(0, at - summary.kept);
-  // From the end, so that damaged entries shift nothing.
+  // Counted from the end, so that damaged entries shift nothing.
   const whole = at - Math.max(0, summary.kept - (summary.folded ?? 0));
   const words = requestsAmong(entries, first, whole);
   return (index) =>
@@ -196,10 +199,13 @@ export function requestsAmong(entries: readonly Entry[], from: number, to: numbe
   return new Set(signed.length > 0 ? signed : said.slice(-1));
 }
 
-/** API limits: more than 20 pictures must be smaller; 32 MB of base64. */
+/** Limits of the API: above 20 pictures they have to be smaller, and a request has 32 MB of base64. */
 const most = { pictures: 20, bytes: 20_000_000 };
 
-/** When one more is too much, all earlier become words: requests rarely change (M13). */
+/**
+ * The entries whose files are shown. When one more would be too much, all earlier ones become words, so that requests
+ * rarely change (M13).
+ */
 function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   const shown = new Set<Entry>();
   const held = { pictures: 0, bytes: 0 };
@@ -218,7 +224,7 @@ function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   return shown;
 }
 
-/** `withFiles` adds bytes. */
+/** If `shown`, the file's bytes; else a sentence in its place. */
 function fileBlocks({ files = [] }: Extract<Entry, { kind: 'user' }>, shown: boolean): readonly Block[] {
   return files.map((file) => (shown ? toBlock(file) : asWords(file, 'is not shown any more')));
 }
@@ -229,7 +235,7 @@ export function fileOf(block: Block): ShownFile | undefined {
   return source.hash === undefined ? undefined : (source as ShownFile);
 }
 
-/** Words of a message some of whose files are words, too. */
+/** The words of a message of which some files are shown as words, too. */
 export function saidUnshown(blocks: readonly Block[], files: readonly ShownFile[] = []): readonly Block[] {
   const names = files.map(({ name }) => name);
   return blocks.map((block) =>

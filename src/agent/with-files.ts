@@ -9,7 +9,7 @@ import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { Log } from '../lib/log.ts';
 
-/** Until the process ends. */
+/** Remembers which files a model refused, until the process ends. */
 type RefusedFiles = Readonly<{
   /** What the model said, or empty if it said nothing. Undefined for a file that it accepts. */
   why(alias: string, file: ShownFile): string | undefined;
@@ -31,7 +31,10 @@ export function createRefusedFiles(): RefusedFiles {
 
 type Block = Anthropic.ContentBlockParam;
 
-/** Adds base64 bytes. Missing files become words; a refused request is repeated without some. */
+/**
+ * Adds the bytes of files as base64. Missing files become words, and a refused request is repeated without some of
+ * them.
+ */
 export function withFiles(
   model: Model,
   options: Readonly<{
@@ -60,7 +63,7 @@ export function withFiles(
     for (const message of request.messages) {
       const { content } = message;
       if (typeof content === 'string' || !content.some((block) => fileOf(block))) messages.push(message);
-      // One file in memory at a time.
+      // Only one file is in memory at a time.
       else {
         const blocks = await inTurn(content, filled);
         const unshown = content.flatMap((block, index) =>
@@ -84,7 +87,10 @@ export function withFiles(
     return shown.filter((files) => files.length > 0);
   }
 
-  /** The newest, as older ones were accepted; if too large, the older. */
+  /**
+   * The files to leave out after a refusal: the newest, because the older ones were accepted before. If the request is
+   * too large, the older ones.
+   */
   function leftOut(error: ModelError, request: ModelRequest): readonly ShownFile[] {
     const shown = shownIn(request);
     const newest = shown.at(-1) ?? [];

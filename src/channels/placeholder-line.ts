@@ -5,32 +5,35 @@ import type { Log } from '../lib/log.ts';
 
 export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
 
-/** What the platform would get for a wish. `same`: equal for what looks the same. */
+/** What the platform would get for a wish. `same` is equal for wishes that look the same. */
 export type Written = Readonly<{ wish: Wish; same: string }>;
 
-/** All but `write` throw SendError. */
+/** The calls that change the message. All but `write` throw SendError. */
 type LineCalls<Sent extends Written> = Readonly<{
   write(wish: Wish): Sent;
-  /** Counts a use (H8). */
+  /** Whether the rate limit allows one now, which it then counts (H8). */
   mayGo(what: 'post' | 'edit'): boolean;
   post(sent: Sent): Promise<Receipt>;
   edit(receipt: Receipt, sent: Sent): Promise<void>;
   remove(receipt: Receipt): Promise<void>;
 }>;
 
-/** Changes at the platform's pace (H6, H7), and never to what it shows already. Words after a line get a new message, which rings; a line takes the message of words. */
+/**
+ * Changes the message at the platform's pace (H6, H7), and never to what it already shows. Words after a line come as a
+ * new message, which notifies; a line takes the place of words in their message.
+ */
 export type PlaceholderLine = Readonly<{
-  /** The newest counts. */
+  /** Sets what to show. Only the newest wish counts. */
   write(wish: Wish): void;
-  /** Resolves when no call is under way. The message stays. */
+  /** Resolves once no call is running. The message stays. */
   end(): Promise<void>;
 }>;
 
 const afterFaultMs = 5_000;
-/** Writing previews takes at most this part of the time. */
+/** The share of the time that writing previews may take. */
 const share = 0.1;
 
-/** If it is unknown whether a message was posted, the line is given up. */
+/** Shows progress in one message. If it is unknown whether that was posted, nothing more is shown. */
 export function createPlaceholderLine<Sent extends Written>(options: {
   placeholder: Placeholder;
   calls: LineCalls<Sent>;
@@ -107,7 +110,7 @@ export function createPlaceholderLine<Sent extends Written>(options: {
   }
 
   async function change(before: Receipt, sent: Sent): Promise<void> {
-    // First: an answer is never an edit of a line.
+    // Stored first, because an answer never becomes an edit of a line.
     if (sent.wish.kind === 'line' && before.silent !== true)
       await placeholder.keep({ ...before, silent: true });
     await calls.edit(before, sent);

@@ -1,21 +1,22 @@
 import { closeMarks } from '../lib/markdown/close-marks.ts';
 
-/** What stays of words that came all at once. */
+/** The share of a page that stays if words came all at once. */
 const pageShare = 0.45;
 
-/** The newest piece of the words so far, as one message (H6). */
+/** Returns the newest piece of the words so far, as one message (H6). */
 export type Preview = (markdown: string) => string;
 
 /**
- * Looks at the newest piece only: what filled a message is never read again. A new piece begins between blocks, else
- * lines, else words. Marks that are open at its end are closed. `longest`: characters that surely are too many.
+ * Makes a preview that looks only at the newest piece: what filled a message is never read again. A new piece begins
+ * between blocks, or else between lines or words. Marks that are open at its end are closed. `longest` is a number of
+ * characters that is certainly too many.
  */
 export function createPreview(fits: (markdown: string) => boolean, longest: number): Preview {
   let before = '';
   let start = 0;
-  /** Of a fence or table that began before the piece. */
+  /** The head of a code block or table that began before the piece. */
   let head = '';
-  /** The words fitted up to here. */
+  /** The words fitted up to this place. */
   let good = 0;
 
   function turnPage(markdown: string): void {
@@ -44,7 +45,7 @@ export function createPreview(fits: (markdown: string) => boolean, longest: numb
   };
 }
 
-/** After `start`. */
+/** A good place to cut before `near` and after `start`. */
 function boundaryBefore(markdown: string, near: number, start: number): number {
   for (const end of ['\n\n', '\n', ' ']) {
     const at = markdown.lastIndexOf(end, near - end.length) + end.length;
@@ -54,7 +55,7 @@ function boundaryBefore(markdown: string, near: number, start: number): number {
   return Math.max(start + 1, isHalf ? near - 1 : near);
 }
 
-/** What a piece from `at` on needs before it: `passed` ends there. */
+/** What a piece that begins at `at` needs before it. `passed` ends there. */
 function headAt(markdown: string, at: number, passed: string): string {
   let open = '';
   for (const [line, marks = ''] of passed.matchAll(/^[ \t>]*(`{3,}|~{3,}).*$/gm)) {

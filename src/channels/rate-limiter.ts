@@ -1,7 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
 
-/** `of`: undefined is no limit. `window`: `count` in any `ms`. `bucket`: `count` at once, then one every `ms`. */
+/**
+ * One limit. `of` returns which counter a key uses, or undefined for no limit. `window` allows `count` in any `ms`
+ * milliseconds. `bucket` allows `count` at once, then one every `ms`.
+ */
 export type RateLimitRule = Readonly<{
   kind: 'window' | 'bucket';
   count: number;
@@ -9,26 +12,26 @@ export type RateLimitRule = Readonly<{
   of: (key: string) => string | undefined;
 }>;
 
-/** Answers go before status and previews (H8). Keys are chats. */
+/** Limits calls to a platform, and lets answers go before status and previews (H8). Keys are chats. */
 export type RateLimiter = Readonly<{
-  /** For answers: resolves when every rule allows one more, and counts it. */
+  /** For answers: resolves once every rule allows one more, and counts it. */
   wait(key: string): Promise<void>;
-  /** For status and previews: counted if it may go at once. A quarter of each limit is left to answers. */
+  /** For status and previews: true, and counted, if one may go at once. A quarter of each limit is left to answers. */
   take(key: string): boolean;
-  /** After a 429. */
+  /** Stops calls for a key for `ms` milliseconds, as after a 429. */
   pause(key: string, ms: number): void;
 }>;
 
-/** `count` at once, then one every `ms`. */
+/** A limit that all processes share: `count` at once, then one every `ms` milliseconds. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
 /** Counts for all processes that send under one name (H8, Q9). */
 type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
-/** Returns the wait in ms. Never rejects. */
+/** Counts a use and returns how many milliseconds to wait. Never rejects. */
 export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
 
-/** A wait does not keep the process alive. */
+/** Makes a rate limiter. Waiting does not keep the process alive. */
 export function createRateLimiter(
   rules: readonly RateLimitRule[],
   clock: Clock,
@@ -58,7 +61,7 @@ export function createRateLimiter(
   };
 }
 
-/** Of this process. `spare`: what stays free. */
+/** The limits of this process. `spare` is how much of each stays free. */
 type Limits = Readonly<{
   readyAt(key: string, now: number, spare: (counter: Counter) => number): number;
   count(key: string, now: number): void;
@@ -97,7 +100,7 @@ function bucketsOf(
   });
 }
 
-/** Answers that wait, in order by key. */
+/** Answers that wait, in order for each key. */
 function createQueues(
   limits: Limits,
   time: () => number,
@@ -117,7 +120,7 @@ function createQueues(
         queue.shift()?.();
         at = limits.readyAt(key, now, noSpare);
       }
-      // Keys share the overall limit: who had a turn goes to the back.
+      // Keys share the overall limit, so one that had its turn goes to the back.
       if (hasTurn) waiting.delete(key);
       if (queue.length === 0) continue;
       waiting.set(key, queue);
@@ -205,7 +208,7 @@ type Counter = Readonly<{
 }>;
 
 function createCounter({ kind, count, ms }: RateLimitRule): Counter {
-  // When each place is free again.
+  // The times at which places become free again.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
     while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();
@@ -232,7 +235,7 @@ function forgetIdle(counters: Map<string, Counter>, now: number): void {
   for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
 }
 
-/** Never more than the window. */
+/** A limit for all processes that never allows more than the window. */
 function asShared({ kind, count, ms }: RateLimitRule): Omit<SharedLimit, 'key'> {
   if (kind === 'bucket') return { count, ms };
   const atOnce = Math.max(1, Math.floor(count / 4));

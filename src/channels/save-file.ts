@@ -7,7 +7,7 @@ export const noFileToFetch: Channel['fetchFile'] = async () => {
   throw new FetchFileError('this channel fetches no files', { sentence: fixed`files can’t be read here` });
 };
 
-/** To a new file (0600). Returns its bytes. */
+/** Saves a body to a new file (0600), and returns how many bytes it has. Throws FetchFileError above `maxBytes`. */
 export async function saveFile(
   body: AsyncIterable<Uint8Array>,
   { path, maxBytes }: Readonly<{ path: string; maxBytes: number }>,

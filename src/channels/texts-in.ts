@@ -1,8 +1,8 @@
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The words in a tree of blocks, such as Slack's Block Kit or Telegram's rich messages. `leaf` writes one piece of text;
- * `mark` writes a node that has something other than text to say, and is undefined for the others.
+ * The words in a tree of blocks, such as Slack's Block Kit or Telegram's rich messages. `leaf` writes one piece of
+ * text. `mark` writes a node that has something other than text to say, and returns undefined for the others.
  */
 export function textsIn(
   node: unknown,

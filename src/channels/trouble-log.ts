@@ -2,7 +2,7 @@ import type { Log } from '../lib/log.ts';
 import { oneLine } from '../lib/text/text.ts';
 
 export type TroubleLog = Readonly<{
-  /** A line at the 1st, 2nd, 4th, 8th … time in a row. */
+  /** Logs a failure at the 1st, 2nd, 4th, 8th … time in a row. */
   failed(error: unknown, fields: object, message: string, level?: 'warn' | 'error'): void;
   over(): void;
 }>;

@@ -7,7 +7,7 @@ import { operatorText } from '../core/operator-text.ts';
 import { describeSyntaxError } from './config-problem.ts';
 import { chatType } from './section.ts';
 
-/** The file of expectations beside a config (L14). */
+/** Path of the file of access tests, which lies beside the config (L14). */
 export function accessTestsOf(config: string): string {
   return path.join(path.dirname(config), 'access.tests.toml');
 }
@@ -17,17 +17,17 @@ const id = z.string().regex(/^[a-z]+:.+$/, 'write a whole id, such as "telegram:
 const expectation = z
   .strictObject({
     who: id,
-    /** A chat; absent: the direct message. */
+    /** Id of a chat; undefined: their direct message with the bot. */
     where: id.optional(),
     chat_type: chatType.optional(),
     external: z.boolean().optional(),
-    /** An owner approved them. */
+    /** True if an owner approved them. */
     paired: z.boolean().optional(),
     skill: z.string().min(1).optional(),
-    /** Only whether they may talk. */
+    /** Tests only whether they may talk. */
     talk: z.literal(true).optional(),
     expect: z.enum(['allow', 'deny']),
-    /** Of a denial, such as `STRANGER`. */
+    /** The expected code of a denial, such as `STRANGER`. */
     code: z.string().optional(),
   })
   .refine(
@@ -39,7 +39,7 @@ export type AccessTest = z.output<typeof expectation>;
 
 const file = z.strictObject({ test: z.array(expectation).min(1) });
 
-/** Throws OperatorError with everything that is wrong with the file. */
+/** Reads the access tests. Throws OperatorError with everything that is wrong with the file. */
 export function readAccessTests(place: string): readonly AccessTest[] {
   const read = file.safeParse(parsed(place));
   if (read.success) return read.data.test;

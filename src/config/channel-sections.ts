@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { httpUrl, listenAddress, section } from './section.ts';
 
-/** Off without a token. Webhook mode needs an address and a secret (H3). */
+/** `[telegram]`, off without a token. Webhook mode needs an address and a secret (H3). */
 export const telegramSection = section(
   {
     token: z.string().min(1).optional(),
@@ -27,7 +27,7 @@ export const telegramSection = section(
   },
 );
 
-/** Off without tokens. Socket mode needs the app token, http mode the signing secret. */
+/** `[slack]`, off without tokens. Socket mode needs the app token, http mode the signing secret. */
 export const slackSection = section(
   {
     bot_token: z.string().min(1).optional(),

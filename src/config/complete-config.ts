@@ -15,14 +15,14 @@ type DeepReadonly<T> = unknown extends T
     ? T
     : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
-/** Defaults filled in, folders absolute, aliases with their endpoint; frozen. */
+/** The config in force: defaults filled in, folders absolute, aliases with their endpoint, and frozen. */
 export type Config = DeepReadonly<
   Omit<Settings, 'models' | 'store'> & {
     models: { fallback?: string; aliases: Record<string, ModelSettings> };
     store: { url: string };
-    /** Absolute path of the file; absent where there is none. */
+    /** Absolute path of the file; undefined if there is none. */
     path?: string;
-    /** By place in the file. */
+    /** The keys whose values came from environment variables. */
     fromEnvironment: FromEnvironment[];
   }
 >;
@@ -33,11 +33,11 @@ export type Surroundings = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string;
   home?: string;
-  /** Allows unset variables at this place. */
+  /** Whether the variable at this place may be unset. */
   mayLack?: ((path: KeyPath) => boolean) | undefined;
 }>;
 
-/** Hooks need an address (N7). */
+/** Webhooks need an address to listen on, so this is the default if there are any (N7). */
 const hooksListen = '127.0.0.1:9464';
 
 export function completeConfig(
@@ -79,13 +79,13 @@ export function completeConfig(
   return deepFreeze(withGroups(config));
 }
 
-/** In the file's keys, with defaults. Holds secrets. */
+/** The config with the keys of the file and with defaults. It contains secrets. */
 export function writtenConfig(config: Config): Readonly<Record<string, unknown>> {
   const { path: _, fromEnvironment: __, ...settings } = config;
   return z.encode(configSchema, settings as Settings);
 }
 
-/** As `section.key`, sorted; decides what needs a restart (G3). */
+/** The keys that differ, as `section.key` and sorted. They decide what needs a restart (G3). */
 export function changedKeys(before: Config, after: Config): readonly string[] {
   const [old, now] = [keysOf(before), keysOf(after)];
   const keys = new Set([...old.keys(), ...now.keys()]);

@@ -36,35 +36,38 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'write a table',
 };
 
-/** `message`: one sentence with the fix, without secrets (G2). */
+/** Something wrong with the config. `message` is one sentence with the fix, without secrets (G2). */
 export type ConfigProblem = Readonly<{
   file?: string;
-  /** From 1. */
+  /** Line in the file, counted from 1. */
   line?: number;
   column?: number;
-  /** As an operator writes it: `telegram.mode`. */
+  /** The key as an operator writes it, such as `telegram.mode`. */
   key?: string;
-  /** Shortened; of a secret only its kind. */
+  /** What was found there, shortened; of a secret only its type. */
   found?: string;
   message: string;
 }>;
 
-/** `config.toml:12:3: telegram.mode is "pull": write "polling" or "webhook".` */
+/** Writes a problem on one line: `config.toml:12:3: telegram.mode is "pull": write "polling" or "webhook".` */
 export function formatConfigProblem({ file, line, column, message }: ConfigProblem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':');
   return place === '' ? message : `${place}: ${message}`;
 }
 
-/** A mistyped choice, not a credential. */
+/** Matches a mistyped choice, which can't be a credential. */
 const plainWord = /^[a-z]{0,12}$/i;
 
-/** Keys of ids, zones and languages: what is written there is shown if it can't be a credential. */
+/** Keys of ids, zones and languages. What is written there is quoted if it can't be a credential. */
 const publicKeys: ReadonlySet<unknown> = new Set([
   ...['owner', 'users', 'groups', 'approvers', 'chat', 'sender', 'allow_users', 'allow_chat_ids'],
   ...['timezone', 'language', 'conversation'],
 ]);
 
-/** A name, a zone or a plain number, with a channel before it or not; passwords and tokens mix letters with digits. */
+/**
+ * Matches a name, a zone or a plain number, perhaps with a channel before it. Passwords and tokens mix letters with
+ * digits.
+ */
 const publicText = /^(?:[a-z]{1,10}:|[@#])?(?:-?\d{1,16}|[A-Za-z]{1,20}(?:[ /_-][A-Za-z]{1,20}){0,2})$/;
 
 function isPublic(path: KeyPath, text: string): boolean {
@@ -73,7 +76,10 @@ function isPublic(path: KeyPath, text: string): boolean {
   return isOwn && publicKeys.has(key) && publicText.test(text);
 }
 
-/** Safe to print (S12): likely misspelt choices and public text are quoted, as other text may be a credential. */
+/**
+ * Describes a value so that it is safe to print (S12). Only likely misspelt choices and public text are quoted, because
+ * other text may be a credential.
+ */
 export function describeFound(
   value: unknown,
   isSecret: boolean,
@@ -93,7 +99,7 @@ export function describeFound(
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'of no known kind';
 }
 
-/** For a variable, its name. */
+/** Describes what is at a path. For a value from an environment variable it names the variable. */
 export function foundAt(
   path: KeyPath,
   value: unknown,
@@ -109,13 +115,13 @@ export function foundAt(
 
 type Where = Readonly<{ file?: string | undefined; place: Place | undefined; path: KeyPath }>;
 
-/** A problem about one key: `KEY is FOUND: WRITE.` */
+/** Makes a problem of one key: `KEY is FOUND: WRITE.` */
 export function keyProblem({ file, place, path }: Where, found: string, write: string): ConfigProblem {
   const key = formatKeyPath(path);
   return { file, ...place, key, found, message: `${key} is ${found}: ${write}.` };
 }
 
-/** Suggests the likely key, or `otherwise`. */
+/** Makes a problem of an unknown key. It suggests the key that was probably meant, or says `otherwise`. */
 export function unknownKeyProblem(
   where: Where,
   known: readonly string[],
@@ -127,7 +133,7 @@ export function unknownKeyProblem(
   return { ...keyProblem(where, found, ''), message: `${formatKeyPath(where.path)} is ${found}: ${write}` };
 }
 
-/** Words for one thing; the key has one of them. */
+/** Words that people use for the same thing. One of each line is in the real key. */
 const sameWords = [
   'usd dollar dollars cost costs money spend spending euro euros',
   'day daily days',
@@ -142,7 +148,10 @@ const sameWords = [
 ].map((line) => line.split(' '));
 const fillers: ReadonlySet<string> = new Set(['per', 'a', 'the', 'max', 'maximum', 'limit', 'budget']);
 
-/** By its words, then by its letters: `dollars_per_day` is `usd_per_day`, not `tokens_per_day`. */
+/**
+ * Finds the key that was meant, by its words and then by its letters: `dollars_per_day` is `usd_per_day`, not
+ * `tokens_per_day`.
+ */
 function meantKey(word: string, known: readonly string[]): string | undefined {
   const meaning = (key: string): string => {
     const words = key.toLowerCase().split(/[_-]/);
@@ -155,7 +164,7 @@ function meantKey(word: string, known: readonly string[]): string | undefined {
   return known.find((key) => meaning(key) === meant) ?? nearest(word, known)[0];
 }
 
-/** The schema's own message wins. */
+/** Says what to write instead. A message of the schema's own takes precedence. */
 export function whatToWrite(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -183,14 +192,14 @@ function either(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }
 
-/** Undefined if the file is unreadable. */
+/** Finds the lines of keys in the file. The result returns undefined for every key if the file can't be read. */
 export function placeInFile(file: string | undefined): (path: KeyPath) => Place | undefined {
   try {
     const text = file === undefined ? '' : readFileSync(file, 'utf8');
     parse(text);
     return locateKeys(text);
   } catch {
-    // It was edited since: then a message does without its line.
+    // The file was edited since, so messages go without a line.
     return () => undefined;
   }
 }
@@ -201,12 +210,12 @@ export function writtenInFile(file: string | undefined): (path: KeyPath) => bool
     const data = file === undefined ? {} : parse(readFileSync(file, 'utf8'));
     return (path) => valueAt(data, path) !== undefined;
   } catch {
-    // As above.
+    // The file was edited since and can't be read.
     return () => false;
   }
 }
 
-/** Not the parser's message: it quotes the file. */
+/** Describes a TOML error in our words, because the parser's message quotes the file. */
 export function describeSyntaxError(error: TomlError): ConfigProblem {
   const [first = ''] = error.message.split('\n');
   const fix = fixes.find(([pattern]) => pattern.test(first))?.[1] ?? 'fix it as https://toml.io says';

@@ -6,7 +6,7 @@ import { section, type Complain } from './section.ts';
 export const shortestSecret = 16;
 const longestPrompt = 4_000;
 
-/** A thread or topic stands behind a slash. */
+/** The id of a chat with its channel. A thread or topic follows after a slash. */
 export const place = z.string().superRefine((id, context) => {
   const [chat = '', thread, ...more] = id.split('/');
   const form =
@@ -16,7 +16,7 @@ export const place = z.string().superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** Inbound events (N7). */
+/** One `[[hooks]]`: a webhook by which events reach the bot (N7). */
 export const hook = section({
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
     error: 'a hook is named in small letters, digits, - and _',

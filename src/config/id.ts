@@ -9,7 +9,7 @@ const text = z.codec(
   { decode: String, encode: (id) => id },
 );
 
-/** A bare or qualified id, never a name (A9), or a group (A13). */
+/** A bare or qualified id of a person, never a name (A9), or a group (A13). */
 export const userId = text.superRefine((id, context) => {
   const wrong = wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
@@ -22,25 +22,28 @@ const writtenTo = (like: (id: string) => string) =>
     if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
   });
 
-/** Qualified: the bot writes to owners (A9). */
+/** A qualified id, because the bot also writes to owners (A9). */
 export const ownerId = writtenTo(qualified);
 
-/** The same, but not quoted: it may come from the environment (S12). */
+/**
+ * A qualified id of a person. The message does not quote what was written, because it may come from the environment
+ * (S12).
+ */
 export const personId = writtenTo(() => '"telegram:42" or "slack:U042ABC"');
 
-/** Or `slack:*` for the home workspace (A9). */
+/** Like `userId`, or `slack:*` for everybody in the home workspace (A9). */
 export const admittedUserId = text.superRefine((id, context) => {
   const wrong = id === 'slack:*' ? undefined : wrongPeople(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** Or `*` for everybody in admitted groups (A9). */
+/** Like `userId`, or `*` for everybody in admitted groups (A9). */
 export const groupUserId = text.superRefine((id, context) => {
   const wrong = id === '*' ? undefined : wrongPeople(id, 'write "*" for everybody in the admitted groups');
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** A person or a Slack user group; no group of the config (A13). */
+/** A person or a Slack user group, but no group of the config (A13). */
 export const memberId = text.superRefine((id, context) => {
   const nested = id.startsWith('group:')
     ? 'a group has people and Slack user groups, no other group'
@@ -49,7 +52,7 @@ export const memberId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** A group, not a direct message: on Telegram its number is negative (A9). */
+/** The id of a group, not of a direct message: on Telegram its number is negative (A9). */
 export const groupId = text.superRefine((id, context) => {
   const direct = /^(telegram:)?\d+$/.test(id)
     ? 'on Telegram the id of a group is negative, such as "telegram:-100123"; this one is a person\'s'
@@ -58,7 +61,7 @@ export const groupId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** Bare or qualified (A4). */
+/** The id of a chat, bare or with its channel (A4). */
 export const chatId = text.superRefine((id, context) => {
   const wrong = wrongChat(id);
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
@@ -97,12 +100,12 @@ function wrongPeople(id: string, forEverybody?: string): string | undefined {
 
 const slackUserGroup = 'slack:usergroup:';
 
-/** `slack:usergroup:S042ABC` (A13). */
+/** Whether an id is that of a Slack user group, such as `slack:usergroup:S042ABC` (A13). */
 export function isSlackUserGroup(id: string): boolean {
   return /^slack:usergroup:S[A-Z0-9]+$/.test(id);
 }
 
-/** What to write instead; undefined for a chat id. */
+/** What to write instead of this id; undefined if it is the id of a chat. */
 export function wrongChat(id: string): string | undefined {
   if (id.includes('*')) return 'write groups_mode = "open" to admit every group, or list the ids one by one';
   if (/[@#]/.test(id) || /^telegram:.*[^0-9-]/.test(id)) return findChat;
@@ -114,7 +117,10 @@ export function wrongChat(id: string): string | undefined {
   return wrongForm(id, '"telegram:-100123" or "slack:C042ABC"', findChat);
 }
 
-/** A bare id is a number of Telegram, or has capitals and a digit, as in Slack. A bare word would be nobody's id. */
+/**
+ * Why an id has the wrong form. A bare id is a number of Telegram, or has capitals and a digit as in Slack; a bare word
+ * is a name.
+ */
 function wrongForm(id: string, example: string, find: string): string | undefined {
   const [channel, rest] = id.includes(':')
     ? [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)]

@@ -11,12 +11,14 @@ import { systemClock, type Clock } from '../lib/clock.ts';
 const pollMs = 250;
 
 const settleMs = 80;
-/** How long a file that lost keys has to stay as it is: longer than a slow editor, copy or network disk pauses. */
+/**
+ * How long a file that lost keys has to stay unchanged. It is longer than a slow editor, copy or network disk pauses.
+ */
 const lossMs = 5_000;
 
 const emptied = 'emptied';
 
-/** `flag`: `--config`. */
+/** Where to look for the config. `flag` is the value of `--config`. */
 type ConfigSearch = Readonly<{
   flag?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
@@ -26,8 +28,8 @@ type ConfigSearch = Readonly<{
 }>;
 
 /**
- * `--config`, `$SKILLET_CONFIG`, `./config.toml`, `~/.skillet/config.toml` (G1). Only the last two must exist to count.
- * Absolute.
+ * The absolute path of the config: from `--config`, `$SKILLET_CONFIG`, `./config.toml` or `~/.skillet/config.toml`
+ * (G1). The last two count only if they exist.
  */
 export async function findConfigPath(search: ConfigSearch): Promise<string | undefined> {
   const { flag, env, cwd = process.cwd(), home = homedir() } = search;
@@ -39,12 +41,12 @@ export async function findConfigPath(search: ConfigSearch): Promise<string | und
   return undefined;
 }
 
-/** Where variables may stand that the environment lacks: `.env` beside the config file (G5). */
+/** Path of the `.env` beside the config file, where variables may be set that the environment lacks (G5). */
 export function envFileOf(file: string): string {
   return path.join(path.dirname(file), '.env');
 }
 
-/** Defaults without `path` if there is no file; a named file must exist. */
+/** Loads the config. If there is no file, the result has defaults and no `path`. A file that was named has to exist. */
 export async function loadConfig(search: ConfigSearch): Promise<ParsedConfig> {
   const file = await findConfigPath(search);
   const { env, cwd = process.cwd(), home = homedir(), mayLack } = search;
@@ -53,7 +55,7 @@ export async function loadConfig(search: ConfigSearch): Promise<ParsedConfig> {
     : readConfigFile({ file, env, cwd, home, mayLack });
 }
 
-/** An unreadable file is a problem, too. */
+/** Reads a config file. If it can't be read, that is a problem, too. */
 export async function readConfigFile(surroundings: Surroundings & { file: string }): Promise<ParsedConfig> {
   const { file, cwd = process.cwd() } = surroundings;
   const problem = (message: string): ParsedConfig => ({ ok: false, problems: [{ file, message }] });
@@ -87,8 +89,9 @@ async function exists(file: string): Promise<boolean> {
 type ConfigWatch = Readonly<{ current(): Config; stop(): void }>;
 
 /**
- * Valid edits replace `current()` and call `onChange` within a second; invalid ones are reported once (G3). Edits
- * without effect are ignored. An edit that lost keys may be half written: it counts after five quiet seconds (S15).
+ * Watches the config file. A valid edit replaces `current()` and calls `onChange` within a second; an invalid one is
+ * reported once (G3). Edits without effect are ignored. An edit that lost keys may be half written, so it counts after
+ * five seconds without a change (S15).
  */
 export function watchConfig(
   config: Config,
@@ -111,14 +114,14 @@ export function watchConfig(
     do {
       state = 'checking';
       const before = await settled(file, clock, isStopped);
-      // Editors empty a file before writing.
+      // Editors empty a file before they write it.
       if (before === emptied) continue;
       const written = await readFile(file, 'utf8').catch(() => '');
       const outcome = await readConfigFile({ ...surroundings, file });
       const after = await fingerprint(file);
       if (isStopped()) return;
       if (after !== before) {
-        // Changed while read: it may have been empty, meaning all defaults.
+        // It changed while it was read, and may have been empty, which would mean all defaults.
         state = 'again';
         continue;
       }
@@ -146,9 +149,9 @@ export function watchConfig(
   const isWantedAgain = (): boolean => state === 'again';
   const onStat = (): void => void check();
 
-  // Only polling sees replaced files, switched symlinks, bind mounts and network disks.
+  // Only polling notices replaced files, switched symlinks, bind mounts and network disks.
   watchFile(file, { interval: pollMs, persistent: false }, onStat);
-  // What was saved between loading and now.
+  // Something may have been saved between loading and now.
   void check();
   return {
     current: () => current,
@@ -159,7 +162,7 @@ export function watchConfig(
   };
 }
 
-/** Resolves when the file is stable, or when stopped. */
+/** Resolves with the file's fingerprint once that is stable, or when watching stops. */
 async function settled(file: string, clock: Clock, isStopped: () => boolean): Promise<string> {
   let before = await fingerprint(file);
   for (;;) {

@@ -1,9 +1,11 @@
 import type { KeyPath } from './section.ts';
 
-/** From 1, in UTF-16 units. */
+/** A place in the file, counted from 1. Columns are UTF-16 units. */
 export type Place = Readonly<{ line: number; column: number }>;
 
-/** Reads valid TOML only. An absent path gets its parent's place. */
+/**
+ * Finds the places of keys in a text, which has to be valid TOML. A path that is absent gets the place of its parent.
+ */
 export function locateKeys(text: string): (path: KeyPath) => Place | undefined {
   const places = readPlaces(text);
   return (path) => {
@@ -17,7 +19,7 @@ export function locateKeys(text: string): (path: KeyPath) => Place | undefined {
   };
 }
 
-/** By path as JSON; the first if repeated. */
+/** Offsets of keys by their path as JSON. A repeated key has the offset of the first. */
 function readPlaces(text: string): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   const tableCounts = new Map<string, number>();
@@ -53,7 +55,7 @@ function readPlaces(text: string): ReadonlyMap<string, number> {
   function skipString(): void {
     const quote = text[at] ?? '';
     const long = text.startsWith(quote.repeat(3), at);
-    // A long string may end in two quotes of its own.
+    // A long string may end with two quotes that belong to it.
     const basic = long ? /"""(?:\\[^]|[^\\])*?"{3,5}/y : /"(?:\\.|[^"\\])*"/y;
     const literal = long ? /'''[^]*?'{3,5}/y : /'[^']*'/y;
     skip(quote === '"' ? basic : literal);

@@ -7,7 +7,7 @@ import type { Complain, FromEnvironment } from './section.ts';
 
 type Alias = WrittenModels['aliases'][string];
 
-/** Exist without config (M1). */
+/** Aliases that exist without any config (M1). */
 const builtIn: Readonly<Record<string, string>> = {
   haiku: 'claude-haiku-5-5',
   sonnet: 'claude-sonnet-5-5',
@@ -24,8 +24,8 @@ function modelOfAlias(name: string, given: Readonly<{ model?: string | undefined
 }
 
 /**
- * Built-in aliases, and endpoint and key from `default`. An alias with its own endpoint never gets another's key (M1).
- * Without config or key there is no `default`: the offline model answers.
+ * Completes the aliases with the built-in ones, and with the endpoint and key of `default`. An alias with its own
+ * endpoint never gets another's key (M1). Without config or key there is no `default`, and the offline model answers.
  */
 export function modelAliases(
   { fallback, aliases: written }: WrittenModels,
@@ -55,7 +55,7 @@ export function modelAliases(
   };
 }
 
-/** Where the key of an alias, or `ALIAS/model-id`, is written (M14). */
+/** Where the API key of an alias or of `ALIAS/model-id` is written, in words for the operator (M14). */
 export function keyPlace(
   {
     models,
@@ -96,10 +96,10 @@ export function checkModelNames(
   check(['agent', 'model'], (agent as Partial<z.output<typeof agentSection>> | undefined)?.model);
 }
 
-/** Other protocols. */
+/** Hosts that speak other protocols than the Anthropic Messages API. */
 const foreign: readonly string[] = ['api.openai.com', 'generativelanguage.googleapis.com'];
 
-/** Settings that the model or server is known to refuse (M14). */
+/** Complains of settings that the model or server is known to refuse (M14). */
 export function checkModelSettings({ models }: Readonly<Record<string, unknown>>, complain: Complain): void {
   const { aliases = {} } = (models ?? {}) as Partial<WrittenModels>;
   for (const [name, alias] of Object.entries(aliases)) {

@@ -5,7 +5,7 @@ import { resolveModel, type ModelSettings } from '../core/model.ts';
 
 const cache = { read: 0.1, write: 1.25 };
 
-/** From config, else the list price; undefined if unknown. */
+/** Prices of a model: those of the config, else the list prices. Undefined if there are none. */
 export function pricesOf(settings: ModelSettings): Prices | undefined {
   const listed = listPrices(settings);
   const { priceIn = listed?.in, priceOut = listed?.out, priceCacheRead, priceCacheWrite } = settings;
@@ -19,7 +19,7 @@ export function pricesOf(settings: ModelSettings): Prices | undefined {
   };
 }
 
-/** The long-prompt price if the window allows long prompts. */
+/** List prices; those of long prompts if the context window allows long prompts. */
 function listPrices({ model, contextWindow = 0 }: ModelSettings): Prices | undefined {
   const { prices, longPrompt } = claudeModel(model) ?? {};
   if (prices === undefined || longPrompt === undefined || contextWindow <= longPrompt.above) return prices;
@@ -33,7 +33,7 @@ function listPrices({ model, contextWindow = 0 }: ModelSettings): Prices | undef
   };
 }
 
-/** Dollar limits that can't hold, as a model has no price (M14). */
+/** Limits in dollars that can't be enforced, because a model has no price (M14). */
 export function unpricedLimits(
   data: unknown,
   { models, agent, agents, skills }: Config,

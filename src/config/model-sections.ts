@@ -5,7 +5,7 @@ import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
 
-/** US dollars per million tokens. */
+/** Prices are US dollars per million tokens. */
 const alias = section({
   model: z.string().min(1).optional(),
   base_url: httpUrl.optional(),
@@ -25,10 +25,10 @@ const alias = section({
   price_cache_write: price,
 });
 type Alias = z.output<typeof alias>;
-/** `[models]` as the file says it. */
+/** `[models]` as the file has it, without built-in aliases. */
 export type WrittenModels = { fallback?: string; aliases: Record<string, Alias> };
 
-/** Aliases (M1), and `fallback` for when the first fails (M4). */
+/** `[models]`: aliases (M1), and `fallback` for when a model fails (M4). */
 export const modelsSection = z.codec(
   z.object({ fallback: z.string().min(1).optional() }).catchall(alias),
   z.custom<WrittenModels>(),
@@ -45,7 +45,7 @@ export const modelsSection = z.codec(
 const byDefault = builtInNames(({ main }) => main === 'kept' || main === 'default');
 const mainTools = [...byDefault, ...builtInNames(({ main }) => main === 'named')];
 
-/** An unknown name would silently remove a tool (T2). */
+/** The names of tools are checked, because an unknown one would silently take a tool away (T2). */
 const mainToolsKey = z
   .array(
     z.string().refine((name) => mainTools.includes(name), {
@@ -70,14 +70,14 @@ export const agentSection = section({
   persona: z.string().default(''),
 });
 
-/** The catalogue in the system prompt (P1–P4). */
+/** `[prompt]`: how the system prompt lists skills (P1–P4). */
 export const promptSection = section({
   skills_format: z.enum(['markdown', 'xml']).default('markdown'),
   skills_budget_chars: z.int().min(0).optional(),
   include_location: z.boolean().default(false),
 });
 
-/** A run profile (U11). */
+/** One `[agents.NAME]`: a profile for runs (U11). */
 export const agentProfile = section({
   prompt: z.string().optional(),
   tools: z.array(z.string().min(1)).optional(),

@@ -4,7 +4,7 @@ import { readTarget } from '../lib/net/judge-target.ts';
 import { mayReachWith, wrongNetwork } from '../lib/net/private-networks.ts';
 import { hostPattern, httpUrl, section, type Complain } from './section.ts';
 
-/** How the bot itself gets out. */
+/** `[network]`: how the bot itself reaches the internet. */
 export const networkSection = section({
   proxy: httpUrl.optional(),
   ca_file: z.string().min(1).optional(),
@@ -16,7 +16,10 @@ export const privateNetwork = z.string().superRefine((entry, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
-/** Where a skill's commands get by the operator's word: a host pattern, a name of one's own network or an address, with or without a port. */
+/**
+ * A target that a skill's commands may reach because the operator says so: a host pattern, a name in the local network
+ * or an address, with or without a port.
+ */
 export const networkTarget = z.string().refine(
   (written) => {
     const { host, port } = readTarget(written);
@@ -27,7 +30,7 @@ export const networkTarget = z.string().refine(
   { error: 'write a host such as "pypi.org", "*.example.com", "jira.corp.example:8443" or "10.0.0.7"' },
 );
 
-/** A skill reaches a listed address only if `private_networks` allows it. The table's sections are decoded by now. */
+/** Complains of a skill's address that `private_networks` does not allow. The table's sections are already decoded. */
 export function checkSkillAddresses(table: Readonly<Record<string, unknown>>, complain: Complain): void {
   const networks = listIn(table['sandbox'], 'privateNetworks');
   const mayReach = mayReachWith(networks.filter((entry) => wrongNetwork(entry) === undefined));

@@ -20,8 +20,9 @@ export type ParsedConfig =
   Readonly<{ ok: true; config: Config }> | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
 /**
- * All problems at once, in file order (G2); never throws or prints secrets. Unset variables are problems unless
- * `mayLack` allows them: secrets and list items then become "unset" (too short to redact), others are left out.
+ * Reads a config and reports all problems at once, in the order of the file (G2). It never throws or prints secrets. An
+ * unset variable is a problem unless `mayLack` allows it. Then a secret or list item becomes "unset", which is too
+ * short to redact, and any other key is left out.
  */
 export function parseConfig(text: string, surroundings: Surroundings): ParsedConfig {
   const { file, env, mayLack = () => false } = surroundings;
@@ -30,7 +31,7 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   const { data, taken, missing } = substituteVariables(toml.data, env, (path) =>
     mayLack(path) ? { value: standInAt(path) } : undefined,
   );
-  // Compiling checks that are made once takes longer than making them (B3).
+  // These checks run once, and compiling them takes longer than that (B3).
   const parsed = configSchema.safeParse(withLongForms(data), { error: whatToWrite, jitless: true });
   const config =
     parsed.success && missing.length === 0 ? completeConfig(parsed.data, surroundings, taken) : undefined;
@@ -63,7 +64,7 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
   return { ok: false, problems: inOrder([...absent, ...written, ...others, ...notHeld]) };
 }
 
-/** Secrets of hooks have a least length. */
+/** The value for a variable that may be unset. Secrets of hooks have a minimum length. */
 function standInAt(path: KeyPath): string | undefined {
   const unset = path[0] === 'hooks' ? 'unset'.padEnd(shortestSecret) : 'unset';
   return isSecretKey(path) || isListed(path) ? unset : undefined;
@@ -90,7 +91,7 @@ function parseToml(
   }
 }
 
-/** Levels of tables and lists; everything below may recurse. */
+/** How many levels of tables and lists are accepted. Code that reads the result may recurse. */
 const deepest = 50;
 
 function isDeeperThan(levels: number, value: unknown): boolean {
@@ -98,7 +99,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item));
 }
 
-/** `haiku = "claude-haiku-5-5"` is short for a table (G4). */
+/** Replaces the short form `haiku = "claude-haiku-5-5"` by a table (G4). */
 function withLongForms(data: unknown): unknown {
   const models = valueAt(data, ['models']);
   if (typeof models !== 'object' || models === null) return data;
@@ -123,7 +124,7 @@ function problemsOf(
       problemsOf({ ...inner, path: [...path, ...inner.path] }, at, found),
     );
   }
-  // In [skills] and [models] a free name starts a table; anything else is an unknown key.
+  // Below `[skills]` and `[models]` a free name begins a table; any other value there is an unknown key.
   const [section, name] = path;
   const namesTable = path.length === 2 && (section === 'skills' || section === 'models');
   const isTable = issue.code === 'invalid_type' && issue.expected === 'object';
@@ -167,12 +168,12 @@ function knownKeys(path: readonly PropertyKey[]): readonly string[] {
   return Object.keys(node?.properties ?? {});
 }
 
-/** `*` is a free name, `[]` a list item. */
+/** Every key of the config. `*` stands for a free name, `[]` for an item of a list. */
 export function everyKey(): readonly string[] {
   return everyField().map(([key]) => key);
 }
 
-/** Every key with its JSON Schema. */
+/** Every key of the config with its JSON Schema. */
 export function everyField(): readonly (readonly [key: string, schema: FieldSchema])[] {
   const visit = (node: Node, prefix: string): readonly (readonly [string, FieldSchema])[] => {
     const { properties = {}, additionalProperties: other, items } = node;
@@ -199,7 +200,7 @@ function inputSchema(): Node {
   return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Node;
 }
 
-/** Variables as shells, CI and templates write them; here only `$NAME` is one (G5). */
+/** Matches variables as shells, CI systems and templates write them. Here only `$NAME` is one (G5). */
 const whole =
   /^\s*(?:\$\{(?:env[:.])?(\w+)(?::?[-?+].*)?\}|\$\((\w+)\)|\$\{\{\s*(?:\w+\.)?(\w+)\s*\}\}|\{\{\s*(?:env\.)?([A-Z]\w*)\s*\}\}|%([A-Z_]\w*)%|env:([A-Z_]\w*)|\s+\$([A-Z_]\w*)|\$([A-Z_]\w*)\s+)\s*$/;
 const inside = /\$\{([A-Z_][A-Z0-9_]*)\}|\s\$([A-Z_][A-Z0-9_]*)$/;
@@ -222,8 +223,9 @@ function otherForms(data: unknown): readonly FromEnvironment[] {
 }
 
 /**
- * `$NAME` becomes the variable (G5), `$$NAME` the text `$NAME`. Only capitals, so a literal secret with a `$` is never
- * printed as a name. Unset: `standIn`, else a problem.
+ * Replaces `$NAME` by the environment variable (G5), and `$$NAME` by the text `$NAME`. Names are in capitals only, so
+ * that a literal secret with a `$` is never printed as a name. An unset variable becomes `standIn`, or a problem
+ * without it.
  */
 function substituteVariables(
   data: unknown,
@@ -244,7 +246,7 @@ function substituteVariables(
       return found || value;
     }
     if (Array.isArray(value)) return value.map((item, index) => visit(item, [...path, index]));
-    // Dates are objects too, and no tables.
+    // A date is an object too, but not a table.
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     const items = Object.entries(value).map(([key, item]) => [key, visit(item, [...path, key])] as const);
     return Object.fromEntries(items.filter(([, item]) => item !== undefined));

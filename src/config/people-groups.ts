@@ -4,15 +4,18 @@ import type { Config } from './complete-config.ts';
 import { isSlackUserGroup } from './id.ts';
 import type { Complain, KeyPath } from './section.ts';
 
-/** Who stands for an entry of a list of people; undefined if that can't be known now. */
+/** The people whom an entry of a list means; undefined if that can't be known now. */
 export type MembersOf = (entry: string) => readonly string[] | undefined;
 
-/** What lists people, wherever it stands; decoded tables have other capitals. */
+/**
+ * Keys of lists of people, wherever they are. They are compared without case and underscores, because decoded tables
+ * use camelCase.
+ */
 const lists = ['users', 'groupusers', 'allowusers', 'approvers', 'sender'];
-/** Tables that tools and servers define themselves. */
+/** Tables whose keys are defined by tools and servers. */
 const foreign = ['tools', 'config', 'groups'];
 
-/** Complains of each `group:NAME` that `[groups]` of the file does not have (A13). */
+/** Complains of each `group:NAME` that `[groups]` does not contain (A13). */
 export function checkGroupNames(table: Readonly<Record<string, unknown>>, complain: Complain): void {
   const { groups } = table;
   const names = typeof groups === 'object' && groups !== null ? Object.keys(groups) : [];
@@ -35,7 +38,7 @@ export function checkGroupNames(table: Readonly<Record<string, unknown>>, compla
   look(table, [], false);
 }
 
-/** The config with the members of its own groups in every list that names one. */
+/** The config with the members of its own groups in each list that names a group. */
 export function withGroups(config: Config): Config {
   const groups = new Map(
     Object.entries(config.groups).map(([name, { members }]) => [`group:${name}`, members]),
@@ -43,7 +46,7 @@ export function withGroups(config: Config): Config {
   return withPeople(config, (entry) => groups.get(entry) ?? [entry]);
 }
 
-/** Slack's user groups that some list names. */
+/** The Slack user groups that some list names. */
 export function slackUserGroups(config: Config): readonly string[] {
   const found = new Set<string>();
   withPeople(config, (entry) => {
@@ -54,8 +57,8 @@ export function slackUserGroups(config: Config): readonly string[] {
 }
 
 /**
- * The config with its lists of people as `membersOf` gives them. Who can't be known is nobody where a list admits, and
- * anybody where a rule of `[policy]` keeps back: access fails closed.
+ * The config with lists of people as `membersOf` returns them. An entry that can't be known matches nobody in a list
+ * that admits, and everybody in a rule of `[policy]` that restricts, so access fails closed.
  */
 export function withPeople(config: Config, membersOf: MembersOf): Config {
   const people = (list: readonly string[]) => list.flatMap((entry) => membersOf(entry) ?? []);
@@ -96,7 +99,7 @@ export function withPeople(config: Config, membersOf: MembersOf): Config {
   };
 }
 
-/** What is absent stays absent. */
+/** The table without members that are undefined. */
 function present<Table extends object>(table: Table): Table {
   return Object.fromEntries(Object.entries(table).filter(([, value]) => value !== undefined)) as Table;
 }

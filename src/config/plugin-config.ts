@@ -13,11 +13,11 @@ import { valueAt, type KeyPath } from './section.ts';
 
 type CheckedPluginConfig = Readonly<
   | { ok: true; value: unknown }
-  /** Place, key, found, fix; no secrets. */
+  /** Each message has place, key, what was found and the fix, without secrets. */
   | { ok: false; messages: readonly string[] }
 >;
 
-/** By the plugin's schema; without one, any key is unknown (G2, X6). */
+/** Checks the config of one plugin by its schema. Without a schema, any key is unknown (G2, X6). */
 export function checkPluginConfig(
   config: Pick<Config, 'plugins' | 'path' | 'fromEnvironment'>,
   index: number,
@@ -45,7 +45,7 @@ export function checkPluginConfig(
   return { ok: false, messages: [...excess, ...wrong].map(formatConfigProblem) };
 }
 
-/** Undefined if the object accepts any key. */
+/** The keys that the schema knows; undefined if it accepts any key. */
 function keysOf(schema: z.ZodType): readonly string[] | undefined {
   const def = schema._zod.def as { type: string; shape?: object; catchall?: z.ZodType };
   if (def.type !== 'object' || def.shape === undefined) return undefined;
@@ -55,7 +55,7 @@ function keysOf(schema: z.ZodType): readonly string[] | undefined {
 
 type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;
 
-/** Problems of `[tools.NAME]`, without secrets (X3, G2). A bad value falls back to the default. */
+/** Finds problems in `[tools.NAME]`, without secrets (X3, G2). A bad value falls back to the default. */
 export function checkToolTables(
   config: Pick<Config, 'tools' | 'path' | 'fromEnvironment'>,
   tools: readonly SettableTool[],

@@ -3,7 +3,7 @@ import { personId } from './id.ts';
 import { place } from './hook-sections.ts';
 import { section, zone, type Complain } from './section.ts';
 
-/** What happens at set times, by the operator (N2). `when` is read as in chats. */
+/** One `[[routines]]`: what the operator wants done at set times (N2). `when` is read as in chats. */
 export const routine = section({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, {
     error: 'a routine is named in small letters, digits and -',

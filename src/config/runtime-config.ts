@@ -4,21 +4,21 @@ import { createRedaction, type Redaction, type Secret } from '../lib/redaction/r
 import type { Config } from './complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from './secrets-of-config.ts';
 
-/** What an edit changes at once (G3): built whole, read at each use. */
+/** All that an edit of the config changes at once (G3). It is built as a whole and read at each use. */
 export type RuntimeConfig = Readonly<{
   config: Config;
   access: AccessSettings;
   rules: SkillRules;
-  /** Redacted both ways. */
+  /** Models whose requests and answers are both redacted. */
   models: Models;
   redaction: Redaction;
-  /** `redaction.text`. */
+  /** Removes secrets from a text; the same as `redaction.text`. */
   redact(text: string): string;
 }>;
 
 /**
- * `change`: the terminal's access rules. `more`: secrets that people set (same list until one is added). `env`: the
- * process's.
+ * Builds what follows from a config. `change` adapts the access rules for the terminal. `more` returns secrets that
+ * people set, as the same list until one is added. `env` is the environment of the process.
  */
 export function createRuntimeConfig(
   config: Config,

@@ -19,7 +19,7 @@ import {
   toolsSection,
 } from './tool-sections.ts';
 
-/** Folders are relative to the file. */
+/** `[bot]`. Folders are relative to the config file. */
 const botSection = section({
   name: z.string().min(1).default('Skillet'),
   language: z.enum(['auto', 'en', ...languages]).default('auto'),
@@ -40,7 +40,7 @@ function limits(runs: number, hourly: number, tokens: number, dollars: number) {
   };
 }
 
-/** Per sender, chat, skill and in total (U10); 0: no limit. */
+/** `[limits]` per sender, chat, skill and in total (U10). 0 means no limit. */
 const limitsSection = section({
   ...limits(3, 120, 2_000_000, 10),
   routines: z.int().min(0).default(20),
@@ -49,7 +49,7 @@ const limitsSection = section({
   global: section(limits(24, 1200, 20_000_000, 100)).prefault({}),
 });
 
-/** Default: SQLite in the data directory (Q8). */
+/** `[store]`. The default is SQLite in the data directory (Q8). */
 const storeSection = section({
   url: z
     .string()
@@ -59,10 +59,10 @@ const storeSection = section({
     .optional(),
 });
 
-/** Off without an address (L4). */
+/** `[server]`, which is off without an address (L4). */
 const serverSection = section({ listen: listenAddress.optional() });
 
-/** Default: pretty on a terminal, else JSON (L5). */
+/** `[log]`. The default is pretty on a terminal and JSON otherwise (L5). */
 const logSection = section({
   level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   format: z.enum(['pretty', 'json']).optional(),
@@ -70,7 +70,7 @@ const logSection = section({
 
 const auditSection = section({ arguments: z.boolean().default(false) });
 
-/** Notes, and search of what was said (K1, K5). */
+/** `[memory]`: notes, and search of what was said (K1, K5). */
 const memorySection = section({ enabled: z.boolean().default(true) });
 
 const dm = z.enum(['pairing', 'allowlist', 'open']);
@@ -86,7 +86,7 @@ const accessLevel = section({
   mention: mention.optional(),
 });
 
-/** Who may talk (A9). `group_users` has no default: an empty list admits nobody. */
+/** `[access]`: who may talk (A9). `group_users` has no default, because an empty list admits nobody. */
 const accessSection = section(
   {
     users: z.array(admittedUserId).default([]),
@@ -108,13 +108,13 @@ const accessSection = section(
   },
 );
 
-/** `[groups.NAME]`, listed as `group:NAME` (A13). */
+/** The name in `[groups.NAME]`. Lists name the group as `group:NAME` (A13). */
 const groupName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
   error: 'a group is named in small letters, digits, - and _',
 });
 const peopleGroup = section({ members: z.array(memberId) });
 
-/** Decoding gives camelCase with defaults, encoding the file's keys (G4). */
+/** The whole config file. Decoding returns camelCase keys with defaults, encoding the keys of the file (G4). */
 export const configSchema = section(
   {
     bot: botSection.prefault({}),
@@ -153,5 +153,5 @@ export const configSchema = section(
   },
 );
 
-/** Before paths and aliases are resolved. */
+/** The decoded file, before paths and aliases are resolved. */
 export type Settings = z.output<typeof configSchema>;

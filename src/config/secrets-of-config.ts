@@ -7,7 +7,7 @@ const secretKeys = ['token', 'bot_token', 'app_token', 'signing_secret', 'webhoo
 
 const secretWords = /token|secret|passw|passphrase|credential|keys?$|auth|cookie|private/i;
 
-/** For redaction, by the operator's names (S2, U3). */
+/** The config's secrets for redaction, each by the operator's name for it (S2, U3). */
 export function secretsOfConfig(config: Config): readonly Secret[] {
   const variables = new Map(config.fromEnvironment.map(({ path, name }) => [JSON.stringify(path), name]));
   const secrets: Secret[] = [];
@@ -15,7 +15,7 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
     if (typeof value === 'object' && value !== null) {
       const list = Array.isArray(value);
       for (const [key, item] of Object.entries(value))
-        // A model may have no key.
+        // A model may have no key, for example.
         if (item !== undefined) visit(item, [...path, list ? Number(key) : key]);
       return;
     }
@@ -30,21 +30,23 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
   return secrets;
 }
 
-/** Those of them that the file itself holds, and not the environment. */
+/** Those of the config's secrets that the file itself contains instead of a variable. */
 export function literalSecrets(config: Config): readonly Secret[] {
   const written = writtenConfig(config);
   const given = config.fromEnvironment.map(({ path }) => String(valueAt(written, path)));
   return secretsOfConfig(config).filter(({ value }) => !given.some((one) => one.includes(value)));
 }
 
-/** Proxy credentials of the environment (S2). */
+/** Credentials in the environment's proxy variables (S2). */
 export function secretsOfProxies(env: Readonly<Record<string, string | undefined>>): readonly Secret[] {
   return Object.entries(env).flatMap(([name, value = '']) =>
     /_proxy$/i.test(name) ? secretsInAddress(name, value) : [],
   );
 }
 
-/** Password, or http user name alone, and keys in the query; as written and decoded. */
+/**
+ * Secrets in an address, as written and decoded: the password, or for http a user name alone, and keys in the query.
+ */
 function secretsInAddress(name: string, text: string): readonly Secret[] {
   const [, scheme = '', user = '', password] =
     /^([a-z][a-z0-9+.-]*):\/\/([^/@:?#]*)(?::([^/]*))?@/i.exec(text) ?? [];
@@ -68,13 +70,13 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {
-    // Not encoded.
+    // The text is not percent-encoded.
     if (error instanceof URIError) return text;
     throw error;
   }
 }
 
-/** In tables of free keys, a word in the key decides. */
+/** Whether the value at a path is a secret. In tables with free keys, a word in the key decides. */
 export function isSecretKey(path: KeyPath): boolean {
   const [section, name, third] = path;
   const below = path.slice(2).filter((part) => typeof part === 'string');
@@ -88,10 +90,10 @@ export function isSecretKey(path: KeyPath): boolean {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** For `config show` (G5): variables as `$NAME`, other secrets as `[secret]`, in addresses too. */
+/** The config for `config show` (G5): variables as `$NAME`, other secrets as `[secret]`, also within addresses. */
 export function maskedConfig(config: Config): Shown {
   const written = writtenConfig(config);
-  // A variable's value may recur in derived values.
+  // The value of a variable may occur again in values derived from it.
   const values = config.fromEnvironment.map(({ path, name }) => ({ name, value: valueAt(written, path) }));
   const texts = values.flatMap(({ name, value }) => (typeof value === 'string' ? [{ name, value }] : []));
   const redact = createRedactor([...secretsOfConfig(config), ...texts]);
@@ -115,7 +117,7 @@ export function showConfig(config: Config): string {
   return stringify(maskedConfig(config));
 }
 
-/** Also masks secret query parameters. */
+/** Masks the password and secret query parameters of an address. */
 function withoutCredentials(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   return text

@@ -4,7 +4,7 @@ import { isZone } from '../core/local-time.ts';
 
 export const zone = z.string().refine(isZone, { error: 'write a zone such as "Europe/Zurich" or "UTC"' });
 
-/** Port 0: any free port. */
+/** Host and port to listen on. Port 0 means any free port. */
 export const listenAddress = z.string().refine(isListenAddress, {
   error: 'write host and port, such as "127.0.0.1:8443"',
 });
@@ -14,7 +14,7 @@ export const httpUrl = z.string().refine((text) => /^https?:\/\/[^/\s]/.test(tex
   error: 'write a whole address, such as "https://example.com/path"',
 });
 
-/** A host name or `*.name`; no bare `*`, no IP address (T9). */
+/** A host name or `*.name`. A bare `*` and IP addresses are refused (T9). */
 export const hostPattern = z
   .string()
   .refine((text) => /^(\*\.)?([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i.test(text), {
@@ -23,7 +23,7 @@ export const hostPattern = z
 
 const parts = z.array(z.string().min(1)).min(1);
 
-/** A list, or text split at spaces; no shell. */
+/** A command as a list, or as text split at spaces. No shell reads it. */
 export const command = z.codec(
   z.union([parts, z.string().regex(/^[^\s"'`$|&;<>]+( +[^\s"'`$|&;<>]+)*$/)], {
     error:
@@ -46,7 +46,7 @@ const normalForms = {
   mpim: 'group',
 } as const satisfies Record<string, ChatType>;
 
-/** Platforms' words become normal forms (A1). */
+/** A type of chat. The platforms' own words are accepted and become normal forms (A1). */
 export const chatType = z.codec(
   z.enum(Object.keys(normalForms) as (keyof typeof normalForms)[], {
     error: 'write "private", "group" or "channel"',
@@ -59,16 +59,16 @@ type Camel<Key extends string> = Key extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Key;
 
-/** `dm_mode` → `dmMode`; free names below stay. */
+/** The keys of a table in camelCase: `dm_mode` becomes `dmMode`. Free names inside stay as they are. */
 export type CamelKeys<Table> = { [Key in keyof Table as Key extends string ? Camel<Key> : Key]: Table[Key] };
 
 type Table = Readonly<Record<string, unknown>>;
-/** `path` within a table. */
+/** Reports a problem. `path` begins at the table that is checked. */
 export type Complain = (path: KeyPath, write: string) => void;
 
 /**
- * snake_case in the file, camelCase in code, unknown keys refused. `check` sees all keys, even invalid values. Encoding
- * restores the table.
+ * A table of the config: snake_case in the file, camelCase in code. Unknown keys are refused. `check` sees all keys,
+ * also those with invalid values. Encoding restores the table.
  */
 export function section<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -104,12 +104,12 @@ function isListenAddress(text: string): boolean {
   return port !== undefined && Number(port) <= 65_535;
 }
 
-/** Where a value stands in the file: keys and list positions from the top. */
+/** Where a value is in the file: keys and list positions from the top. */
 export type KeyPath = readonly (string | number)[];
 
 export type FromEnvironment = Readonly<{ path: KeyPath; name: string }>;
 
-/** `access.chats."slack:C1".dm`, `plugins[0].path`. */
+/** Writes a path as an operator would: `access.chats."slack:C1".dm` or `plugins[0].path`. */
 export function formatKeyPath(path: KeyPath): string {
   return path
     .map((part, index) => {
@@ -119,7 +119,7 @@ export function formatKeyPath(path: KeyPath): string {
     .join('');
 }
 
-/** The value at a path; undefined if the path leads nowhere. */
+/** The value at a path; undefined if nothing is there. */
 export function valueAt(data: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>(
     (value, part) =>

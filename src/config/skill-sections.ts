@@ -28,7 +28,9 @@ type SkillTable = SkillKeys & { env: Record<string, string> };
 
 const isVariable = (key: string): boolean => /^[A-Z_][A-Z0-9_]*$/.test(key);
 
-/** Known keys, and variables in capitals: text, exactly as written (U3). */
+/**
+ * One `[skills.NAME]`: known keys, and environment variables in capitals, whose text is kept exactly as written (U3).
+ */
 const skill = z.codec(
   z
     .object(skillShape)
@@ -106,7 +108,7 @@ const skillsShape = {
 type SkillsKeys = CamelKeys<z.output<z.ZodObject<typeof skillsShape>>>;
 type SkillsTable = SkillsKeys & { byName: Record<string, SkillTable> };
 
-/** Keys of `[skills]` itself (G4). */
+/** Names that no skill can have in the config, because they are keys of `[skills]` itself (G4). */
 export const reservedSkillNames: readonly string[] = Object.keys(skillsShape);
 
 export const skillsSection = z.codec(
@@ -115,7 +117,7 @@ export const skillsSection = z.codec(
     .catchall(skill)
     .superRefine(
       (table, context) => {
-        // A misspelt `defaults` would lift a restriction from every skill.
+        // A misspelt `defaults` would silently lift a restriction from every skill.
         for (const key of Object.keys(table).filter(
           (key) => /^default[s_-]?$/i.test(key) && key !== 'defaults',
         )) {

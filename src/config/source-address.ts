@@ -4,7 +4,7 @@ export type SourceAddress = Readonly<
   | {
       kind: 'git';
       transport: 'https' | 'http' | 'ssh' | 'file';
-      /** For git, without a password. */
+      /** The address of the repository, which contains no password. */
       url: string;
     }
   | { kind: 'folder'; /** Absolute. */ path: string }
@@ -12,15 +12,15 @@ export type SourceAddress = Readonly<
 
 type AddressReading = Readonly<{ ok: true; address: SourceAddress } | { ok: false; problem: string }>;
 
-/** On GitHub. */
+/** Matches the name of a repository on GitHub: `owner/name`. */
 export const repositoryName = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9_][\w.-]*$/;
 
-/** An address as it is shown, kept and compared. */
+/** The text of an address, by which it is shown, stored and compared. */
 export function addressText(address: SourceAddress): string {
   return address.kind === 'git' ? address.url : address.path;
 }
 
-/** `owner/name`, a git URL, or a folder beginning with `.`, `/` or `~`. */
+/** Reads `owner/name`, a git URL, or a folder that begins with `.`, `/` or `~`. */
 export function readAddress(
   text: string,
   { cwd, home }: Readonly<{ cwd: string; home: string }>,
@@ -39,7 +39,10 @@ export function repositoryAddress(repo: string): SourceAddress {
   return { kind: 'git', transport: 'https', url: `https://github.com/${repo}` };
 }
 
-/** https, ssh, `file://`, or http on this machine. Refusals don't quote it: it may hold a password. */
+/**
+ * Reads a git URL: https, ssh, `file://`, or http on this machine. A refusal does not quote it, because it may contain
+ * a password.
+ */
 export function readGitUrl(text: string): AddressReading {
   if (text.startsWith('-') || !isShowable(text) || text.length > 2_000) return refused(unshowable);
   if (/^[A-Za-z0-9_][\w.-]*@[A-Za-z0-9][\w.-]*:(?!\/\/)[^-\s][^\s]*$/.test(text))
@@ -67,7 +70,7 @@ export function readGitUrl(text: string): AddressReading {
   return { ok: true, address: { kind: 'git', transport, url: plain } };
 }
 
-/** What is wrong with a branch, tag or commit name. */
+/** What is wrong with the name of a branch, tag or commit; undefined if nothing is. */
 export function refProblem(ref: string): string | undefined {
   const valid =
     /^[A-Za-z0-9][\w./+-]*$/.test(ref) && !/\.\.|\/\/|\.lock$|[./]$/.test(ref) && ref.length <= 250;

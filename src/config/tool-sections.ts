@@ -6,7 +6,7 @@ import { chatType, command, hostPattern, httpUrl, section } from './section.ts';
 
 const action = z.enum(['allow', 'confirm', 'deny']);
 
-/** Checked later by the tool (X3). */
+/** Settings of tools, which the tool itself checks later (X3). */
 const plainData: z.ZodType<unknown, unknown> = z.json();
 const ownTable = z.record(z.string(), plainData);
 
@@ -39,7 +39,7 @@ export const policySection = section({
     .default([]),
 });
 
-/** Limits are per command (T9). */
+/** `[sandbox]`. Its limits hold for each command (T9). */
 export const sandboxSection = section({
   mode: z.enum(['auto', 'bubblewrap', 'virtual', 'docker', 'off']).default('auto'),
   memory_mb: z.int().min(16).default(1024),
@@ -53,7 +53,7 @@ export const sandboxSection = section({
   package_hosts: z.array(hostPattern).default(['pypi.org', 'files.pythonhosted.org']),
 });
 
-/** Programs behind sensitive systems (C1). */
+/** `[capabilities]`: programs in front of sensitive systems (C1). */
 export const capabilitiesSection = section({
   key_file: z.string().min(1).optional(),
   providers: z
@@ -86,7 +86,7 @@ export const plugin = section(
   },
 );
 
-/** Settings of `web_search` (X3). */
+/** What people can set for `web_search` in a chat (X3). */
 export const webSearchSettings = z.object({
   results: z
     .int()
@@ -119,10 +119,10 @@ export const webSearchSettings = z.object({
 });
 export type WebSearchSettings = z.output<typeof webSearchSettings>;
 
-/** Characters; with its label below the limit of any tool (M3). */
+/** In characters. With its label a page stays below the limit of any tool (M3). */
 const longestPage = 26_000;
 
-/** Settings of `web_fetch` (X3). */
+/** What people can set for `web_fetch` in a chat (X3). */
 export const webFetchSettings = z.object({
   characters: z
     .int()
@@ -137,7 +137,7 @@ export const webFetchSettings = z.object({
     }),
 });
 
-/** The same keys as the file has them: none has to be there, and what is left out stays left out. */
+/** The same keys for the file, each optional and without default, so that what is left out stays left out. */
 function keysOf(settings: z.ZodObject): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = { ...settings.shape };
   return Object.fromEntries(Object.entries(shape).map(([key, field]) => [key, withoutDefault(field)]));
@@ -148,7 +148,7 @@ function withoutDefault(field: z.ZodType): z.ZodType {
   return z.optional(inner);
 }
 
-/** The tool exists only with a service (T2). */
+/** `[tools.web_search]`. The tool exists only if a service is named (T2). */
 const webSearch = section(
   {
     provider: z.enum(['brave', 'searxng']),
@@ -166,7 +166,7 @@ const webSearch = section(
   },
 );
 
-/** Speech to text (M12). Without it voice messages are not heard. */
+/** `[tools.transcribe]`: speech to text (M12). Without it, voice messages are not understood. */
 const transcribe = section(
   {
     base_url: httpUrl.optional(),
@@ -213,7 +213,7 @@ const mcpServer = section(
   },
 );
 
-/** Refuses ambiguous tool names (X7): `x` with `y_z`, `x_y` with `z`. */
+/** `[mcp]`. It refuses server names that could make two tools share a name (X7): `x` with `y_z`, and `x_y` with `z`. */
 export const mcpSection = z.record(z.string(), mcpServer).superRefine((servers, context) => {
   const names = Object.keys(servers);
   for (const [index, name] of names.entries()) {

@@ -5,7 +5,7 @@ import type { Config } from './complete-config.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that name proxies, as `[network] proxy` sets them; empty if it is not set. */
+/** Environment variables that name proxies, as `[network] proxy` sets them; empty if it is not set. */
 export function proxyVariables({
   network: { proxy },
 }: Pick<Config, 'network'>): Readonly<Record<string, string>> {
@@ -14,7 +14,7 @@ export function proxyVariables({
     : { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy };
 }
 
-/** For what people and skills may name: web pages, and hosts of scripts (T3, T9). */
+/** How requests leave the machine that people and skills cause: for web pages, and for hosts of scripts (T3, T9). */
 export function wayOutOf(
   config: Pick<Config, 'network' | 'sandbox'>,
   env: Environment = process.env,

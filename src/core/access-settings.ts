@@ -1,10 +1,10 @@
 import type { ChatType } from './conversation.ts';
 
-/** Who sits at the bot's own terminal, and owns the bot there (H5). */
+/** Name of the person at the bot's own terminal, who is an owner there (H5). */
 export const terminalOwner = 'owner';
 export const terminalOwnerId = `terminal:${terminalOwner}`;
 
-/** `[skills.NAME]`. Ids are bare or qualified. */
+/** One `[skills.NAME]` of the config. Ids are bare or qualified; a member that is undefined changes nothing. */
 export type SkillSettings = Readonly<{
   enabled?: boolean;
   sensitive?: boolean;
@@ -19,7 +19,7 @@ export type SkillRules = Readonly<{
   skills: ReadonlyMap<string, SkillSettings>;
 }>;
 
-/** `[access]`; absent: as the level above. */
+/** Rules of one level of `[access]`. A member that is undefined is as in the level above. */
 export type AccessLevel = Readonly<{
   users?: readonly string[];
   groups?: readonly string[];
@@ -29,14 +29,14 @@ export type AccessLevel = Readonly<{
   mention?: 'required' | 'always';
 }>;
 
-/** Who may talk to the bot (A9). */
+/** Who may talk to the bot: the general rules, and those of channels and chats (A9). */
 export type AccessSettings = Readonly<{
-  /** Qualified. */
+  /** Ids of the owners, each with its channel, such as `telegram:42`. */
   owners: readonly string[];
   general: AccessLevel;
   channels: ReadonlyMap<string, AccessLevel>;
-  /** As in `[access.chats."ID"]`. */
+  /** Rules by the ID of `[access.chats."ID"]`. */
   chats: ReadonlyMap<string, AccessLevel>;
-  /** Members of other Slack workspaces may talk. */
+  /** True if members of other Slack workspaces may talk. */
   allowExternal: boolean;
 }>;

@@ -2,11 +2,11 @@ import { fixed, type Fixed } from './texts/say.ts';
 
 type Row = Readonly<{
   name: string;
-  /** Its line in menus. Undefined: no menu lists it. */
+  /** Its line in menus; undefined if no menu lists it. */
   menu?: Fixed;
-  /** What the reference says of it, where no menu does. */
+  /** What the reference says about it if no menu lists it. */
   about?: string;
-  /** An everyday word after a mention: there it is no command. */
+  /** Set if it is an everyday word, which counts as a command after a mention only with a slash. */
   onlyWithMark?: true;
 }>;
 
@@ -39,7 +39,7 @@ const rows: ReadonlyMap<string, Row & Readonly<{ name: BuiltIn }>> = new Map(
   builtInCommands.map((row) => [row.name, row]),
 );
 
-/** Undefined if no command has that name. */
+/** The command of this name; undefined if there is none. */
 export function builtInCommand(name: string): (Row & Readonly<{ name: BuiltIn }>) | undefined {
   return rows.get(name);
 }

@@ -1,29 +1,29 @@
 import { fixed, type Fixed } from './texts/say.ts';
 import type { Risk } from './tool.ts';
 
-/** `kept`: always. `default`: unless a list leaves it out. `named`: only if a list names it. */
+/** How a list decides about a tool: `kept` always, `default` unless it leaves it out, `named` only if named. */
 type Offer = 'kept' | 'default' | 'named';
 
 type BuiltInTool = Readonly<{
   icon: string;
   title: Fixed;
   says: Fixed;
-  /** Shown while it runs (U13). */
+  /** What people read while it runs (U13). */
   doing: Fixed;
-  /** `sandbox`: the risk of commands there (T7). */
+  /** `sandbox` means the risk that commands have there (T7). */
   risk: Risk | 'sandbox';
-  /** `[agent] tools` (T2) and active skills (T6). Absent: never. */
+  /** Whether the main agent gets it, by `[agent] tools` (T2) and active skills (T6). Undefined: never. */
   main?: Offer;
-  /** `allowed_tools` (T5). Absent: never. */
+  /** Whether runs get it, by the skill's `allowed_tools` (T5). Undefined: never. */
   runs?: Offer;
-  /** Also the main agent's, while it follows an inline skill whose list names it (U8). */
+  /** The main agent also gets it while it follows an inline skill whose list names it (U8). */
   inline?: true;
   needs?: 'skills' | 'capabilities' | 'search' | 'memory';
-  /** `/tools` leaves it out. */
+  /** True if `/tools` leaves it out. */
   inner?: true;
 }>;
 
-/** `/tools` keeps this order. */
+/** The built-in tools in the order of `/tools`. */
 const table: Readonly<Record<string, BuiltInTool>> = {
   use_skill: {
     icon: '🧩',
@@ -296,5 +296,5 @@ export function builtInNames(isSuch: (row: BuiltInTool) => boolean = () => true)
   return Object.entries(table).flatMap(([name, row]) => (isSuch(row) ? [name] : []));
 }
 
-/** No other tools begin with it (X7). */
+/** Prefix of the tools of MCP servers. No other tool's name begins with it (X7). */
 export const serverToolPrefix = 'mcp_';

@@ -4,36 +4,39 @@ import type { Diagnostic } from './codes.ts';
 import type { Attachment, Message, Sender } from './message.ts';
 import type { SettingField, SettingValue } from './setting-field.ts';
 
-/** `action`: at most 64 bytes (Telegram). */
+/** A button below a message. `action` has at most 64 bytes, because Telegram allows no more. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
 
-/** The host keeps its bytes under `id` until sent. */
+/** A file of an answer. The bot keeps its bytes under `id` until it is sent. */
 export type PartFile = Readonly<{
   id: string;
-  /** No path. */
+  /** The file's name without any folder. */
   name: string;
   mime: string;
-  /** At least one byte. */
+  /** Size in bytes, which is at least one. */
   size: number;
-  /** For what is said if it can't be sent (H14). */
+  /** Language of the sentence that replaces the file if it can't be sent (H14). */
   language?: string;
 }>;
 
 export type Part = Readonly<{
-  /** A file's caption. Empty without a file: no answer, the placeholder is removed (Q6). */
+  /**
+   * The text, or the caption of the file. Empty without a file means that there is no answer and the placeholder is
+   * removed (Q6).
+   */
   markdown: string;
   buttons?: readonly Button[];
   replyTo?: string;
   file?: PartFile;
-  /** Shown together, as `FileLimits.album` allows. */
+  /** Further files that appear together with `file`, as `FileLimits.album` allows. */
   more?: readonly PartFile[];
-  /** Only this person sees it (H12). */
+  /** Qualified id of the only person who sees it; undefined if everybody in the chat does (H12). */
   onlyTo?: string;
 }>;
 
 export type OutgoingFile = PartFile & Readonly<{ path: string }>;
 
-/** Its files' bytes are at `path`. */
+/** A part that is ready to be sent: the bytes of its files lie at their `path`. */
 export type OutgoingPart = Omit<Part, 'file' | 'more'> &
   Readonly<{ file?: OutgoingFile; more?: readonly OutgoingFile[] }>;
 
@@ -46,31 +49,40 @@ export function filesOf<File extends PartFile>({
 
 export type FileLimits = Readonly<{
   largest: number;
-  /** Otherwise the text is its own message. */
+  /** False if the text has to be a message of its own beside the file. */
   fitsCaption(markdown: string): boolean;
-  /** Files of one kind form albums of up to ten; undefined: alone. */
+  /** Files for which it returns the same word form albums of up to ten. Undefined: the file is sent alone. */
   album?(file: Pick<PartFile, 'mime' | 'size'>): string | undefined;
 }>;
 
 export type Receipt = Readonly<{
   id: string;
-  /** A line of work: the answer is a new message, which notifies (U13). */
+  /**
+   * The message is a line about progress, not words of the answer. The answer then comes as a new message, which
+   * notifies the person (U13).
+   */
   silent?: true;
 }>;
 
-/** `line`: what is being done (U13). `words`: the answer so far (H6). `language`: for a sign of work that has words. */
+/**
+ * What the bot shows while it works. `line` says what it does (U13), `words` is the answer so far (H6). `language` is
+ * for platforms that show typing in words.
+ */
 export type Status = Readonly<
   { kind: 'typing'; language?: string } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
 >;
 
-/** Posted once, then edited, also after a restart. Words become the answer by an edit (Q6); a silent line is replaced. */
+/**
+ * The message that shows progress: posted once and then edited, also after a restart. Words become the answer by an
+ * edit (Q6); a silent line is replaced by a new message.
+ */
 export type Placeholder = Readonly<{
   key: string;
   replyTo?: string;
-  /** A sign of work may be on it. */
+  /** Platform's id of the message under work, on which a channel may show a sign of work. */
   asked?: string;
   posted(): Promise<Receipt | undefined>;
-  /** Stored at once; if it rejects, remove the message. Undefined: removed. */
+  /** Stores where the placeholder is, or with undefined that it is gone. If it rejects, remove the message. */
   keep(receipt: Receipt | undefined): Promise<void>;
 }>;
 
@@ -79,16 +91,19 @@ export type Press = Act &
     receipt?: Receipt;
   }>;
 
-/** Public part of a call (H12). */
+/** What the chat may see of a command that only its sender sees (H12). */
 export type ShownCall = Readonly<{ skill?: string; text?: string }>;
 type OpenThread = (shown: ShownCall) => Promise<Conversation>;
 
-/** Parts of an album or a split text have one key, whatever process they reach (H3). */
+/**
+ * Groups the parts of an album or of a text that the platform split. They have one key, whatever process they reach
+ * (H3).
+ */
 export type Join = Readonly<{
   key: string;
-  /** Waits this long for more parts. */
+  /** How long to wait for more parts, in milliseconds. */
   holdMs: number;
-  /** What stands between `last` and this part; undefined if this is no part of the same. */
+  /** The text to put between `last` and this part; undefined if they do not belong together. */
   glue(last: Message): string | undefined;
 }>;
 
@@ -98,15 +113,21 @@ export type ChannelEvent =
       message: Message;
       join?: Join;
       stored?: () => void;
-      /** Of an `ephemeral` message: posts who asked what, returns the thread. Once, before storing. */
+      /**
+       * For an `ephemeral` message: posts who asked for what and returns the thread for the answer. Call it once,
+       * before the message is stored.
+       */
       openThread?: OpenThread;
-      /** Within seconds. */
+      /** Opens a form. Slack accepts it only about 3 s after the event. */
       openForm?: OpenForm;
     }>
-  /** `at` distinguishes repeated and later edits. */
+  /** Somebody edited a message. `at` tells a repeated event from a later edit. */
   | Readonly<{ type: 'edited'; message: Message; at?: string }>
   | Readonly<{ type: 'deleted'; message: Message }>
-  /** `tell`: only to the presser, at most 200 characters, during the event. */
+  /**
+   * Somebody pressed a button. `tell` shows words only to that person: at most 200 characters, and only during the
+   * event.
+   */
   | Readonly<{
       type: 'press';
       press: Press;
@@ -115,9 +136,11 @@ export type ChannelEvent =
       openThread?: OpenThread;
     }>
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
-  /** `suggest` shows at most four prompts. */
+  /** Somebody opened the chat with the bot. `suggest` shows at most four prompts. */
   | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
-  /** By key, during the event. */
+  /**
+   * Somebody saved a form. `refuse` shows problems by the keys of their fields. Call it before the handler resolves.
+   */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   | Readonly<{
       type: 'joined';
@@ -125,14 +148,17 @@ export type ChannelEvent =
       by?: Readonly<{ id: string; name: string }>;
     }>
   | Readonly<{ type: 'left'; conversation: Conversation }>
-  /** For owners, once a `key` (H13). */
+  /** The channel has something to tell the owners. They read it once for each `key` (H13). */
   | Readonly<{ type: 'notice'; key: string; markdown: Words }>
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 
-/** Resolves once stored or ignored; then the channel acknowledges (Q1). */
+/**
+ * Handles one event of a channel. It resolves once the event is stored or ignored; then the channel acknowledges it to
+ * the platform (Q1).
+ */
 export type OnEvent = (event: ChannelEvent) => Promise<void>;
 
-/** As people type or tap it, in Markdown (H12). */
+/** Writes a command as people type or tap it there, in Markdown (H12). */
 export type WriteCommand = (conversation: Conversation, name: string, args?: string) => string;
 
 export type MenuEntry = Readonly<{ name: string; description: string; hint?: string }>;
@@ -140,65 +166,82 @@ export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly Me
 
 export type Channel = Readonly<{
   name: string;
-  /** Rejects with the fix if it can never work (bad token). */
+  /**
+   * Begins to receive events. Rejects with a sentence about the fix if the channel can never work, as with a bad token.
+   */
   start(onEvent: OnEvent): Promise<void>;
   stop(): Promise<void>;
-  /** Long text takes a thread, and so a moment. Never rejects. */
+  /** Cuts Markdown into pieces that fit one message. A long text is cut in a worker thread. Never rejects. */
   split(markdown: string): Promise<readonly string[]>;
   files: FileLimits;
-  /** Longer tables become a file with a preview. */
+  /** Most rows of a table in a message; longer tables become a file with a preview. Undefined: any number. */
   tableRows?: number;
-  /** Rate-limited. `key`: of the outbox row. `begin`: right before the platform call; its rejection sends nothing. Throws SendError. */
+  /**
+   * Sends one part within the platform's rate limit. `key` is that of its outbox row. `begin` runs right before the
+   * platform call; if it rejects, nothing is sent. Throws SendError.
+   */
   send(
     conversation: Conversation,
     part: OutgoingPart,
     key: string,
     begin?: () => Promise<void>,
   ): Promise<Receipt>;
-  /** Undefined if the platform can't look. */
+  /** The message that was sent under `key`. Undefined if there is none, or if the platform offers no way to look. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
-  /** Rate-limited and repeatable. Throws SendError. */
+  /** Replaces what a sent message shows, within the rate limit. It can be repeated. Throws SendError. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
-  /** A missing one is no error. Throws SendError. */
+  /** Removes a sent message; if it is gone already, that is no error. Throws SendError. */
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
-  /** Undefined: resolves once nothing edits the placeholder. Never throws. */
+  /**
+   * Shows what the bot does now. With undefined it stops, and resolves once nothing edits the placeholder any more.
+   * Never throws.
+   */
   status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /** Into a new file, perhaps incomplete. Throws FetchFileError, or the signal's reason. */
+  /**
+   * Downloads an attachment into a new file, which may be incomplete after a failure. Throws FetchFileError, or the
+   * signal's reason.
+   */
   fetchFile(
     attachment: Attachment & Readonly<{ ref: string }>,
     to: Readonly<{ path: string; maxBytes: number }>,
     signal: AbortSignal,
   ): Promise<void>;
-  /** The same for a picture's smaller copy, where the platform makes one. */
+  /** Downloads the smaller copy of a picture; undefined if the platform makes none. */
   fetchSmaller?: Channel['fetchFile'];
-  /** Qualified ids of the people in a user group (A13). Rejects if they can't be told. */
+  /** Qualified ids of the people in a user group (A13). Rejects if the platform does not tell them. */
   membersOf?(group: string): Promise<readonly string[]>;
-  /** Of the thread, or of the chat since `since`: the newest `most`, oldest first. Rejects if unreadable. */
+  /**
+   * Earlier messages of the thread, or of the chat since `since`: the newest `most` of them, oldest first. Rejects if
+   * they can't be read.
+   */
   readEarlier?(
     message: Message,
     bounds: Readonly<{ most: number; since: number }>,
   ): Promise<readonly Message[]>;
-  /** `language`: `de`. Returns entries that can't be shown (I1). */
+  /**
+   * Shows the commands in the platform's menus, for people with this `language` (as `de`) or for all. Returns a note
+   * for each entry that can't be shown (I1).
+   */
   setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
-  /** For events without a chat type (Q2). */
+  /** Asks the platform about a chat, for events that do not name its type (Q2). */
   lookUpChat(conversation: Conversation): Promise<
     Readonly<{
       chatType: SeenChatType;
       external: boolean;
       name?: string;
-      /** Qualified id of whom a private chat is with. */
+      /** Qualified id of the person in a private chat with the bot. */
       person?: string;
     }>
   >;
-  /** A built-in command, or with `args` a skill. */
+  /** Writes a built-in command, or with `args` the start of a skill. */
   command: WriteCommand;
-  /** To a message by its platform's id, if the platform has such addresses (K5). */
+  /** Address of a message by its platform's id; undefined if the platform has no such addresses (K5). */
   messageLink?(conversation: Conversation, id: string): string | undefined;
-  /** Carries at most a skill's name (A11). */
+  /** Address that opens a direct message with the bot. It carries at most a skill's name (A11). */
   directLink(skill?: string): string | undefined;
 }>;
 
-/** The last person with the bot in a thread, if nobody spoke since. */
+/** The person who spoke with the bot last in a thread, as long as nobody else spoke since. */
 export type ThreadPartners = Readonly<{
   get(conversation: Conversation): Promise<string | undefined>;
   set(conversation: Conversation, sender: string | undefined): Promise<void>;
@@ -211,7 +254,7 @@ export type Act = Readonly<{
   external: boolean;
   sender: Sender;
   action: string;
-  /** Only the sender sees it (H12). */
+  /** Only the sender sees the message and its answers (H12). */
   ephemeral?: true;
 }>;
 
@@ -219,29 +262,29 @@ export type HomeSection = Readonly<{ markdown: string; buttons?: readonly Button
 
 export type Home = readonly HomeSection[];
 
-/** `conversation` is their direct message with the bot. */
+/** Somebody opened the bot's Home tab or chat. `conversation` is their direct message with the bot. */
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
 export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
 
-/** As soon as the platform lets it. Never throws. */
+/** Shows the Home tab as soon as the platform allows it. Never throws. */
 type ShowHome = (home: Home) => void;
 
 export type Form = Readonly<{
   title: string;
   text: string;
-  /** At most 200 bytes, ASCII. */
+  /** Comes back with the filled form: at most 200 bytes, ASCII only. */
   action: string;
   conversation: Conversation;
   fields: readonly FormField[];
-  /** In the language of who opens it (H14). */
+  /** Labels of buttons and choices, in the language of the person who opens the form (H14). */
   words: Readonly<Record<'save' | 'cancel' | 'on' | 'off', string>>;
 }>;
 
-/** `value`: never of a secret. */
+/** One field of a form. `value` is never that of a secret. */
 export type FormField = Readonly<{ field: SettingField; value?: SettingValue; hint: string }>;
 
-/** To the person whose act allows it. Rejects if it is too late. */
+/** Opens a form for the person whose action allows it. Rejects if it is too late. */
 export type OpenForm = (form: Form) => Promise<void>;
 
 export type Filled = Act &

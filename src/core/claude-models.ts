@@ -1,20 +1,20 @@
 export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
-/** US dollars a million tokens. */
+/** Prices in US dollars per million tokens. */
 export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
 
-/** By Anthropic's pages, November 2026. */
+/** What a Claude model can do, by Anthropic's pages of November 2026. */
 type ClaudeModel = Readonly<{
-  /** To system, tools and messages (M13). */
+  /** Whether its thinking is valid only with the same system prompt, tools and messages (M13). */
   bindsThinking: boolean;
   window: number;
-  /** Relative to the tokenizer up to Claude 4.6. */
+  /** How many tokens it counts, relative to the tokenizer of Claude 4.6 and earlier. */
   tokenFactor: number;
   /** From Claude 5 on, efforts `xhigh` and `max` need `adaptive`. */
   thinking: readonly ThinkingKind[];
   efforts: readonly Effort[];
   prices?: Prices;
-  /** Longer prompts cost `prices` times `factor`. */
+  /** Prompts of more tokens than `above` cost `prices` times `factor`. */
   longPrompt?: Readonly<{ above: number; factor: number }>;
 }>;
 
@@ -35,7 +35,7 @@ export function claudeModel(id: string): ClaudeModel | undefined {
   };
 }
 
-/** Unknown ones count as binding their thinking. */
+/** Whether a name is that of a Claude model. Unknown versions count as binding their thinking. */
 export function isClaude(id: string): boolean {
   return /\bclaude\b/i.test(id);
 }

@@ -18,7 +18,7 @@ export const capabilityCodes = [
 ] as const;
 export type CapabilityCode = (typeof capabilityCodes)[number];
 
-/** Fixed: operators and skills match on them (R8). */
+/** Error codes of results. They never change, because operators and skills match on them (R8). */
 export type ErrorCode =
   | 'SKILL_NOT_FOUND'
   | 'SKILL_DISABLED'
@@ -63,12 +63,12 @@ export type WarningCode =
   | 'INLINE_FORKED';
 
 export type Diagnostic = Readonly<{
-  /** A note needs no fix. */
+  /** A `note` is for information and needs no fix. */
   level: 'error' | 'warning' | 'note';
   code: string;
   message: string;
   path?: string;
   field?: string;
-  /** 1-based. */
+  /** Line in the file, counted from 1. */
   line?: number;
 }>;

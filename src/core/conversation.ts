@@ -1,10 +1,10 @@
 export const chatTypes = ['private', 'group', 'channel'] as const;
 export type ChatType = (typeof chatTypes)[number];
 
-/** `unknown` is denied (A3). */
+/** The type as the platform told it. `unknown` is denied wherever the type decides (A3). */
 export type SeenChatType = ChatType | 'unknown';
 
-/** Others read along. A chat of unknown kind is private. */
+/** Whether others read along. A chat of unknown type counts as private. */
 export function isShared({ chatType }: Readonly<{ chatType?: unknown }>): boolean {
   return chatType === 'group' || chatType === 'channel';
 }
@@ -20,12 +20,12 @@ export function conversationKey({ channel, chat, thread }: Conversation): string
   return thread === undefined ? room : `${room}/${escape(thread)}`;
 }
 
-/** `~`: work beside a conversation. */
+/** `~` is escaped too, because it marks work beside a conversation. */
 function escape(text: string): string {
   return encodeURIComponent(text).replaceAll('~', '%7E');
 }
 
-/** `telegram:-100123`; threads inherit it (A4). */
+/** The id of a chat in the config, such as `telegram:-100123`. Threads have that of their chat (A4). */
 export function chatIdOf({ channel, chat }: Conversation): string {
   return `${channel}:${chat}`;
 }

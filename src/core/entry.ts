@@ -7,30 +7,30 @@ const key = 'arguments that were no JSON';
 
 const longest = 2_000;
 
-/** Stored before its effect (M7). */
+/** One line of a transcript. It is stored before its effect, so that a restart resumes there (M7). */
 export type Entry =
   | Readonly<{
       kind: 'user';
       item?: string;
       sender?: string;
-      /** The running turn that it joined (H11). */
+      /** The item of the running turn that this message joined (H11). */
       joins?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
       context?: string;
       about?: string;
-      /** Nobody typed it now: a routine's task or an event (S13). */
+      /** Nobody typed it now: it is the task of a routine, or an event (S13). */
       unattended?: true;
-      /** Questions of runs (U14). */
+      /** Questions of background runs that the model learns of with this message (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
-      /** An inline skill that the person started (I6). */
+      /** The inline skill that the person started with this message (I6). */
       follows?: ActiveSkill;
-      /** Runs whose question this may answer (U14). */
+      /** Ids of the runs whose question this message may answer (U14). */
       answers?: readonly string[];
-      /** Typed by the sender, by `addressOf` (S7). */
+      /** Addresses that the sender typed, normalized by `addressOf` (S7). */
       urls?: readonly string[];
-      /** Before the content (M12). */
+      /** Pictures and documents that the model sees before the content (M12). */
       files?: readonly ShownFile[];
-      /** Told to the person if no file could be fetched. */
+      /** What the person is told if none of the files could be fetched. */
       unread?: string;
       marks?: Taint;
       at: number;
@@ -41,34 +41,34 @@ export type Entry =
       stopReason: Anthropic.StopReason;
       tokens: Tokens;
       model: string;
-      /** Absent: no model sees its thinking again (M13). */
+      /** Its thinking is sent back only in a request with the same binding. Undefined: never (M13). */
       binding?: string;
       at: number;
     }>
-  /** Interrupted if no `tool_result` follows. */
+  /** A tool call began. It was interrupted if no `tool_result` follows. */
   | Readonly<{ kind: 'tool_started'; toolUseId: string; at: number }>
   | Readonly<{
       kind: 'tool_result';
       toolUseId: string;
       content: string;
       isError: boolean;
-      /** Instructions of a skill (U8). */
+      /** Set if the content is the instructions of this skill (U8). */
       follows?: ActiveSkill;
       artifacts?: readonly DeliveredFile[];
       marks?: Taint;
-      /** Model calls of a subagent: they count as this run's (U7). */
+      /** Model calls of a subagent, which count as calls of this run (U7). */
       steps?: number;
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
-  /** In a journal: something private began (S7). */
+  /** In a journal: private data came into the conversation (S7). */
   | Readonly<{ kind: 'mark'; marks: Taint; at: number }>
-  /** Replaces all earlier entries but the last `kept` (M9). */
+  /** Takes the place of all earlier entries except the last `kept` (M9). */
   | Readonly<{
       kind: 'summary';
       text: string;
       kept: number;
-      /** Kept ones shown as the person's words alone. */
+      /** How many of the kept entries the model sees only as the person's words. */
       folded?: number;
       senders?: readonly string[];
       own?: Readonly<{ sender: string; text: string }>;
@@ -77,7 +77,7 @@ export type Entry =
       at: number;
     }>;
 
-/** Until the end of the turn, also after a crash (U8, T6). */
+/** A skill that the main agent follows until the end of the turn, also after a crash (U8, T6). */
 export type ActiveSkill = Readonly<{
   skill: string;
   allowedTools?: readonly string[];
@@ -92,7 +92,7 @@ export function isUnparsed(input: unknown): boolean {
   return typeof input === 'object' && input !== null && Object.hasOwn(input, key);
 }
 
-/** Private data (S7): of one skill (its name), or `true`. */
+/** Marks private data (S7): the name of the one skill it is from, or `true` for several or an unknown one. */
 export type Taint = string | true;
 
 export function joinTaint(one: Taint | undefined, other: Taint | undefined): Taint | undefined {
@@ -100,7 +100,7 @@ export function joinTaint(one: Taint | undefined, other: Taint | undefined): Tai
   return one === other ? one : true;
 }
 
-/** Damaged entries might be private (S7). */
+/** The taint of a transcript. A damaged entry might have been private, so it counts as such (S7). */
 export function taintIn(entries: readonly Entry[], damaged = 0): Taint | undefined {
   const unknown = damaged > 0 ? true : undefined;
   return entries.reduce<Taint | undefined>(

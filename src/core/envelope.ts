@@ -1,13 +1,13 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
 import type { ActiveSkill } from './entry.ts';
 
-/** R8. `data`: text or plain JSON. */
+/** The result of a tool (R8). `data` is text or plain JSON. */
 export type Envelope = Readonly<{
   ok: boolean;
   data?: unknown;
   warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
-  /** `data`: this skill's instructions (T6). */
+  /** Set if `data` is the instructions of this skill, which the agent follows from now on (T6). */
   follows?: ActiveSkill;
 }>;
 

@@ -1,12 +1,12 @@
 import type { Words } from './texts/say.ts';
 
-/** By what may be done about it (Q6, H8). */
+/** A message could not be sent. `outcome` says what can be done about it (Q6, H8). */
 export class SendError extends Error {
   override readonly name = 'SendError';
-  /** `retry`: not taken. `unknown`: perhaps taken. `refused`: never will be. */
+  /** `retry`: the platform did not accept it. `unknown`: it may have. `refused`: it never will. */
   readonly outcome: 'retry' | 'unknown' | 'refused';
   readonly retryAfterMs: number | undefined;
-  /** Not qualified (A6). */
+  /** The chat's new id, without its channel, if the platform moved the chat (A6). */
   readonly movedTo: string | undefined;
   readonly sentence: Words | undefined;
 
@@ -25,7 +25,7 @@ export class SendError extends Error {
 
 export class FetchFileError extends Error {
   override readonly name = 'FetchFileError';
-  /** Without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
+  /** The reason for people, without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
   readonly sentence: Words;
   readonly passing: boolean;
 
@@ -38,18 +38,18 @@ export class FetchFileError extends Error {
 
 export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'endpoint' }>;
 
-/** `message`: for the log; `sentence`: for people (M4). */
+/** A request to a model failed. `message` is for the log, `sentence` for people (M4). */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly sentence: string;
   readonly passing: boolean;
-  /** A shorter prompt may fit (M3). */
+  /** True if a shorter prompt may be accepted (M3). */
   readonly tooLong: boolean;
-  /** Fewer pictures may fit (M12). */
+  /** True if a request with fewer pictures may be accepted (M12). */
   readonly tooLarge: boolean;
-  /** A picture or document was refused (M12). */
+  /** True if the API refused a picture or document (M12). */
   readonly aboutFiles: boolean;
-  /** What the API said, in one line; undefined if it said nothing. */
+  /** What the API said, on one line; undefined if it said nothing. */
   readonly said: string | undefined;
   readonly forOperator: ForOperator | undefined;
 
@@ -77,7 +77,7 @@ export class ModelError extends Error {
   }
 }
 
-/** `message`: place and fix; printed without a stack. */
+/** An error that the operator can fix. `message` names the place and the fix; it is printed without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

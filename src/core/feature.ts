@@ -6,8 +6,8 @@ import { fixed } from './texts/say.ts';
 export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
 /**
- * What came of a press. `text` takes the place of the message with the button. `told` is for the presser alone. Undefined:
- * the message shows it already, or there is nothing to say.
+ * What came of a press. `text` takes the place of the message with the button, and only the person who pressed reads
+ * `told`. Undefined if the message shows it already, or if there is nothing to say.
  */
 export type Pressed = Readonly<
   { text: string; buttons?: readonly Button[] | undefined } | { told: string }
@@ -19,13 +19,19 @@ export type Pressed = Readonly<
  */
 export type AnswerPress = (event: PressEvent, words: readonly string[]) => Promise<Pressed>;
 
-/** How an answer is sent: `replyTo` is the platform's id of the message that it answers, `onlyTo` the one person who sees it. */
+/**
+ * How an answer is sent: `replyTo` is the platform's id of the message that it answers, `onlyTo` the only person who
+ * sees it.
+ */
 export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
 
-/** An empty `text` says nothing: something else tells what was done. */
+/** The answer to a command. If `text` is empty, nothing is sent, because something else tells what was done. */
 export type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
-/** Answers `/NAME args`. `write` names a command as this chat types it. Undefined: its turn in the queue answers it. */
+/**
+ * Answers `/NAME args`. `write` names a command as people type it in this chat. Undefined if the command is answered in
+ * its turn in the queue.
+ */
 export type AnswerCommand = (
   message: Message,
   args: string,
@@ -35,9 +41,9 @@ export type AnswerCommand = (
 /** An optional part of the bot: a folder of `features/` and a line of `bot/features.ts`. */
 export type Feature = Readonly<{
   name: string;
-  /** By name, as in the table of `built-in-commands.ts`. */
+  /** Chat commands by their names in the table of `built-in-commands.ts`. */
   commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand>>>;
-  /** By the first word of the action. */
+  /** Buttons by the first word of their action. */
   presses?: Readonly<Record<string, AnswerPress>>;
 }>;
 

@@ -2,7 +2,10 @@ import { readlinkSync } from 'node:fs';
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** `2026-01-02 (Friday), 13:04 Europe/Zurich`. Intl only for foreign zones: its first date takes 8 MB. */
+/**
+ * A time as `2026-01-02 (Friday), 13:04 Europe/Zurich`. It uses Intl only for other zones than the machine's, because
+ * the first date of Intl takes 8 MB.
+ */
 export function localTime(at: number, zone: string): string {
   return `${zone === namedZone() ? ownTime(new Date(at)) : timeIn(at, zone)} ${zone}`;
 }
@@ -11,17 +14,17 @@ export function systemZone(): string {
   return namedZone() ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Of the operator: `[bot] timezone`, or the machine's. Days of statistics and budgets are in it (U10). */
+/** The operator's time zone: `[bot] timezone`, or the machine's. Days of statistics and budgets follow it (U10). */
 export function operatorZone({ bot }: Readonly<{ bot: Readonly<{ timezone?: string }> }>): string {
   return bot.timezone ?? systemZone();
 }
 
-/** `2026-01-02` */
+/** The date in a zone, such as `2026-01-02`. */
 export function localDay(at: number, zone: string): string {
   return localTime(at, zone).slice(0, 10);
 }
 
-/** Days of a change of the clocks are shorter or longer. */
+/** Milliseconds until the next day begins in the zone. A day on which the clocks change is shorter or longer. */
 export function untilNextDay(at: number, zone: string): number {
   const today = localDay(at, zone);
   let [before, after] = [0, 26 * 3_600_000];
@@ -41,11 +44,11 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** Undefined if only Intl knows. */
+/** The machine's zone, read without Intl; undefined if only Intl can tell. */
 function namedZone(): string | undefined {
   const { TZ } = process.env;
   if (TZ === 'UTC') return TZ;
-  // Dates treat unknown names as UTC.
+  // A Date treats an unknown name as UTC.
   if (TZ !== undefined) return /^[A-Z]\w+\/[\w+/-]+$/.test(TZ) && differsFromUtc() ? TZ : undefined;
   try {
     const [, name] = readlinkSync('/etc/localtime').split('/zoneinfo/');

@@ -2,52 +2,52 @@ import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Taint } from './entry.ts';
 import type { Origin } from './provenance.ts';
 
-/** `person`: in their direct messages. `chat`: in that chat. `team`: everywhere (K1). */
+/** Where a memory is used (K1). `person`: in its author's direct messages. `chat`: in that chat. `team`: everywhere. */
 export const memoryScopes = ['person', 'chat', 'team'] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
 
-/** Characters of one memory (K1). */
+/** A memory has at most this many characters (K1). */
 export const longestMemory = 500;
 
 export type Memory = Readonly<{
   id: string;
   text: string;
   scope: MemoryScope;
-  /** Who had it noted; qualified. */
+  /** Qualified id of the person who had it noted. */
   author: string;
   authorName: string;
-  /** Where, by the chat's first id (A6). */
+  /** Where it was noted, by the chat's first id (A6). */
   chat: string;
-  /** Said where others could not read it: in a direct message, or by an ephemeral command (K2). */
+  /** True if nobody else could read it there: it was said in a direct message or by an ephemeral command (K2). */
   isPrivate: boolean;
-  /** An approver agreed; `team` needs it. */
+  /** True if an approver agreed, which `team` requires. */
   isApproved: boolean;
-  /** The platform's id of the message. */
+  /** The platform's id of the message in which it was said. */
   source?: string;
   marks?: Taint;
-  /** Whose words it has (S13). */
+  /** Whose words the text is; undefined if it is unknown (S13). */
   from?: Origin;
   at: number;
 }>;
 
 /** Who wants to do what with a memory, and where. */
 export type MemoryUse = Readonly<{
-  /** `list`: an operator, of `sender`'s own. */
+  /** `list` is an operator who looks at what `sender` noted. */
   what: 'show' | 'write' | 'forget' | 'list';
-  /** By config, and by the settings of this chat. */
+  /** True if both the config and the settings of this chat allow memory. */
   isOn: boolean;
   chatType: SeenChatType;
-  /** Qualified, newest first (A6). */
+  /** Qualified ids of the chat, newest first (A6). */
   chatIds: readonly string[];
   external: boolean;
-  /** Only the sender sees the answer (H12). */
+  /** True if only the sender sees the answer (H12). */
   ephemeral: boolean;
   sender: string;
-  /** An owner or approver. */
+  /** True if the sender is an owner or approver. */
   manages: boolean;
 }>;
 
-/** Of a person's direct messages, of a chat, or of everybody: what is kept there is found nowhere else. */
+/** Who holds a memory: a person in their direct messages, a chat, or everybody. It is found nowhere else. */
 export type Holder = `person ${string}` | `chat ${string}` | 'team';
 
 export function holderOf({ scope, author, chat }: Pick<Memory, 'scope' | 'author' | 'chat'>): Holder {
@@ -60,12 +60,12 @@ export type Said = Readonly<{
   holder: Holder;
   transcript: string;
   conversation: Conversation;
-  /** Whose turn it was. */
+  /** Qualified id of the person whose turn it was. */
   asker: string;
-  /** Absent: the bot. */
+  /** Qualified id of who wrote it; undefined if the bot did. */
   author?: string;
   name: string;
-  /** The platform's id of the message. */
+  /** The platform's id of the message, where the platform has one. */
   source?: string;
   text: string;
   at: number;

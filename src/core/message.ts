@@ -10,17 +10,17 @@ const most = 50;
 
 const longest = 2_000;
 
-/** Decide by `id` only. */
+/** Who wrote a message. Decisions use only `id`: names can be chosen freely. */
 export type Sender = Readonly<{
-  /** `telegram:42`, `slack:U042`, or a chat's id. */
+  /** Qualified id: `telegram:42`, `slack:U042`, or the id of a chat. */
   id: string;
   name: string;
-  /** `guest`: of another Slack workspace (A9). `chat`: an anonymous admin or channel. */
+  /** `guest` is a member of another Slack workspace (A9). `chat` is an anonymous admin or a channel. */
   kind: 'person' | 'chat' | 'bot' | 'guest';
-  /** BCP 47 tag, if known (H14). */
+  /** BCP 47 tag of the person's language, if the platform tells it (H14). */
   language?: string;
   timezone?: string;
-  /** Only in earlier messages (H10). */
+  /** The bot itself wrote it. Only among earlier messages (H10). */
   own?: true;
 }>;
 
@@ -29,13 +29,13 @@ export type Attachment = Readonly<{
   name: string;
   mime?: string;
   size?: number;
-  /** For its channel; absent if it can't be fetched. */
+  /** What the channel needs to fetch it; undefined if it can't be fetched. */
   ref?: string;
-  /** Why there is nothing to fetch: somebody deleted it, or the platform hides it until its plan is paid. */
+  /** Why there is nothing to fetch: somebody deleted it, or the platform hides it until its plan is paid for. */
   missing?: 'deleted' | 'hidden';
-  /** What its sender wrote below this file, if others of the message have words of their own. */
+  /** What the sender wrote below this file, if other files of the message have captions of their own. */
   caption?: string;
-  /** What the platform heard in a recording. `whole`: false if it tells the beginning only. */
+  /** What the platform heard in a recording. `whole` is false if this is only the beginning. */
   transcript?: Readonly<{ text: string; whole: boolean }>;
 }>;
 
@@ -43,23 +43,23 @@ export type Quote = Readonly<{
   name: string;
   text: string;
   own: boolean;
-  /** Some of it is the bot's own words, said in another chat or nobody knows where (S7). */
+  /** Part of it is words of the bot from another or an unknown chat (S7). */
   relayed?: true;
   note?: string;
-  /** Absent for the bot (Q12). */
+  /** Qualified id of who wrote it, so that it can be forgotten; undefined for the bot (Q12). */
   sender?: string;
   attachments?: readonly Attachment[];
 }>;
 
-/** `name`: lower case, without `@bot`. */
+/** A command in a message. `name` is in lower case and without `@bot`. */
 export type Command = Readonly<{
   name: string;
   args: string;
-  /** Without a slash, after a mention (I1). */
+  /** It follows a mention and has no slash, so it may be everyday words (I1). */
   bare?: boolean;
 }>;
 
-/** Work in a person's name (U9). */
+/** Work of the bot that is done in a person's name (U9). */
 export type Task = Readonly<
   | {
       kind: 'run';
@@ -67,11 +67,11 @@ export type Task = Readonly<
       skill: string;
       tool: string;
       input: Readonly<Record<string, unknown>>;
-      /** By command, or by the model (I4). */
+      /** Who started it: the person by a command, or the model (I4). */
       by: 'person' | 'model';
       parent: string;
       toolUseId: string;
-      /** Names of the skills that the turn followed: their policy rules hold for this call too (T8). */
+      /** Names of the skills that the turn followed. Their policy rules hold for this call, too (T8). */
       following?: readonly string[];
       ofRoutine?: true;
     }
@@ -81,36 +81,36 @@ export type Task = Readonly<
       skill: string;
       result: string;
       failed?: true;
-      /** `result`: this skill's instructions (T6). */
+      /** Set if `result` is the instructions of this skill (T6). */
       follows?: ActiveSkill;
-      /** Private (S7). */
+      /** Set if the result is private (S7). */
       marks?: Taint;
       ofRoutine?: true;
     }
-  /** The message's text is its task, in its creator's words (N1). */
+  /** A routine fires. The message's text is its task, in the creator's words (N1). */
   | {
       kind: 'routine';
       id: string;
       name: string;
-      /** Milliseconds since 1970; by hand: when. */
+      /** When it was due, or when somebody started it by hand, in milliseconds since 1970. */
       due: number;
-      /** Due times that this one stands in for (N5). */
+      /** How many missed due times this firing stands in for (N5). */
       missed?: number;
-      /** Due times before that were left out (N5). */
+      /** How many earlier due times were left out (N5). */
       skipped?: number;
       byHand?: true;
       reminder?: true;
       quiet?: true;
       skill?: string;
-      /** Whose words the text is; undefined: the creator's or the operator's (S13). */
+      /** Whose words the text is. Undefined: those of the creator or the operator (S13). */
       from?: Provenance;
     }
-  /** An inbound event (N7). Its body is in `shared`. */
+  /** A webhook called the bot (N7). The body of the event is in `shared`. */
   | {
       kind: 'hook';
       id: string;
       name: string;
-      /** The operator's words. */
+      /** The task, in the operator's words. */
       prompt: string;
     }
 >;
@@ -119,13 +119,13 @@ export function skillOf(task: Task | undefined): string | undefined {
   return task !== undefined && 'skill' in task ? task.skill : undefined;
 }
 
-/** A firing, and what it began in the background (N3). */
+/** Whether it is a routine that fires, or a run that one started in the background (N3). */
 export function isOfRoutine(task: Task | undefined): boolean {
   if (task?.kind === 'routine') return true;
   return task !== undefined && 'ofRoutine' in task && task.ofRoutine === true;
 }
 
-/** Nobody typed what a hook or a routine says (S13). */
+/** Whether it is a hook's or a routine's work, whose text nobody typed now (S13). */
 export function isUnattended(task: Task | undefined): boolean {
   return task?.kind === 'hook' || isOfRoutine(task);
 }
@@ -133,36 +133,36 @@ export function isUnattended(task: Task | undefined): boolean {
 export const shownIdLength = 6;
 
 export type Message = Readonly<{
-  /** Never reused (Q2). */
+  /** The id in the queue, which is never used again (Q2). */
   id: string;
   conversation: Conversation;
   chatType: SeenChatType;
-  /** Shared with another company (A1). */
+  /** True if the chat is shared with another company (A1). */
   external: boolean;
   sender: Sender;
-  /** Plain, without the bot's mention. */
+  /** Plain text, without the mention of the bot. */
   text: string;
-  /** The channel's word; nobody else guesses. */
+  /** Whether the message is meant for the bot. Only the channel decides this. */
   addressed: boolean;
   command?: Command;
   attachments: readonly Attachment[];
   replyTo?: Quote;
-  /** Not the sender's own words (M11). */
+  /** Forwarded or shared messages, which are not the sender's own words (M11). */
   shared?: readonly Quote[];
-  /** Behind other words (S7). */
+  /** Targets of links whose text says something else. They do not count as typed by the person (S7). */
   hiddenLinks?: readonly string[];
-  /** Only the sender sees it and its answers (H12). */
+  /** Only the sender sees the message and its answers (H12). */
   ephemeral?: true;
-  /** An edit of what was being answered (H11). Not from channels. */
+  /** Id of the message under work that this edit replaces. Set by take-edit, never by a channel (H11). */
   edits?: string;
-  /** The bot's own work. No channel sets it. */
+  /** Set if this is the bot's own work. No channel sets it. */
   task?: Task;
   platformId?: string;
-  /** Milliseconds since 1970, the platform's clock. */
+  /** When it was sent by the platform's clock, in milliseconds since 1970. */
   sentAt: number;
 }>;
 
-/** Scheme, host, port, path, query. Undefined if invalid or with a user. */
+/** A web address in one spelling, without its fragment. Undefined if it is invalid or contains a user or password. */
 export function addressOf(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
@@ -171,7 +171,7 @@ export function addressOf(text: string): string | undefined {
   return url.href;
 }
 
-/** Visible ones (S7). */
+/** Addresses that the sender could see when they typed (S7). */
 export function addressesTyped({
   text,
   hiddenLinks = [],
@@ -179,14 +179,14 @@ export function addressesTyped({
   return addressesIn(hiddenLinks.reduce((left, link) => left.replaceAll(`(${link})`, ''), text));
 }
 
-/** By `addressOf`, with and without final punctuation. */
+/** Web addresses in a text, each with and without its final punctuation, by `addressOf`. */
 export function addressesIn(text: string): readonly string[] {
   const written = (text.match(/https?:\/\/[^\s<>"]+/gi) ?? []).filter(({ length }) => length <= longest);
   const meant = written.slice(0, most).flatMap((each) => [each, withoutEnd(each, ".,;:!?'*_`|~)]}")]);
   return [...new Set(meant.flatMap((each) => addressOf(each) ?? []))];
 }
 
-/** `/name args` or `/name@bot args`; not `/etc/hosts`, `/` or `// note`. */
+/** Reads `/name args` and `/name@bot args`. Undefined for text such as `/etc/hosts`, `/` or `// note`. */
 export function parseCommand(text: string): (Command & Readonly<{ bot?: string }>) | undefined {
   const found = commandPattern.exec(text);
   if (found?.[1] === undefined) return undefined;
@@ -194,7 +194,10 @@ export function parseCommand(text: string): (Command & Readonly<{ bot?: string }
   return found[2] === undefined ? command : { ...command, bot: found[2] };
 }
 
-/** After a mention (I1): `/NAME text`, `!NAME text`, `NAME: text`; others are `bare`. */
+/**
+ * Reads a command after a mention (I1): `/NAME text`, `!NAME text` or `NAME: text`. Any other text is a `bare` command
+ * by its first word.
+ */
 export function parseAddressed(text: string): Command | undefined {
   const marked = parseCommand(text.replace(/^(\s*)!/, '$1/'));
   if (marked !== undefined) return { name: marked.name, args: marked.args };

@@ -1,6 +1,6 @@
 const named: readonly string[] = [];
 
-/** Labels hold no private data (L4). */
+/** Counters of the bot. Their labels hold no private data (L4). */
 export const counters = {
   messages: {
     help: 'Messages for the bot, by what became of them when they arrived',
@@ -54,7 +54,7 @@ type CounterLabels<Name extends CounterName> = Readonly<{
   ]: (typeof counters)[Name]['labels'][Label] extends readonly (infer Value)[] ? Value : never;
 }>;
 
-/** Never throws. */
+/** Counts what happens for the metrics. Its methods never throw. */
 export type Meter = Readonly<{
   count<Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number): void;
   turn(seconds: number): void;

@@ -18,9 +18,9 @@ export type ModelRequest = Readonly<{
   system: readonly Anthropic.TextBlockParam[];
   messages: readonly Anthropic.MessageParam[];
   tools: readonly Anthropic.Tool[];
-  /** Offers the tools, but calls none. */
+  /** `none` sends the tools along, but forbids the model to call one. */
   toolChoice?: 'none';
-  /** Thinking for some is hidden from others (M13). */
+  /** Who reads the answer. Thinking for one audience is not sent along for another (M13). */
   audience?: string;
 }>;
 
@@ -34,11 +34,11 @@ export type ModelAnswer = Readonly<{
   model: string;
   /** From the request to the first byte of the stream, in milliseconds. */
   firstChunkMs?: number;
-  /** May thinking be in a later request (M13)? */
+  /** Thinking is sent back only in a request with the same binding. Undefined: never (M13). */
   binding?: string;
 }>;
 
-/** With retries (M4). Throws ModelError, or the signal's reason. */
+/** Asks the model, with retries (M4). Throws ModelError, or the signal's reason. */
 export type Complete = (
   request: ModelRequest,
   signal: AbortSignal,
@@ -48,24 +48,24 @@ export type Complete = (
 export type Model = Readonly<{
   alias: string;
   contextWindow?: number;
-  /** Relative to the estimate; 1. */
+  /** Real tokens divided by our estimate. Default 1. */
   tokenFactor?: number;
   sees?: boolean;
-  /** Tools stay the same within a turn (M13, T6). */
+  /** If true, the tools must stay the same within a turn (M13, T6). */
   bindsThinking?: boolean;
   complete: Complete;
 }>;
 
 export type Models = Readonly<{
-  /** An alias or `ALIAS/model-id`; otherwise the default (U2). */
+  /** The model of an alias or of `ALIAS/model-id`; for any other name the default (U2). */
   get(name?: string): Model;
-  /** Why `get` returns the default. */
+  /** Why `get` returns the default for this name; undefined if it does not. */
   check(name: string): Diagnostic | undefined;
-  /** `get()` is the offline model (M1). */
+  /** True if `get()` is the offline model, because no model is configured (M1). */
   offline: boolean;
 }>;
 
-/** `price…`: US dollars a million tokens. `thinking`: a word or a token budget. */
+/** One `[models.ALIAS]`. Prices are US dollars per million tokens. `thinking` is a word or a budget of tokens. */
 export type ModelSettings = Readonly<{
   model: string;
   baseUrl?: string | undefined;
@@ -81,7 +81,7 @@ export type ModelSettings = Readonly<{
   priceCacheWrite?: number | undefined;
 }>;
 
-/** Complete: built-in aliases, endpoints and keys from `default`. */
+/** All models, complete with the built-in aliases and the endpoint and key of `default`. */
 export type ModelsSettings = Readonly<{
   fallback?: string;
   aliases: Readonly<Record<string, ModelSettings>>;
@@ -97,7 +97,7 @@ export function resolveModel({ aliases }: ModelsSettings, name: string): ModelSe
   return known === undefined ? undefined : aliases[known];
 }
 
-/** `PROVIDER/MODEL`, as other programs write it, is the alias whose model has that name. */
+/** Finds the alias whose model has this name, for `PROVIDER/MODEL` as other programs write it. */
 function aliasWith(aliases: ModelsSettings['aliases'], name: string, model: string): string | undefined {
   const withModel = (id: string): string | undefined =>
     Object.keys(aliases).find((alias) => aliases[alias]?.model === id);

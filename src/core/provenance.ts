@@ -3,18 +3,21 @@ import { oneLine } from '../lib/text/text.ts';
 import type { Taint } from './entry.ts';
 import { sayIn, type Say } from './texts/say.ts';
 
-/** `event`: of a hook or a routine. `unknown`: of nobody who can be told. */
+/** Where words are from. `event` is a hook or a routine. `unknown` means that nobody can tell. */
 const wordSources = ['typed', 'forwarded', 'file', 'tool', 'event', 'unknown'] as const;
 
-/** Of what lasts: whose words made it, and what private data its conversation held (S13, S7). */
+/** Kept with what lasts: whose words made it, and which private data its conversation held (S13, S7). */
 export type Provenance = Readonly<{
   words: (typeof wordSources)[number];
-  /** Who is said to have written it. */
+  /** The name of the person said to have written it. */
   by?: string | undefined;
   marks?: Taint | undefined;
 }>;
 
-/** Kept with a note, a skill or an approval. Undefined: stored before origins were kept, so nobody's own words. */
+/**
+ * Kept with a note, a skill or an approval. Undefined if it was stored before origins were kept; it then counts as
+ * nobody's own words.
+ */
 export type Origin = Pick<Provenance, 'words' | 'by'> | undefined;
 
 export const storedOrigin: z.ZodType<NonNullable<Origin>> = z.object({
@@ -28,10 +31,10 @@ export const storedProvenance: z.ZodType<Provenance> = z.object({
   marks: z.union([z.string(), z.literal(true)]).optional(),
 });
 
-/** Whose words a text is, in the conversation or the run where it is said (S13). */
+/** Tells whose words a text is in the conversation or run where it is said (S13). */
 export type WhoseWords = (text: string, what?: 'title') => Promise<Provenance>;
 
-/** Undefined if the person typed it. */
+/** Names the source of words for people; undefined if the person typed them. */
 export function sayOrigin(of: Origin, say: Say): string | undefined {
   const { words, by } = of ?? { words: 'unknown' };
   switch (words) {
@@ -50,14 +53,14 @@ export function sayOrigin(of: Origin, say: Say): string | undefined {
   }
 }
 
-/** A name brings no marks, links or mentions of its own into what the bot says. */
+/** A name without characters by which it could bring formatting, links or mentions into the bot's words. */
 function shown(name: string): string {
   return oneLine(name.replace(/[*_`[\]<>~|\\#@]/g, ' '), longestName).trim();
 }
 
 const longestName = 60;
 
-/** For models and operators. */
+/** Names the source of words for models and operators, in English. */
 export function englishOrigin(of: Origin): string | undefined {
   return of === undefined || of.words === 'unknown' ? 'an unknown source' : sayOrigin(of, sayIn(undefined));
 }

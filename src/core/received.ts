@@ -1,14 +1,14 @@
 import type { Attachment, Message } from './message.ts';
 
-/** M12. `hash` finds the bytes. */
+/** A picture or document that a model is shown (M12). Its bytes are found by `hash`. */
 export type ShownFile = Readonly<{
   type: 'image' | 'document';
-  /** SHA-256, hexadecimal. */
+  /** SHA-256 of the bytes in hexadecimal. */
   hash: string;
   mime: string;
   name: string;
   size: number;
-  /** It is forgotten with them (Q12). */
+  /** Qualified id of the sender; the file is forgotten with them (Q12). */
   sender?: string;
 }>;
 
@@ -27,33 +27,36 @@ export type Received = Readonly<
       words: string;
       size: number;
       shown?: ShownFile;
-      /** The beginning of a text file, or a transcript of speech. */
+      /** The beginning of a text file, or what was said in a recording. */
       text?: Readonly<{
         text: string;
         whole: boolean;
-        /** Why it is not whole, for a model. */
+        /** Why it is not whole, in words for a model. */
         cut?: string;
-        /** What people see in the file besides: `3 pictures`. */
+        /** What people see in the file besides the text, such as `3 pictures`. */
         without?: string;
         spoken?: true;
       }>;
-      /** Why a model gets nothing of it, for a model. */
+      /** Why a model gets nothing of the file, in words for a model. */
       unshown?: string;
-      /** The same for the person, if they wrote nothing else. */
+      /** The same in words for the person, used if they wrote nothing else. */
       told?: string;
     }
   | {
       ok: false;
-      /** For a model, without a full stop. */
+      /** The reason in words for a model, without a full stop. */
       reason: string;
       told: string;
     }
 >;
 
-/** Undefined if nobody tried. */
+/** What became of fetching an attachment; undefined if nobody tried. */
 export type ReceivedOf = (attachment: Attachment) => Received | undefined;
 
-/** Fetches files of a message and its quotes, and the newest pictures before. Repeatable. Throws only at a shutdown. */
+/**
+ * Fetches the files of a message and its quotes, and the newest pictures before it. It can be repeated. Throws only at
+ * a shutdown.
+ */
 export type Receive = (
   message: Message,
   background: readonly Message[],
@@ -62,7 +65,10 @@ export type Receive = (
 
 export const nothingReceived: ReceivedOf = () => undefined;
 
-/** What a message says of files, for a reader who is not shown them; `names`: those files only. */
+/**
+ * The text of a message for a reader who is not shown its files: without the notes that they are shown. With `names`,
+ * only notes on these files are removed.
+ */
 export function withoutShown(content: string, names?: readonly string[]): string {
   return content.replace(
     /^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm,

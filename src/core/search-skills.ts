@@ -3,7 +3,7 @@ import { withoutEnd } from '../lib/text/text.ts';
 
 type Searched = Pick<Skill, 'name' | 'description' | 'whenToUse' | 'tags'>;
 
-/** In lower case, once for each snapshot. */
+/** Skills in lower case, so that each snapshot is lowered once. */
 export type SearchMemory = WeakMap<Searched, Lowered>;
 type Lowered = Readonly<{
   name: string;
@@ -73,7 +73,7 @@ function score({ name, description, tags, all }: Lowered, terms: readonly string
   return total;
 }
 
-/** Menus of platforms write `pdf_editing` for `pdf-editing`. */
+/** Menus of platforms write `pdf_editing` for `pdf-editing`, so both count as one spelling. */
 function oneSpelling(text: string): string {
   return text.toLowerCase().replaceAll('_', '-');
 }

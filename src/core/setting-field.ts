@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How people enter a setting (X3). */
+/** The kinds of field in which people enter a setting (X3). */
 export const settingKinds = [
   'string',
   'number',
@@ -22,14 +22,16 @@ export type SettingField = Readonly<{
   kind: SettingKind;
   title: string;
   description?: string;
-  /** Never of a secret. A `required` setting without one keeps the tool from running. */
+  /**
+   * Never set for a secret. A `required` setting without a default keeps the tool from running until somebody sets it.
+   */
   default?: SettingValue;
   required: boolean;
-  /** Of a number, characters of a text, choices of a multiselect. */
+  /** Smallest number, fewest characters of a text, or fewest choices of a multiselect. `max` is likewise. */
   min?: number;
   max?: number;
   step?: number;
-  /** No fractions. */
+  /** True if a number may have no fraction. */
   whole?: boolean;
   options: readonly Readonly<{ value: string; label: string }>[];
   unit?: string;
@@ -49,7 +51,7 @@ const settingMeta = z.object({
 });
 type SettingMeta = z.output<typeof settingMeta>;
 
-/** Every platform's form accepts so many characters. */
+/** The most characters that the forms of all platforms accept. */
 const longestText = 3_000;
 
 const choices = z.array(z.string().min(1).max(75)).min(1).max(100);
@@ -76,7 +78,7 @@ const described = z.discriminatedUnion('type', [
 ]);
 type Described = z.output<typeof described>;
 
-/** Throws with the fix if people can't enter it. */
+/** Describes one setting by its JSON Schema. Throws an error that names the fix if people can't enter it. */
 export function settingField(key: string, schema: unknown, required: boolean): SettingField {
   const read = described.safeParse(schema);
   const meta = settingMeta.safeParse(schema);
@@ -142,7 +144,7 @@ function optionsOf(schema: Described, { options = {} }: SettingMeta): SettingFie
   return (values ?? []).map((value) => ({ value, label: options[value] ?? value }));
 }
 
-/** `safe_search` → `Safe search` */
+/** Makes a title of a key: `safe_search` becomes `Safe search`. */
 function titleOf(key: string): string {
   const words = key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

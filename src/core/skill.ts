@@ -4,21 +4,23 @@ import type { Tokens } from './model.ts';
 import type { Taint } from './entry.ts';
 import type { DeliveredFile } from './tool.ts';
 
-/** Bytes of instructions and of each file that tools read of a skill, unless `[skills] max_bytes` is set (F7, R4). */
+/**
+ * Most bytes of instructions, and of each file of a skill that tools read, unless `[skills] max_bytes` is set (F7, R4).
+ */
 export const bytesRead = 200_000;
-/** The highest `max_bytes`. */
+/** The highest value that `max_bytes` may have. */
 export const mostBytes = 1_000_000;
 
-/** Later ones override earlier ones (D1). */
+/** Where skills come from. A later origin overrides an earlier one (D1). */
 export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
 export type Origin = (typeof origins)[number];
 
-/** The stricter of its own and shadowed definitions (D3). */
+/** Who may use a skill: the stricter of its own rules and those of definitions that it hides (D3). */
 export type SkillAccess = Readonly<{
   chatTypes: readonly ChatType[];
   sensitive: boolean;
   optIn: boolean;
-  /** False: nobody enabled these very files (D9). */
+  /** False if nobody enabled these very files (D9). */
   approved: boolean;
   disableModelInvocation: boolean;
   userInvocable: boolean;
@@ -30,7 +32,7 @@ export type PinnedFile = Readonly<{
   sha256: string;
 }>;
 
-/** Only these files of an installed skill are used (D6). */
+/** The files of an installed skill by their hashes. No other files of it are used (D6). */
 export type Pin = Readonly<{
   name: string;
   source: string;
@@ -38,7 +40,7 @@ export type Pin = Readonly<{
   files: readonly PinnedFile[];
 }>;
 
-/** Frozen. The body is read when used (F7). */
+/** A loaded skill, which never changes. Its instructions are read when they are used (F7). */
 export type Skill = Readonly<{
   name: string;
   description: string;
@@ -55,15 +57,15 @@ export type Skill = Readonly<{
   tags: readonly string[];
   authors: readonly string[];
   rationale?: string;
-  /** Absent or empty: every tool (T5). */
+  /** The tools it may use; undefined or empty allows every tool (T5). */
   allowedTools?: readonly string[];
-  /** Never given to it or while it is followed, whatever the list above says (F11). */
+  /** Tools that are never available in it, whatever `allowedTools` says (F11). */
   disallowedTools?: readonly string[];
-  /** When to start it, for the model; follows the description (F11). */
+  /** When the model should start it; appended to the description (F11). */
   whenToUse?: string;
   env: readonly string[];
   packages: readonly string[];
-  /** `requires.bins` */
+  /** Programs that it needs, as listed in `requires.bins`. */
   programs: readonly string[];
   installs: Readonly<Record<string, string>>;
   python: readonly string[];
@@ -81,7 +83,10 @@ export type Skill = Readonly<{
   diagnostics: readonly Diagnostic[];
 }>;
 
-/** NFKC, lower-case letters and digits of any script, joined by single `-`. May be empty. */
+/**
+ * The name of a skill in one spelling: NFKC, lower-case letters and digits of any script, joined by single `-`. It may
+ * be empty.
+ */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKC')
@@ -90,7 +95,7 @@ export function slugOf(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** The skill of that name in any spelling: menus of platforms write `pdf_editing` for `pdf-editing`. */
+/** Finds the skill of that name in any spelling, because menus of platforms write `pdf_editing` for `pdf-editing`. */
 export function skillNamed<Of extends Pick<Skill, 'name'>>(
   skills: readonly Of[],
   written: string,
@@ -101,7 +106,7 @@ export function skillNamed<Of extends Pick<Skill, 'name'>>(
 
 type SkillStatus = 'ok' | 'partial' | 'error' | 'running' | 'needs_input';
 
-/** Data, never sent to a person (U4). */
+/** How a run ended. It is data for the agent and never sent to a person as it is (U4). */
 export type SkillResult = Readonly<{
   status: SkillStatus;
   code?: ErrorCode;
@@ -110,9 +115,9 @@ export type SkillResult = Readonly<{
   durationMs: number;
   tokens: Tokens;
   artifacts: readonly DeliveredFile[];
-  /** With `needs_input`, by which the run continues (U14). */
+  /** With `needs_input`: the id by which the run continues (U14). */
   resume?: string;
-  /** What makes its words private (S7). */
+  /** Set if its words are private, with where they are from (S7). */
   marks?: Taint;
   truncated: boolean;
 }>;

@@ -13,7 +13,9 @@ export function skilletHere({ argv, env }: Start = process): string {
   return event !== 'npx' && env['npm_package_name'] === 'skillet' ? 'npm run -s skillet --' : 'npx skillet';
 }
 
-/** The same for a text that is written once, with commands such as `skillet doctor` in it. */
+/**
+ * Replaces `skillet` in a fixed text, which contains commands such as `skillet doctor`, with how people type it here.
+ */
 export function asTypedHere(text: string): string {
   return text.replace(/(?<=^|[\s`"(])skillet(?= [a-z])/g, skilletHere());
 }

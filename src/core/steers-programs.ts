@@ -1,4 +1,4 @@
-/** Decides what code a program loads, or through whom it talks (U3). */
+/** Whether an environment variable decides what code a program loads, or through whom it talks (U3). */
 export function steersPrograms(name: string): boolean {
   return refusedNames.has(name.toUpperCase()) || refusedShapes.test(name);
 }

@@ -7,42 +7,43 @@ export type ToolCall = Readonly<{
   input: unknown;
 }>;
 
-/** Redacted and cut (M3). */
+/** The outcome of a tool call for the model, redacted and cut (M3). */
 export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
-  /** Stored with this skill's instructions (T6). */
+  /** Set if `content` is the instructions of this skill, which are stored with it (T6). */
   follows?: ActiveSkill;
-  /** Done once this outcome is stored. */
+  /** Id of an inbox item that is done once this outcome is stored. */
   settles?: string;
-  /** A person answers first; ignore `content` (U14). */
+  /** A question for the person. The loop ends until they answer, and `content` is ignored (U14). */
   asks?: string;
   artifacts?: readonly DeliveredFile[];
-  /** `content` is private: stored with it (S7). */
+  /** Set if `content` is private; stored together with it (S7). */
   marks?: Taint;
-  /** Model calls that it took (U7). */
+  /** Model calls that the call made, which count as the caller's (U7). */
   steps?: number;
 }>;
 
 /**
- * The only way to effects. Failures are outcomes (T11). Rejects only if the store fails; the turn repeats the call
- * (Q5, Q11). `begin`: right before the tool runs, after every check and question.
+ * Calls a tool; nothing else in the bot has effects for a model. Failures are outcomes (T11). It rejects only if the
+ * store fails; then the turn repeats the call (Q5, Q11). `begin` runs right before the tool, after every check and
+ * question.
  */
 export type CallTool = (
   call: ToolCall,
   signal: AbortSignal,
   begin?: () => Promise<void>,
 ) => Promise<ToolOutcome>;
-/** L6. `tool_call_blocked`: not in the allowed tools (T5). */
+/** A tool call as the audit records it (L6). `tool_call_blocked`: the tool is not among the allowed ones (T5). */
 export type AuditedCall = Readonly<{
   event: 'tool_call' | 'tool_call_blocked';
   id: string;
   tool: string;
   requester: Requester;
-  /** JSON, redacted, at most 200,000 characters. */
+  /** The input as JSON, redacted, at most 200,000 characters. */
   input: string;
   risk?: Risk;
-  /** `allowed`, `approved`, `unanswered` or why not. */
+  /** What policy decided: `allowed`, `approved`, `unanswered`, or why it was refused. */
   policy?: string;
   approvedBy?: string;
   ok: boolean;
@@ -50,6 +51,6 @@ export type AuditedCall = Readonly<{
   durationMs: number;
 }>;
 
-/** For a call whose outcome was lost (M7). */
+/** The result that a model reads of a call whose outcome was lost in a crash (M7). */
 export const interrupted =
   'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';

@@ -2,25 +2,28 @@ import { z } from 'zod';
 import { fixed, sayIn, type Say } from './texts/say.ts';
 import { settingField, type SettingField, type SettingValue } from './setting-field.ts';
 
-/** Of config or chat, unchecked. */
+/** Values of settings from the config or a chat, not checked yet. */
 export type SettingValues = Readonly<Record<string, unknown>>;
 
 type CheckedSetting = Readonly<{ ok: true; value: SettingValue }> | Readonly<{ ok: false; problem: string }>;
 
-/** No key: all together. Never holds a value. */
+/** Why a value is refused. `key` is undefined if all values together are the problem. It never contains a value. */
 export type SettingProblem = Readonly<{ key?: string; problem: string }>;
 
-/** What people can set of a tool (X3). */
+/** What people can set for a tool in a chat (X3). */
 export type ToolSettings = Readonly<{
   fields: readonly SettingField[];
   check(key: string, value: unknown): CheckedSetting;
-  /** Fills in defaults; drops unknown keys. */
+  /** Checks all values together, fills in defaults and drops unknown keys. */
   resolve(
     values: SettingValues,
   ): Readonly<{ ok: true; values: SettingValues } | { ok: false; problems: readonly SettingProblem[] }>;
 }>;
 
-/** A zod object with a field for each setting, described by `.meta({…})` (`SettingMeta`). Throws, naming the field, if people can't enter one. */
+/**
+ * Makes settings of a zod object with a field for each, described by `.meta({…})` (`SettingMeta`). Throws an error that
+ * names the field if people can't enter one.
+ */
 export function toolSettings(schema: z.ZodObject): ToolSettings {
   const { properties = {}, required = [] } = jsonSchema.parse(
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }),
@@ -87,15 +90,15 @@ function fitsField(field: SettingField, value: SettingValue): boolean {
   const { min = 0, max, step, default: preset } = field;
   if (typeof value === 'string') return (max === undefined || value.length <= max) && fitsKind(field, value);
   if (typeof value !== 'number' || step === undefined || value === max) return true;
-  // Buttons step from the default.
+  // Steps may be counted from the default, because buttons do so.
   return [0, min, typeof preset === 'number' ? preset : 0].some((from) => {
     const steps = (value - from) / step;
-    // 0.3 is three steps of 0.1, but not exactly.
+    // 0.3 is three steps of 0.1, although not exactly in floating point.
     return Math.abs(steps - Math.round(steps)) < 1e-9 * Math.max(1, Math.abs(steps));
   });
 }
 
-/** What a text of this kind has to be, whatever the schema says. An empty text is a setting that is not used. */
+/** Whether a text fits its kind, beyond the schema. An empty text means a setting that is not used. */
 function fitsKind({ kind }: SettingField, value: string): boolean {
   if (value === '') return true;
   if (kind === 'url') return isAddress(value);
@@ -110,7 +113,7 @@ function isAddress(value: string): boolean {
   return url !== null && /^[a-z][a-z0-9+.-]*:\/\/[^\s/]/i.test(value) && url.host !== '' && !/\s/.test(value);
 }
 
-/** `write a whole number from 1 to 20` */
+/** Tells people what they can enter, such as `write a whole number from 1 to 20`. */
 export function whatToEnter(field: SettingField, say = sayIn(undefined)): string {
   const { kind, whole, min, max, step, options } = field;
   const values = say.either(options.map(({ value }) => value));

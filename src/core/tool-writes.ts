@@ -1,10 +1,12 @@
 /**
- * `nothing`. `here`: in this conversation and its folder. `bound`: the tool itself holds it to this chat or this person, or
- * asks. `outside`: where other conversations find it.
+ * Where a tool's effect lasts. `nothing`: there is none. `here`: in this conversation and its folder. `bound`: the tool
+ * itself limits it to this chat or person, or asks. `outside`: where other conversations find it.
  */
 export type Writes = 'nothing' | 'here' | 'bound' | 'outside';
 
-/** `lasts`: it outlives the conversation, so whose words it is and its marks are kept with it (S13). */
+/**
+ * `lasts` is true if the effect outlives the conversation. Then whose words it is and its marks are kept with it (S13).
+ */
 type Row = Readonly<{ writes: Writes; lasts: boolean }>;
 
 const nothing: Row = { writes: 'nothing', lasts: false };
@@ -12,7 +14,7 @@ const here: Row = { writes: 'here', lasts: false };
 const bound: Row = { writes: 'bound', lasts: false };
 const kept: Row = { writes: 'bound', lasts: true };
 
-/** A row for each tool of `built-in-tools.ts` (S14). */
+/** Has a row for each tool of `built-in-tools.ts` (S14). */
 const rows: Readonly<Record<string, Row>> = {
   use_skill: here,
   skills_list: nothing,
@@ -49,9 +51,9 @@ export function writesOfBuiltIn(name: string): Row | undefined {
 }
 
 /**
- * What a call that writes may do (S14). `refused`: private words would last where others find them. `outward`: it counts as
- * reaching outside, so with private words around a person is asked. Of tools that are not built in nothing is known: what
- * has side effects counts as outward.
+ * What a call that writes may do (S14). `refused`: private words would last where others find them. `outward`: it
+ * counts as reaching outside, so a person is asked if private words are around. Nothing is known of tools that are not
+ * built in: one with side effects counts as outward.
  */
 export function decideWrite(
   tool: Readonly<{ name: string; traits: Readonly<{ sideEffects: boolean }> }>,

@@ -8,10 +8,10 @@ import { toolSettings, type SettingProblem, type SettingValues, type ToolSetting
 import { byteSize, truncate } from '../lib/text/text.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
 
-/** The risk follows from these (T7). */
+/** What a tool needs and does, from which its risk follows (T7). */
 export type Traits = Readonly<{
   sideEffects: boolean;
-  /** Running it twice is running it once. */
+  /** True if running it twice has the effect of running it once. */
   idempotent: boolean;
   requiresNetwork: boolean;
   requiresFilesystem: boolean;
@@ -24,59 +24,62 @@ export const readOnly: Traits = {
   requiresFilesystem: false,
 };
 
-/** `critical` only if declared (T7). */
+/** Risks from low to high. A tool is `critical` only if it declares so (T7). */
 export const risks = ['safe', 'moderate', 'dangerous', 'critical'] as const;
 export type Risk = (typeof risks)[number];
 
-/** The subject of every decision. */
+/** The person and place that every decision about access is made for. */
 export type Requester = Readonly<{
   conversation: Conversation;
   chatType: SeenChatType;
   external: boolean;
   sender: string;
   name?: string;
-  /** May they still talk (S11)? */
+  /** Decides with the id whether they may still talk, which is checked before each action (S11). */
   kind: Sender['kind'];
-  /** As of the sender (H14). */
+  /** BCP 47 tag of the sender's language; undefined if unknown (H14). */
   language?: string;
   timezone?: string;
-  /** In groups, files reply to this message. */
+  /** In groups: platform's id of the message that files reply to. */
   replyTo?: string;
 }>;
 
-/** Before policy (T7). `asks`: a person sees `shown` and confirms each time; `byApprover`: only an approver or owner can. */
+/**
+ * A tool's judgement of one call, made before policy (T7). With `asks` a person sees `shown` and confirms each time;
+ * with `byApprover` only an approver or owner can.
+ */
 export type CallAssessment = Readonly<
   | { refused: Envelope }
   | {
       refused?: undefined;
       risk?: Risk;
       asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode; byApprover?: boolean; because?: string }>;
-      /** Private; noted before it runs (S7). */
+      /** Private data that the call touches; noted before it runs (S7). */
       marks?: Taint | undefined;
-      /** A provider gets the input, even without network (S7). */
+      /** True if a provider gets the input, even for a tool that needs no network (S7). */
       outward?: boolean;
     }
 >;
 
-/** A file for the person (T12). */
+/** A file that a tool sends to the person (T12). */
 export type Artifact = Readonly<{
-  /** Cut to its last segment. */
+  /** Only the last segment of a path is used. */
   name: string;
-  /** Absent: told by its first bytes and its name. */
+  /** Undefined: the first bytes and the name decide. */
   mime?: string;
-  /** Text becomes UTF-8. */
+  /** The content; text is sent in UTF-8. */
   data: string | Uint8Array | AsyncIterable<Uint8Array>;
   caption?: string;
 }>;
 
 export type DeliveredFile = Readonly<{ name: string; mime: string; size: number }>;
 
-/** `problem` says for the model why it can't be sent. */
+/** What became of a file. `problem` tells the model why it can't be sent. */
 export type DeliveredArtifacts = Readonly<
   ({ ok: true } & DeliveredFile) | { ok: false; code: ErrorCode; problem: string }
 >;
 
-/** Once for a call and index, shown together if possible; stops at the first that fails. */
+/** Sends files, together if the platform can, once for each call and index. It stops at the first one that fails. */
 export type DeliverArtifacts = (
   artifacts: readonly Artifact[],
   of: Readonly<{ requester: Requester; turn: string; call: string; index: number }>,
@@ -84,32 +87,36 @@ export type DeliverArtifacts = (
 
 export type ToolContext = Readonly<{
   requester: Requester;
-  /** The model's id of this call: unique within its transcript. */
+  /** The model's id of this call, unique within its transcript. */
   toolUseId: string;
-  /** Its inbox item, with runs behind `!`: prefix of keys. */
+  /** The turn's inbox item, with the ids of runs behind `!`. Keys of what the call stores begin with it. */
   turn: string;
-  /** `restricted`: it and the skills around it that not everybody in the chat may use (S16). */
+  /**
+   * The run that calls; undefined for the main agent. `restricted` names it and the skills around it that not everybody
+   * in the chat may use (S16).
+   */
   run?: Readonly<{ id: string; skill: string; restricted: readonly string[] }>;
   signal: AbortSignal;
+  /** What the person said yes to, if the assessment asked. */
   agreed?: unknown;
-  /** Of this chat (X3), unchecked; `run` of `defineTool` gets them checked, with defaults. */
+  /** The tool's settings in this chat (X3), not checked. `run` of `defineTool` gets them checked and with defaults. */
   settings: SettingValues;
-  /** A few words that a person may see (U13). */
+  /** Shows a few words to the person while it works (U13). */
   progress(text: string): void;
-  /** The outcome stands for this inbox item's: done once stored. */
+  /** Ends this inbox item, too, once the outcome of the call is stored. */
   settle(item: string): void;
-  /** The loop ends here until a person answers (U14). */
+  /** Ends the loop here until a person answers the question (U14). */
   awaitAnswer(question: string): void;
-  /** The outcome is private (S7). */
+  /** Declares that the outcome is private (S7). */
   mark(as: Taint): void;
-  /** Model calls that count as the caller's (U7). */
+  /** Adds model calls that count as the caller's (U7). */
   spend(steps: number): void;
-  /** Sends a file or photo (T12). Durable once resolved. */
+  /** Sends a file or picture (T12). Once it resolves, a crash can't lose it. */
   artifact(artifact: Artifact): Promise<DeliveredArtifacts>;
   artifacts(artifacts: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]>;
 }>;
 
-/** For people (X2). */
+/** How people see the tool (X2). */
 type ToolAbout = Readonly<{
   displayName: string;
   icon?: string;
@@ -123,33 +130,35 @@ export type Tool = Readonly<{
   name: string;
   description: string;
   about?: ToolAbout;
-  /** Server, and hash of the approved tool (X7). */
+  /**
+   * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
+   */
   edition?: string;
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
-  /** Default: from the traits (T7). */
+  /** Undefined: the risk follows from the traits (T7). */
   risk?: Risk;
-  /** Labels its output itself; others' labels are escaped (M11). */
+  /** True if it labels foreign words in its output itself. Otherwise labels in the output are escaped (M11). */
   labelsOutput?: boolean;
-  /** Characters for the model; default 30,000 (M3). */
+  /** Most characters of its output for the model; default 30,000 (M3). */
   outputLimit?: number;
-  /** The only address it contacts, if nothing else leaves (S7). */
+  /** The only address that it contacts for this input; undefined if data may go elsewhere (S7). */
   goesTo?(input: unknown): string | undefined;
   settings?: ToolSettings;
-  /** For the model; undefined if valid (T1). */
+  /** Returns what is wrong with the input, in words for the model; undefined if it is valid (T1). */
   check(input: unknown): string | undefined;
-  /** Default: as declared. */
+  /** Judges one call before policy: refuse, change its risk, or ask a person. Without it the declared risk holds. */
   terms?(
     input: unknown,
     context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
   ): Promise<CallAssessment>;
-  /** A hash of the files that this call would read, which an approval is bound to (S16). Undefined if it reads none. */
+  /** A hash of the files that this call would read, to which an approval is bound (S16). Undefined if it reads none. */
   reads?(input: unknown): Promise<string | undefined>;
-  /** Brings its folders up to date, and stores what changed before the result (Q14). */
+  /** Does `work` with the tool's folders up to date, and stores what changed in them before the result (Q14). */
   within?(work: () => Promise<Envelope>): Promise<Envelope>;
-  /** The tool that does the call, where that depends on the moment. Undefined: this one. */
+  /** The tool that handles the call, if that depends on the moment. Undefined: this one. */
   now?(): Tool;
-  /** Invalid input returns ARGUMENTS_INVALID (T1). */
+  /** Handles the call. Invalid input returns ARGUMENTS_INVALID (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
 
@@ -173,7 +182,7 @@ export function defineTool<Input extends z.ZodType, Settings extends z.ZodObject
   return prepareTool(definition)(definition.run);
 }
 
-/** For tools made each turn: makes schemas once. */
+/** Makes the schemas once, for a tool whose `run` changes with each turn. */
 export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
   definition: ToolDefinition<Input, Settings>,
 ): (run: Run<Input, Settings>) => Tool {
@@ -211,7 +220,7 @@ function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
   return made;
 }
 
-/** Every whole number has these bounds, which tell a model nothing. */
+/** zod writes these bounds for every whole number; they tell a model nothing. */
 function withoutSafeBounds({ jsonSchema }: Readonly<{ jsonSchema: z.core.JSONSchema.BaseSchema }>): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -222,27 +231,29 @@ function notSet(name: string, problems: readonly SettingProblem[]): string {
   return `${name} is not set up (${what.join('; ')}): an owner can do that in the settings of this chat or under [tools.${name}] in config.toml`;
 }
 
-/** Of a tool that is not built in (X7). All required, so that no gap grants access. */
+/**
+ * Who may use a tool that is not built in, and where (X7). Both members are required, so that a gap grants no access.
+ */
 export type OutsideAccess = Readonly<{
   chatTypes: readonly ChatType[];
-  /** Bare or qualified. */
+  /** Bare or qualified ids, or a word for a group. */
   users: readonly string[] | 'owners' | 'everybody';
 }>;
 
-/** Judged when offered and at each call. */
+/** A tool of a plugin or MCP server. Its access is judged when it is offered and again at each call. */
 export type OutsideTool = Readonly<{
   tool: Tool;
-  /** Who brings it, for people: `plugin weather`, `mcp files`. */
+  /** Who brings it, in words for people: `plugin weather`, `mcp files`. */
   from: string;
-  /** Runs always get it (X1). */
+  /** Whether the main agent gets it; runs always do (X1). */
   main: boolean;
   access: OutsideAccess;
 }>;
 
-/** Read for each turn, run and call. Stable order, never waits. */
+/** Lists the tools of plugins and MCP servers for each turn, run and call. The order is stable, and it never waits. */
 export type OutsideSource = () => readonly OutsideTool[];
 
-/** For a model: names, types and sizes on one line (T12). */
+/** Names files, types and sizes for a model on one line (T12). */
 export function describeDelivered(files: readonly DeliveredFile[]): string {
   if (files.length === 0) return '';
   const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);

@@ -7,14 +7,14 @@ import { storeFolder } from './carry-folder.ts';
 import { FolderFull } from './folders.ts';
 import { namesIn } from './plain-folders.ts';
 
-/** Groups of folders, and the one that is a folder itself. */
+/** Groups of folders that an earlier version kept in the workspace, and the one group that is itself a folder. */
 export const adoptedGroups = ['chats', 'runs', 'received'];
 export const adoptedSingle = 'outgoing';
 
 /**
- * Moves what an earlier version left in the workspace into the store (Q14). What the store knows stays as it is, so a
- * repeat, and several processes at once, do no harm. Throws OperatorError if something can't be removed: what is
- * forgotten later would come back from there.
+ * Moves what an earlier version left in the workspace into the store (Q14). Files that the store has stay as they are,
+ * so a repeat, and several processes at once, do no harm. Throws OperatorError if something can't be removed, because
+ * forgotten files would come back from there.
  */
 export async function adoptFolders(
   workspace: string,
@@ -42,7 +42,7 @@ async function foldersIn(workspace: string, group: string): Promise<readonly str
 }
 
 async function adopt(directory: string, folder: string, files: StoredFiles): Promise<void> {
-  // On the shelf: what was being written when its process ended.
+  // On the shelf, these are files that were being written when their process ended.
   const isShelf = folder === adoptedSingle || folder.startsWith('received/');
   await storeFolder(directory, folder, files, (name) => !isShelf || !name.endsWith('.part'));
   await removeFolder(directory).catch((error: unknown) => {

@@ -8,13 +8,16 @@ import type { SendChunks } from './send-chunks.ts';
 export type LocalChanges = Readonly<{
   set: readonly Indexed[];
   removed: readonly string[];
-  /** Same content under another mark. */
+  /** Files with the same content as in the index, but another mark. */
   same: readonly Indexed[];
 }>;
 
 export const noChanges: LocalChanges = { set: [], removed: [], same: [] };
 
-/** `sender` reads what only its bytes can tell. Throws FolderFull. */
+/**
+ * Compares a folder with its index. Through `sender` it reads files that only their bytes can tell apart. Throws
+ * FolderFull.
+ */
 export async function findChanges(
   root: string,
   { files }: FolderIndex,
@@ -30,7 +33,7 @@ export async function findChanges(
     if (isKnown === true) continue;
     const content = seen.kind === 'file' ? await sender.send(root, path) : { size: 0, chunks: [] };
     if (content === undefined) {
-      // Gone, or another thing by now.
+      // The file was removed or replaced by something else meanwhile.
       if (known !== undefined) removed.push(path);
       continue;
     }
@@ -41,7 +44,7 @@ export async function findChanges(
   return { set, removed, same };
 }
 
-/** What is here as far as the index and these changes say. */
+/** What the folder holds, as far as the index and these changes say. */
 export function withChanges({ files }: FolderIndex, changes: LocalChanges): Map<string, Indexed> {
   const here = new Map(files);
   for (const path of changes.removed) here.delete(path);
@@ -50,8 +53,8 @@ export function withChanges({ files }: FolderIndex, changes: LocalChanges): Map<
 }
 
 /**
- * Makes a folder what the store has, except for the paths in `leave`. Follows no links. Returns the index of that, and
- * whether something was in the way. Throws ChunkGone.
+ * Makes a folder like the stored one, except for the paths in `leave`. Follows no links. Returns the index of the
+ * result, and `isWhole`, which is false if something was in the way. Throws ChunkGone.
  */
 export async function applyStored(
   root: string,
@@ -60,7 +63,7 @@ export async function applyStored(
   { leave, files }: Readonly<{ leave: ReadonlySet<string>; files: Pick<StoredFiles, 'get'> }>,
 ): Promise<Readonly<{ files: ReadonlyMap<string, Indexed>; isWhole: boolean }>> {
   const target = new Map(stored.map((file) => [file.path, file]));
-  // What is in a folder comes after it.
+  // Removes in reverse order, so that a folder's content goes before the folder.
   for (const path of [...here.keys()].sort().reverse()) {
     if (leave.has(path) || target.get(path)?.kind === here.get(path)?.kind) continue;
     removeEntry(root, path);

@@ -3,7 +3,7 @@ import { applyStored, findChanges } from './bring-up.ts';
 import { emptyIndex } from './folder-index.ts';
 import { createSendChunks } from './send-chunks.ts';
 
-/** Stores a whole folder; what is known of it stays. Throws FolderFull. */
+/** Stores a whole folder. Files that the store already has there stay as they are. Throws FolderFull. */
 export async function storeFolder(
   directory: string,
   folder: string,
@@ -16,7 +16,7 @@ export async function storeFolder(
   await files.write({ folder, set: set.filter((file) => wanted(file.path)), removed: [], onlyNew: true });
 }
 
-/** Into an empty folder. `isWhole`: nothing was in the way. */
+/** Writes a stored folder into an empty one. `isWhole` is false if something was in the way. */
 export async function fetchFolder(
   directory: string,
   folder: string,

@@ -10,7 +10,7 @@ import { createSendChunks } from './send-chunks.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Copies of what the store has; it is asked each time, so that nothing removed comes back (Q12, Q14). */
+/** A shelf of local copies. It asks the store about a file each time, so that nothing removed comes back (Q12, Q14). */
 export function createCopiedShelf(
   files: StoredFiles,
   at: (folder: string) => string,
@@ -79,13 +79,13 @@ export function createCopiedShelf(
   };
 }
 
-/** A copy is fetched again if it is needed. */
+/** Removes old copies and drafts. A copy is fetched again if it is needed. */
 async function sweepIn(directory: string, group: string, stored: ReadonlySet<string>): Promise<void> {
   for (const name of await namesIn(directory)) {
     const entry = path.join(directory, name);
     const full = `${group}/${name}`;
     const stats = await stat(entry).catch(ifAbsent);
-    // It was renamed meanwhile. A new draft may have its old name.
+    // A draft was renamed meanwhile, and a new draft may have its old name.
     if (stats === undefined) continue;
     if (stats.isDirectory()) await sweepIn(entry, full, stored);
     else if (Date.now() - stats.ctimeMs > (stored.has(full) ? dayMs : hourMs))
@@ -99,6 +99,6 @@ async function settle(draft: string, changedAt: number): Promise<void> {
 
 async function isCopyOf(local: string, { size, changedAt }: StoredFile): Promise<boolean> {
   const stats = await stat(local).catch(ifAbsent);
-  // Seconds as a float lose a little.
+  // Times in seconds are floating point numbers, so they lose a little.
   return stats?.size === size && Math.abs(stats.mtimeMs - changedAt) < 1;
 }

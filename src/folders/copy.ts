@@ -9,20 +9,22 @@ import { emptyIndex, readIndex, removeIndex, writeIndex, type FolderIndex } from
 import { FolderFull, type FolderUse } from './folders.ts';
 import { createSendChunks } from './send-chunks.ts';
 
-/** A stored folder as it lies on this machine (Q14). */
+/** The local copy of a stored folder (Q14). */
 export type Copy = Readonly<{
-  /** Brings it to `version` (undefined: it is not stored) or a newer one. */
+  /**
+   * Brings the copy to `version` or a newer one and counts a user. `version` is undefined if the folder is not stored.
+   */
   take(version: string | undefined, how: FolderUse): Promise<void>;
-  /** After `take`. Stores what changed. */
+  /** Ends what `take` began, and stores what changed in between. */
   give(how: FolderUse): Promise<void>;
-  /** Removes it, or, while it is used, has the next `take` discard what is here. */
+  /** Removes the copy. If it is in use, the next `take` discards what is here instead. */
   drop(): Promise<void>;
   isUsed(): boolean;
-  /** Milliseconds since 1970. */
+  /** When it was taken last, in milliseconds since 1970. */
   usedAt(): number;
 }>;
 
-/** Of no stored folder: the next `take` compares everything. */
+/** A version that no stored folder has, so the next `take` compares everything. */
 const behind = 'behind';
 const mostTries = 3;
 
@@ -33,7 +35,7 @@ export function createCopy(
 ): Copy {
   const alone = createMutex();
   const users = { all: 0, changing: 0, usedAt: 0 };
-  /** `isClean`: what is here is what the index says. */
+  /** `isClean` is true if the copy is exactly what the index says. */
   const state: { index?: FolderIndex; isClean: boolean } = { isClean: false };
 
   async function keepIndex(index: FolderIndex): Promise<void> {
@@ -44,7 +46,7 @@ export function createCopy(
   async function bringUp(version: string | undefined): Promise<void> {
     const known = (state.index ??= await readIndex(at.index));
     if (state.isClean && known.version === version) return;
-    // Others here are at work: what they changed is left alone.
+    // Other work here uses the folder, so what it changed is left alone.
     const isShared = users.changing > 0;
     const changes = state.isClean ? noChanges : await uncommitted(known);
     const { index } = state;
@@ -69,7 +71,7 @@ export function createCopy(
     state.isClean = applied.isWhole && !isShared;
   }
 
-  /** Once more if a file was replaced meanwhile, or something is here that no index knows. */
+  /** Tries again if a file was replaced meanwhile, or if something is here that no index knows. */
   async function bringUpPatiently(version: string | undefined): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -82,7 +84,7 @@ export function createCopy(
     }
   }
 
-  /** What nobody stored, because its lane was lost or its process died. */
+  /** Changes that nobody stored, because their queue was lost or their process died. */
   async function uncommitted(index: FolderIndex): Promise<LocalChanges> {
     try {
       return await findChanges(at.root, index, createSendChunks(sendsNothing));
@@ -150,7 +152,7 @@ function sizeOf(files: FolderIndex['files']): number {
   return [...files.values()].reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Files with holes are larger than the disk says. */
+/** Counts the size of the content, because files with holes take less space on disk. */
 function refuseIfLarger(now: number, before: number, quota: number): void {
   if (now <= quota || now <= before) return;
   throw new FolderFull(

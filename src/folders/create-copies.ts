@@ -9,21 +9,21 @@ import type { Folders, FolderUse } from './folders.ts';
 import { namesIn } from './plain-folders.ts';
 
 const hourMs = 3_600_000;
-/** A copy that nobody used that long is fetched again. */
+/** A copy that nobody used for this long is removed, and fetched again if needed. */
 const unusedMs = 24 * hourMs;
 
 export type CopiesOptions = Readonly<{
   files: StoredFiles;
   signals: Signals;
-  /** Absolute; of this process alone. */
+  /** Absolute path of the copies. No other process uses it. */
   root: string;
-  /** Bytes that a folder may hold. */
+  /** How many bytes a folder may hold. */
   quota: number;
-  /** A copy could not be removed; tried again later. */
+  /** Called if a copy could not be removed. A later tidying tries again. */
   onFault(error: unknown): void;
 }>;
 
-/** Folders are in the store; what lies here are copies (Q14). */
+/** Makes folders that are kept in the store, with local copies to work in (Q14). */
 export function createCopies(options: CopiesOptions): Folders {
   const { files, signals, root, onFault } = options;
   const copies = new Map<string, Copy>();
@@ -93,7 +93,7 @@ export function createCopies(options: CopiesOptions): Folders {
   };
 }
 
-/** One question to the store for all; each is given back however the work ends. */
+/** Asks the store once about all copies. Each is given back however the work ends. */
 async function useCopies<Result>(
   copies: ReadonlyMap<string, Copy>,
   { how, files }: Readonly<{ how: FolderUse; files: Pick<StoredFiles, 'versions'> }>,
@@ -115,7 +115,7 @@ async function useCopies<Result>(
   return worked.value;
 }
 
-/** Leads nowhere else, as anybody may have sent it. */
+/** Reads a signal strictly, because anybody may have sent it: its path can't lead out of the folders. */
 function read(text: string): readonly [folder: string | undefined, name: string | undefined] {
   const found = /^([a-z]+(?:\/[\w-]+)?)(?: ([\w-][\w.-]*))?$/.exec(text);
   return [found?.[1], found?.[2]];

@@ -18,16 +18,16 @@ import { hasCode } from '../lib/has-code.ts';
 import { chunkSize, type StoredFile, type StoredFiles } from '../store/stored-files.ts';
 import { seenAt } from './scan-folder.ts';
 
-/** Bytes of one statement's answer, and its most chunks. */
+/** How many bytes one statement returns at most. The next line limits its chunks. */
 const window = 8 * chunkSize;
 const mostChunks = 200;
 
-/** A chunk is gone: the file was replaced meanwhile. */
+/** A chunk is not stored any more, because its file was replaced meanwhile. */
 export class ChunkGone extends Error {
   override readonly name = 'ChunkGone';
 }
 
-/** In the order given, a window ahead. Throws ChunkGone. */
+/** Yields the contents of files in the order given, and reads one window ahead. Throws ChunkGone. */
 export async function* fetchContents(
   files: Pick<StoredFiles, 'get'>,
   wanted: readonly StoredFile[],
@@ -41,7 +41,7 @@ export async function* fetchContents(
     const got = await next;
     const after = windows[n + 1];
     next = after === undefined ? undefined : files.get(after.map(({ chunk }) => chunk));
-    // Left behind by a reader that stops early.
+    // A reader that stops early leaves this promise behind.
     next?.catch(() => undefined);
     for (const [place, { file, isLast }] of window.entries()) {
       const bytes = got?.[place];
@@ -72,18 +72,18 @@ function inWindows<Piece extends Readonly<{ file: StoredFile }>>(
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 
-/** Nanoseconds: nothing changes later. */
+/** A time in nanoseconds after which nothing changes. */
 const never = BigInt(Number.MAX_SAFE_INTEGER) * 1_000n;
 
-/** A file that is being written beside its place. */
+/** A file that is written beside its place and then renamed. */
 export type Draft = Readonly<{
   add(bytes: Buffer): void;
-  /** Its new mark; undefined if something is in the way. */
+  /** Puts the file in its place and returns its mark; undefined if something is in the way. */
   finish(): string | undefined;
   drop(): void;
 }>;
 
-/** Through no link (T13). Undefined if it can't be written there. */
+/** Begins a file without following links (T13). Undefined if it can't be written there. */
 export function openDraft(root: string, file: StoredFile): Draft | undefined {
   const names = file.path.split('/');
   const folder = enterFolder(root, names.slice(0, -1), { make: true });
@@ -121,7 +121,7 @@ export function openDraft(root: string, file: StoredFile): Draft | undefined {
   };
 }
 
-/** A folder or link. False if something is in the way. */
+/** Creates a folder or link. False if something is in the way. */
 export function placeEntry(root: string, { path, kind, target }: StoredFile): boolean {
   const names = path.split('/');
   const folder = enterFolder(root, names.slice(0, -1), { make: true });
@@ -142,7 +142,7 @@ export function placeEntry(root: string, { path, kind, target }: StoredFile): bo
   }
 }
 
-/** Undefined if a command put something in the way; other errors are faults of the disk. */
+/** Returns undefined if a command put something in the way. Any other error is a fault of the disk and is thrown. */
 function tryInside<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -152,7 +152,7 @@ function tryInside<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** A file, link or empty folder; whatever else is left. */
+/** Removes a file, a link or an empty folder, and leaves anything else. */
 export function removeEntry(root: string, path: string): void {
   const names = path.split('/');
   const folder = enterFolder(root, names.slice(0, -1));

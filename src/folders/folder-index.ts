@@ -7,16 +7,16 @@ import { bootId } from '../lib/processes/boot-id.ts';
 import type { StoredFile } from '../store/stored-files.ts';
 import type { Seen } from './scan-folder.ts';
 
-/** A stored file as it lies here; `mark` as in Seen. */
+/** A stored file with the `mark` that its local copy has, as in `Seen`. */
 export type Indexed = StoredFile & Readonly<{ mark: string }>;
 
-/** What of a folder was checked out; with its version only if that was all. */
+/** What was written here of a stored folder. It has the folder's version only if that was all of it. */
 export type FolderIndex = Readonly<{ version: string | undefined; files: ReadonlyMap<string, Indexed> }>;
 
 export const emptyIndex: FolderIndex = { version: undefined, files: new Map() };
 
 const shape = z.object({
-  /** After a power cut a file may be shorter than its times say. */
+  /** Marks count only within one boot: after a power cut a file may be shorter than its times say. */
   boot: z.string(),
   version: z.string().optional(),
   files: z.array(
@@ -33,7 +33,7 @@ const shape = z.object({
   ),
 });
 
-/** A damaged or missing index is empty. */
+/** Reads an index. A missing or damaged one counts as empty. */
 export async function readIndex(file: string): Promise<FolderIndex> {
   const text = await readFile(file, 'utf8').catch(ifAbsent);
   const read = text === undefined ? undefined : shape.safeParse(parseJson(text)).data;
@@ -55,7 +55,7 @@ export async function removeIndex(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** Whether it is surely as it was stored; undefined if only its bytes can tell. */
+/** Whether a file is certainly as it was stored; undefined if only its bytes can tell. */
 export function isSame(seen: Seen, known: Indexed | undefined): boolean | undefined {
   if (known === undefined || known.kind !== seen.kind || known.executable !== seen.executable) return false;
   if (seen.kind !== 'file') return known.target === seen.target;

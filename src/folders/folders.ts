@@ -1,48 +1,55 @@
-/** Reads nothing but what is there, or may change files. */
+/** `reads` only looks at files, `changes` may write them. */
 export type FolderUse = 'reads' | 'changes';
 
 /**
- * Folders that commands and file tools work in (T10, T13), and files that only the bot touches. A folder is named
- * `GROUP/NAME`, or `GROUP` if the group is one folder.
+ * Folders in which commands and file tools work (T10, T13), and files that only the bot reads and writes. A folder is
+ * named `GROUP/NAME`, or `GROUP` if the group is a single folder.
  */
 export type Folders = Readonly<{
-  /** Absolute; each folder is below it. */
+  /** Absolute path of the directory above all folders. */
   root: string;
   /**
-   * Works in folders that are up to date. What `changes` is stored when this resolves: before the result is (Q14).
-   * Rejects with FolderFull if it can't be kept, and as `Store.commit` does if the lane was lost.
+   * Does work in folders that are up to date. With `changes`, what it changed is stored before this resolves, and so
+   * before the work's result (Q14). Rejects with FolderFull if that can't be stored, and as `Store.commit` does if the
+   * queue was lost.
    */
   use<Result>(folders: readonly string[], how: FolderUse, work: () => Promise<Result>): Promise<Result>;
-  /** Full names of a group's folders. */
+  /** Full names of the folders in a group. */
   list(group: string): Promise<readonly string[]>;
-  /** Bytes; stops counting above `enough`. */
+  /** Size in bytes. Counting stops above `enough`. */
   size(folder: string, enough: number): Promise<number>;
-  /** Here, in the store and in other processes. */
+  /** Removes folders here, in the store and in other processes. */
   remove(folders: readonly string[]): Promise<void>;
-  /** A file that did not change since `before`. */
+  /** Removes a file, unless it changed since `before`, in milliseconds since 1970. */
   removeFile(folder: string, name: string, before?: number): Promise<void>;
-  /** Removes a group's folders that were not used since `before`. Continues after a failure, then rejects. */
+  /**
+   * Removes folders of a group that were not used since `before`, in milliseconds since 1970. If one can't be removed
+   * it continues with the others, then rejects.
+   */
   tidy(group: string, before: number, mayGo: (name: string) => boolean): Promise<void>;
   shelf: Shelf;
 }>;
 
-/** Files that are written whole, out of reach of commands (M12, T12). */
+/** Files that are written atomically and that commands can't reach (M12, T12). */
 export type Shelf = Readonly<{
-  /** A new path beside the folder's files. */
+  /** Returns a new path beside the folder's files, on which to write one. */
   draft(folder: string): Promise<string>;
-  /** Takes the draft; replaces a file of this name. */
+  /** Makes the draft the file of this name, and replaces one that exists. */
   keep(folder: string, name: string, draft: string): Promise<void>;
-  /** Its path on this machine; undefined if it is gone. A `use` keeps it longer. */
+  /** Path of a file on this machine; undefined if there is none. With `use` the file counts as used now. */
   find(folder: string, name: string, use?: boolean): Promise<string | undefined>;
   names(folder: string): Promise<readonly string[]>;
   remove(folder: string, names: readonly string[]): Promise<void>;
-  /** When files of a group were used last. */
+  /** Lists the files of a group with the time of their last use, in milliseconds since 1970. */
   uses(group: string): Promise<readonly Readonly<{ folder: string; path: string; usedAt: number }>[]>;
-  /** Removes what nobody needs on this machine: empty folders, and copies unused since `before` or gone from the store. */
+  /**
+   * Removes what this machine does not need: empty folders, and copies that were not used since `before` or are gone
+   * from the store.
+   */
   sweep(group: string, before: number): Promise<void>;
 }>;
 
-/** What a command left can't be stored: it is discarded at the next use. */
+/** The folder is larger than the store accepts. Its changes are discarded at the next use. */
 export class FolderFull extends Error {
   override readonly name = 'FolderFull';
 }

@@ -8,7 +8,7 @@ import { namesIn } from './plain-folders.ts';
 
 const places = [...adoptedGroups, adoptedSingle];
 
-/** Throws OperatorError if the workspace holds files of conversations, as after a move that was interrupted. */
+/** Throws OperatorError if the workspace holds files of conversations, as after an interrupted move. */
 export async function refuseFilledFolders(workspace: string): Promise<void> {
   const filled: string[] = [];
   for (const place of places)
@@ -20,7 +20,10 @@ export async function refuseFilledFolders(workspace: string): Promise<void> {
   );
 }
 
-/** Writes every folder of a shared store into the workspace of a bot with a store of its own (Q14). Returns how many files. */
+/**
+ * Writes all folders of a shared store into the workspace of a bot that gets its own store (Q14). Returns how many
+ * files.
+ */
 export async function moveFoldersOut(
   workspace: string,
   files: Pick<StoredFiles, 'list' | 'read' | 'get'>,

@@ -8,8 +8,8 @@ import type { Folders } from './folders.ts';
 import { createPlainFolders } from './plain-folders.ts';
 
 /**
- * Below `[bot] workspace`, or, where the store has the files, copies below `[bot] data_dir`: what is in the workspace
- * then moves into the store. Throws OperatorError.
+ * Opens the folders below `[bot] workspace`. If the store keeps the files, they are copies below `[bot] data_dir`, and
+ * what is in the workspace moves into the store. Throws OperatorError.
  */
 export async function openFolders(
   { bot, sandbox }: Pick<Config, 'bot' | 'sandbox'>,

@@ -10,7 +10,7 @@ import type { Folders, Shelf } from './folders.ts';
 
 const dayMs = 86_400_000;
 
-/** On the disk of the only process: what is there is what is stored. */
+/** Makes folders on the disk of the only process, where nothing else has to be stored. */
 export function createPlainFolders(root: string): Folders {
   const at = (folder: string): string => path.join(root, folder);
   return {
@@ -34,7 +34,7 @@ export function createPlainFolders(root: string): Folders {
       for (const name of (await namesIn(at(group))).filter(mayGo)) {
         const folder = path.join(at(group), name);
         const stats = await stat(folder).catch(ifAbsent);
-        // Commands can fake one of them, not both.
+        // Commands can set one of these times, but not both.
         const touched = stats === undefined ? before : Math.min(stats.mtimeMs, stats.ctimeMs);
         if (touched < before) await removeFolder(folder).catch((error: unknown) => failures.push(error));
       }
@@ -74,13 +74,13 @@ function createPlainShelf(at: (folder: string) => string): Shelf {
   };
 }
 
-/** 0700. */
+/** Creates the folder if needed (0700) and returns a new path in it. */
 export async function draftIn(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return path.join(folder, `${randomBytes(6).toString('hex')}.part`);
 }
 
-/** Of a group with folders, or of the files of one that is itself a folder. */
+/** Uses of files in a group's folders, or in a group that is itself a folder. */
 async function usesIn(directory: string, group: string): Promise<Awaited<ReturnType<Shelf['uses']>>> {
   const found: { folder: string; path: string; usedAt: number }[] = [];
   for (const name of await namesIn(directory)) {

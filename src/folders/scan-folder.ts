@@ -4,27 +4,27 @@ import { deepestFolder, openAgain } from '../lib/files/list-inside.ts';
 import { enterFolder, unlessRefused, type EnteredFolder } from '../lib/files/open-inside.ts';
 import { FolderFull } from './folders.ts';
 
-/** What is at a path now. Times and `ino` say whether it changed since. */
+/** What is at a path now. `mark` tells whether it changed since. */
 export type Seen = Readonly<{
   kind: 'file' | 'folder' | 'link';
   executable: boolean;
   size: number;
   changedAt: number;
   target: string;
-  /** Nanoseconds, node and size as one text; empty if it may still change unnoticed. */
+  /** Size, times in nanoseconds and inode number as one text; empty if it may still change unnoticed. */
   mark: string;
 }>;
 
-/** More make an index slow. */
+/** With more entries an index gets slow. */
 const mostEntries = 50_000;
-/** Bytes; longer ones are no keys of a database. */
+/** In bytes. A longer path can't be a key in the database. */
 const longestPath = 1_500;
-/** Clocks of file systems are coarser than their nanoseconds. */
+/** Clocks of file systems tick more coarsely than their nanoseconds suggest. */
 const unsureNs = 20_000_000n;
 
 /**
- * Follows no links and opens closed folders. Sockets, devices, pipes and names that are not UTF-8 are left out (Q14).
- * Empty if the folder is absent. Throws FolderFull.
+ * Lists a folder without following links, and opens folders whose permissions are closed. It leaves out sockets,
+ * devices, pipes and names that are not UTF-8 (Q14). Returns nothing if the folder is absent. Throws FolderFull.
  */
 export async function scanFolder(root: string): Promise<ReadonlyMap<string, Seen>> {
   const found = new Map<string, Seen>();
@@ -64,13 +64,16 @@ function* entriesOf(folder: EnteredFolder, since: bigint): Generator<readonly [s
   }
 }
 
-/** `since`: what changed later may change again unnoticed, in nanoseconds. Undefined for what does not travel. */
+/**
+ * Looks at one path. A file that changed after `since`, in nanoseconds, may change again unnoticed and gets no mark.
+ * Undefined for what is not stored.
+ */
 export function seenAt(entry: string, since: bigint): Seen | undefined {
   const stats = lstatSync(entry, { bigint: true });
   const kind = kindOf(stats);
   if (kind === undefined) return undefined;
   const { size, mtimeMs, mtimeNs, ctimeNs, ino, mode } = stats;
-  // Its owner may have closed it to itself.
+  // A command may have taken away its own permission to read the file.
   if (kind === 'file' && (mode & 0o400n) === 0n) chmodSync(entry, Number(mode & 0o777n) | 0o600);
   const mark = ctimeNs > since ? '' : [size, mtimeNs, ctimeNs, ino].join(' ');
   return {

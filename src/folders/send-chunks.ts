@@ -5,21 +5,21 @@ import { openInside } from '../lib/files/open-inside.ts';
 import { chunkSize, type StoredFiles } from '../store/stored-files.ts';
 
 const readSome = promisify(read);
-/** Bytes in memory, and statements at a time. */
+/** How many bytes are kept in memory. The next line limits statements at the same time. */
 const window = 8 * chunkSize;
 const atOnce = 4;
 
 export type SendChunks = Readonly<{
-  /** Sends what the store lacks of it. Undefined if it is no file any more. */
+  /** Sends the chunks of a file that the store lacks. Undefined if there is no such file any more. */
   send(
     root: string,
     path: string,
   ): Promise<Readonly<{ size: number; chunks: readonly string[] }> | undefined>;
-  /** Everything that was sent is stored when this resolves. */
+  /** Resolves once everything that was sent is stored. */
   flush(): Promise<void>;
 }>;
 
-/** Reads files through no link; the store gets content before anything names it. */
+/** Sends files without following links. The store gets content before any folder names it. */
 export function createSendChunks(files: Pick<StoredFiles, 'missing' | 'put'>): SendChunks {
   const held = new Map<string, Buffer>();
   let size = 0;
@@ -43,7 +43,7 @@ export function createSendChunks(files: Pick<StoredFiles, 'missing' | 'put'>): S
       try {
         const chunks: string[] = [];
         let at = 0;
-        // No more than it had at first: a command may go on writing.
+        // Reads no more than the file had at first, because a command may continue to write.
         for (let left = fstatSync(descriptor).size; left > 0;) {
           const bytes = await pieceAt(descriptor, at, Math.min(left, chunkSize));
           if (bytes.length === 0) break;

@@ -1,7 +1,7 @@
 export type Clock = Readonly<{
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   now(): number;
-  /** Rejects with the signal's reason. Does not keep the process alive. */
+  /** Waits. Rejects with the signal's reason, and does not keep the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }>;
 
@@ -27,7 +27,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves early if the signal is aborted. */
+/** Waits, and resolves early if the signal is aborted. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal).catch((reason: unknown) => {
     if (!signal.aborted) throw reason;

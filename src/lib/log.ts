@@ -1,4 +1,4 @@
-/** Fits pino. No message text above `debug` (L5). */
+/** A log as pino offers it. Above `debug` it contains no text of messages (L5). */
 export type Log = Readonly<{
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -11,19 +11,19 @@ import type { Folders } from '../folders/folders.ts';
 import { partKey, type Replies } from './replies.ts';
 import type { Store } from '../store/store.ts';
 
-/** Bytes of one file, on any platform. */
+/** Most bytes of one file, on any platform. */
 const largestOutgoing = 100_000_000;
 
 /**
- * Stores bytes, then the outbox row, both named by the call: a repeat sends nothing twice (T12, Q6). Only to the work's
- * conversation (A12).
+ * Stores the bytes, then the outbox row, both named by the call, so that a repeat sends nothing twice (T12, Q6). Files
+ * go only to the conversation in which the work is done (A12).
  */
 export function createDeliverArtifacts(options: {
   store: Pick<Store, 'commit' | 'outbox'>;
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
   replies: Pick<Replies, 'rows'>;
-  /** Of name, caption and bytes (S2). */
+  /** Removes secrets from name, caption and bytes (S2). */
   clean(): Redaction;
 }): DeliverArtifacts {
   const { store, outgoing, channels, replies, clean } = options;
@@ -57,7 +57,10 @@ export function createDeliverArtifacts(options: {
     return { outcome, key, caption: redact(artifact.caption ?? '').trim(), file };
   }
 
-  /** Of a call done again after a crash, whose part has arrived meanwhile: nothing else would remove them. */
+  /**
+   * Removes bytes of a call that was repeated after a crash, if its part has arrived meanwhile. Nothing else would
+   * remove them.
+   */
   async function removeSent([first, ...rest]: readonly [Ready, ...Ready[]]): Promise<void> {
     if ((await store.outbox.receipt(partKey(first.key, 0))) === undefined) return;
     for (const { file } of [first, ...rest]) await outgoing.remove(file.id);
@@ -105,7 +108,7 @@ export function createDeliverArtifacts(options: {
 
 type Refused = Exclude<DeliveredArtifacts, { ok: true }>;
 
-/** Telegram's and Slack's. */
+/** Telegram and Slack allow no more. */
 const mostInAlbum = 10;
 
 function albumsOf<One extends Readonly<{ file: PartFile }>>(
@@ -123,14 +126,17 @@ function albumsOf<One extends Readonly<{ file: PartFile }>>(
   return albums;
 }
 
-/** Secrets are found wherever the pieces are cut. */
+/** Removes secrets from the bytes, also those that are cut across pieces. */
 async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): AsyncGenerator<Uint8Array> {
   const pieces = typeof data === 'string' || data instanceof Uint8Array ? [Buffer.from(data)] : data;
   for await (const piece of pieces) yield parts.push(Buffer.from(piece));
   yield parts.end();
 }
 
-/** Safe everywhere: no path, no control characters, no Windows device, 180 bytes. */
+/**
+ * A file name that is safe everywhere: without path, control characters and names of Windows devices, at most 180
+ * bytes.
+ */
 export function fileName(name: string): string {
   const last = path.posix.basename(name.toWellFormed().replaceAll('\\', '/'));
   const flat = oneLine(last, last.length + 1).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}"';:*?<>|/`]/gu, '_');
@@ -139,7 +145,7 @@ export function fileName(name: string): string {
   return shorten(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(safe) ? `_${safe}` : safe);
 }
 
-/** Bytes; disks allow 255. */
+/** In bytes; disks allow 255. */
 const longestName = 180;
 const longestEnding = 20;
 
@@ -159,9 +165,12 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Out of reach of sandboxes (Q6, T12). */
+/** Files on their way to the platforms, where sandboxes can't reach them (Q6, T12). */
 export type OutgoingFiles = Readonly<{
-  /** Atomic, 0600. The same id is the same file. `largest`: bytes; `full`: 2 GB wait already. */
+  /**
+   * Writes a file atomically (0600). If the id is known, its file stays. `too large`: it has more bytes than `largest`.
+   * `full`: files of 2 GB wait already.
+   */
   keep(
     id: string,
     data: Artifact['data'],
@@ -170,13 +179,13 @@ export type OutgoingFiles = Readonly<{
   ): Promise<Kept | 'too large' | 'full'>;
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
-  /** Removes what was kept before and never sent. */
+  /** Removes files that were kept before this time and never sent. */
   tidy(before: number): Promise<void>;
 }>;
 
 type Kept = Readonly<{ size: number; mime: string }>;
 
-/** Files on their way, in one folder. */
+/** Name of the folder for files on their way to the platforms. */
 export const outgoingGroup = 'outgoing';
 
 export function createOutgoingFiles(

@@ -18,14 +18,14 @@ import type { Serving } from '../store/store.ts';
 type Delivery = Readonly<{
   start(): void;
   idle(): Promise<void>;
-  /** Starts no more sends; resolves when those under way end, after `graceMs` at most. */
+  /** Starts no more sends. Resolves once those under way end, at most after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }>;
 
 type DeliveryDeps = Readonly<{
   outbox: Outbox;
   channels: ReadonlyMap<string, Channel>;
-  /** It may have moved (A6). */
+  /** The conversation under its chat's current id, because the chat may have moved (A6). */
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
   outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
@@ -33,17 +33,17 @@ type DeliveryDeps = Readonly<{
   log: Log;
 }>;
 
-/** About a minute: the answer waits behind the file. */
+/** Takes about a minute. The answer waits behind the file meanwhile. */
 const mostFileTries = 6;
-/** Another process may have the bytes. */
+/** The bytes may be in another process and arrive later. */
 const mostSearches = 6;
-/** About a day, with the longest wait. */
+/** Takes about a day, with the longest wait between tries. */
 const mostTries = 300;
 const longestWaitMs = 5 * 60_000;
-/** The platform sets the pace. */
+/** High, because the platforms' rate limits set the pace. */
 const concurrency = 256;
 
-/** Ordered in a conversation, parallel across (Q6, H8). */
+/** Delivers the outbox: in order within a conversation, in parallel across them (Q6, H8). */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { outbox, channels, clock } = deps;
   const stopping = new AbortController();
@@ -69,14 +69,15 @@ type Sending = Readonly<{
   channel: Channel;
   row: NewRow;
   place: Conversation;
-  /** Another process has it. */
+  /** Aborted once another process has the queue. */
   lost: AbortSignal;
   stopping: AbortSignal;
 }>;
 
 /**
- * Edits the shown message if there is one. An unknown outcome is looked up twice, else repeated and counted. After a
- * store failure the part stays `sending`.
+ * Delivers the next part of a queue. If a placeholder is shown, it edits that. If the outcome of a send is unknown, it
+ * looks for the message twice, then repeats the send and counts that. After a failure of the store the part stays
+ * `sending`.
  */
 export async function deliverNext(
   lane: string,
@@ -91,7 +92,7 @@ export async function deliverNext(
   const sending = { channel, row, place: await deps.currentPlace(row.conversation), ...signals };
   if (shown !== undefined && (await takeOver(sending, shown, deps))) return;
   if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
-  // A busy platform shows it late.
+  // A busy platform may show a message only after a while, so each further try looks for it first.
   if (row.status === 'sending' || row.repeats > 0) {
     const found = await lookUp(sending, deps);
     if (found !== undefined) return sent(row, found, deps);
@@ -106,7 +107,7 @@ export async function deliverNext(
   await outbox.retry(row.key, 'the bytes of the file are not here', clock.now() + wait);
 }
 
-/** A sentence replaces a file that can't be sent. */
+/** Sends the part. If its file can't be sent, a sentence goes out instead. */
 async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): Promise<void> {
   const { channel, row, place } = sending;
   const refusals: unknown[] = [];
@@ -138,10 +139,12 @@ async function sent(
   for (const { id } of filesOf(part)) await outgoing.remove(id);
 }
 
-/** False if not possible. */
+/**
+ * Turns the shown placeholder into the answer. True if nothing is left to send now; false if the part has to be sent.
+ */
 async function takeOver(sending: Sending, shown: Receipt, deps: DeliveryDeps): Promise<boolean> {
   const { row, place } = sending;
-  // A moved chat has new ids.
+  // In a chat that moved, messages have new ids, so the shown one is out of reach.
   const isHere = place.chat === row.conversation.chat;
   const outcome = isHere ? await replace(sending, shown, deps) : 'send';
   if (outcome === 'done') await deps.outbox.sent(row.key, shown);
@@ -157,7 +160,7 @@ async function replace(
 ): Promise<'done' | 'later' | 'send'> {
   const { channel, row } = sending;
   const { conversation, part } = row;
-  // The answer must notify (U13).
+  // If the placeholder notified nobody, the answer is a new message, which does (U13).
   const goes = isNothing(row) || shown.silent === true;
   try {
     if (goes) await channel.remove(conversation, shown);
@@ -169,7 +172,7 @@ async function replace(
       return 'later';
     }
     deps.log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
-    // Else it stays beside the answer.
+    // The placeholder would stay beside the answer.
     if (!goes)
       await channel.remove(conversation, shown).catch((reason: unknown) => {
         deps.log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
@@ -178,7 +181,7 @@ async function replace(
   }
 }
 
-/** Whether the platform has the part. Repeated while the look itself fails. */
+/** Looks whether the platform has the part. If the look itself fails, it looks again after a pause. */
 async function lookUp(
   { channel, row: { key }, place, lost, stopping }: Sending,
   { clock, log }: DeliveryDeps,
@@ -216,7 +219,7 @@ async function settle(
     for (const { id } of filesOf(row.part)) await deps.outgoing.remove(id);
     return;
   }
-  // Repeated edits are harmless.
+  // Edits need no look, because repeating one does no harm.
   if (known?.outcome === 'unknown' && what === 'send') {
     const found = await lookUp({ ...sending, place: row.conversation }, deps);
     if (found !== undefined) return sent(row, found, deps);
@@ -231,12 +234,15 @@ function isRefused(error: unknown): error is SendError {
   return error instanceof SendError && error.outcome === 'refused';
 }
 
-/** No answer: remove what is shown. */
+/** Whether the part is no answer and only removes what is shown. */
 function isNothing({ part }: NewRow): boolean {
   return part.markdown === '' && part.file === undefined;
 }
 
-/** `later`: bytes are elsewhere; text if they never come. */
+/**
+ * The part with the paths of its files. `later` if their bytes are not here yet; after enough tries a sentence replaces
+ * them.
+ */
 async function readyPart(
   part: Part,
   tries: number,
@@ -254,7 +260,7 @@ async function readyPart(
   return file === undefined ? text : { ...text, file, more: more.length === 0 ? undefined : more };
 }
 
-/** Undefined if it still may. */
+/** Why a file can't be sent; undefined if a later try may succeed. */
 function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | undefined {
   if (part.file === undefined) return undefined;
   const refused = isRefused(error) && error.movedTo === undefined;

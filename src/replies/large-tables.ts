@@ -12,7 +12,10 @@ const mostFiles = 5;
 /** Returns the answer with previews instead of its large tables. */
 export type SendLargeTables = (message: Message, answer: string) => Promise<string>;
 
-/** As CSV files before the answer, which keeps previews (H2). Repeatable. If refused, the answer stays whole. */
+/**
+ * Sends large tables as CSV files before the answer, which keeps previews (H2). It can be repeated. If a file is
+ * refused, the answer stays whole.
+ */
 export function createSendLargeTables({
   channels,
   deliverArtifacts,
@@ -60,7 +63,7 @@ function tableName(index: number): string {
   return index === 1 ? 'table.csv' : `table-${index}.csv`;
 }
 
-/** With BOM. */
+/** Begins with a byte order mark, by which spreadsheets recognize UTF-8. */
 function asCsv(rows: LargeTable): string {
   return '\ufeff' + rows.map((row) => `${csvLine(row)}\r\n`).join('');
 }

@@ -12,20 +12,26 @@ export function partKey(answer: string, index: number): string {
   return `${answer}#${index}`;
 }
 
-/** Always through the outbox (Q6). */
+/** Answers and other messages of the bot. All go through the outbox (Q6). */
 export type Replies = Readonly<{
-  /** Split to the channel's size, whatever its length, buttons last. One answer a `key`. */
+  /**
+   * Outbox rows of a text of any length, split to the channel's size. Buttons go below the last piece. The rows of one
+   * `key` are sent once.
+   */
   rows(
     conversation: Conversation,
     key: string,
     markdown: string,
     more?: ReplyOptions,
   ): Promise<NonNullable<Step['outbox']>>;
-  /** And finishes it, in one step. Of a long answer: its beginning, then all of it as a file. */
+  /**
+   * Stores an answer and finishes its item in one step. A long answer is its beginning, followed by all of it as a
+   * file.
+   */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
-  /** Once a key. */
+  /** Sends a text to a conversation, once for each key. */
   say(conversation: Conversation, key: string, markdown: string): Promise<void>;
-  /** In private and their languages; to the log if nobody is reachable. */
+  /** Writes to the owners in direct messages and in their languages. If none is reachable, it writes to the log. */
   tellOwners(
     key: string,
     words: Words,
@@ -54,7 +60,7 @@ export function createReplies(options: {
 
   function channelOf({ channel: name }: Conversation): Channel {
     const channel = channels.get(name);
-    // Unsplit, it might be too long and lost.
+    // An unsplit answer might be too long and be lost.
     if (channel === undefined) throw new Error(`the channel ${name} is not open`);
     return channel;
   }
@@ -127,7 +133,7 @@ export function createReplies(options: {
   };
 }
 
-/** Ephemeral messages get private answers (H12). */
+/** Options of a reply that only the sender sees, if the message was ephemeral (H12). */
 export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): ReplyOptions {
   return ephemeral === true ? { onlyTo: sender.id } : {};
 }

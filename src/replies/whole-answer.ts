@@ -5,11 +5,14 @@ import type { Store } from '../store/store.ts';
 import type { OutgoingFiles } from './artifacts.ts';
 
 const mostMessages = 10;
-/** Characters. The second fills ten messages of any channel; to split more takes seconds. */
+/**
+ * How many characters to split at most, in two attempts. The second fills ten messages of any channel; splitting more
+ * takes seconds.
+ */
 const readAtMost = [50_000, 150_000] as const;
 const fileName = 'answer.md';
 
-/** As many messages as an answer may have (H2). */
+/** The pieces of the answer's beginning, as many as an answer may have (H2). `isWhole` is true if that is all of it. */
 export async function beginningOf(
   markdown: string,
   split: Channel['split'],
@@ -30,7 +33,7 @@ function headOf(markdown: string, most: number): string {
 }
 
 type Long = Readonly<{
-  /** Outbox key of the part. */
+  /** Key of the part in the outbox. */
   key: string;
   markdown: string;
   channel: Channel;
@@ -38,7 +41,10 @@ type Long = Readonly<{
   onlyTo: string | undefined;
 }>;
 
-/** What follows the beginning of a long answer: all of it as a file. The same key is the same file. */
+/**
+ * Makes the part that follows the beginning of a long answer and contains all of it as a file. The same key names the
+ * same file.
+ */
 export function createWholeAnswer(options: {
   store: Readonly<{ outbox: Pick<Store['outbox'], 'receipt'> }>;
   outgoing: Pick<OutgoingFiles, 'keep'>;
@@ -50,7 +56,7 @@ export function createWholeAnswer(options: {
       markdown: say`This answer is too long for the chat, so the rest is left out. Ask me for it in smaller parts.`,
       onlyTo,
     };
-    // Files can't go to one person in a group. What was sent already needs no bytes.
+    // A file can't go to one person in a group. What was sent already needs no bytes.
     if (onlyTo !== undefined || (await store.outbox.receipt(key)) !== undefined) return none;
     const id = createHash('sha256').update(key).digest('hex').slice(0, 32);
     const kept = await outgoing.keep(id, markdown, fileName, channel.files.largest);

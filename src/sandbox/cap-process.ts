@@ -1,6 +1,6 @@
 /**
- * Runs in a sandbox as `skillet-cap`: sends its words and, for `invoke`, its standard input to the host's socket and
- * prints the answer. Mounted alone, so it imports nothing of the bot.
+ * Runs in a sandbox as `skillet-cap`: it sends its words and, for `invoke`, its standard input to the host's socket and
+ * prints the answer. It is mounted alone, so it imports nothing of the bot.
  */
 import { connect } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * Runs in a sandbox with network: forwards loopback connections to the proxy's socket, runs the command of its
- * arguments and ends with it. Mounted alone, so it imports nothing of the bot.
+ * Runs in a sandbox with network: it forwards loopback connections to the proxy's socket, runs the command of its
+ * arguments and ends with it. It is mounted alone, so it imports nothing of the bot.
  */
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';

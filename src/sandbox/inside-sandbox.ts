@@ -6,16 +6,16 @@ import { hasCode } from '../lib/has-code.ts';
 
 export const searchedFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
 export const ownPrograms = '/run/skillet/bin';
-/** The bot's Node, in every sandbox and first in PATH. */
+/** Where the bot's Node is in every sandbox. It is first in PATH. */
 export const nodeSeen = `${ownPrograms}/node`;
 
-/** Make `localhost` resolve. Systems with these files keep their own. */
+/** Files that make `localhost` resolve. Systems that have them keep their own. */
 export const nameSettings = [
   ['/etc/hosts', '127.0.0.1 localhost\n::1 localhost\n'],
   ['/etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'],
 ] as const;
 
-/** Make programs find the user name `skillet`. */
+/** Files that make programs find the user name `skillet`. */
 export function userSettings(uid: number, gid: number): readonly (readonly [place: string, text: string])[] {
   return [
     ['/etc/passwd', `skillet:x:${uid}:${gid}::/scratch:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n`],
@@ -23,7 +23,7 @@ export function userSettings(uid: number, gid: number): readonly (readonly [plac
   ];
 }
 
-/** Without a network these ask once, so that they fail at once and say why. */
+/** Without a network, these make programs ask once, so that they fail at once and say why. */
 const asksOnce = {
   npm_config_fetch_retries: '0',
   npm_config_update_notifier: 'false',
@@ -40,7 +40,7 @@ export function sandboxEnvironment(
   { skillDirectory, network }: Pick<SandboxRequest, 'skillDirectory' | 'network'>,
 ): Readonly<Record<string, string>> {
   return defined({
-    // Skipped if declared: the first call costs 25 ms and 8 MB (B4).
+    // Skipped if declared, because the first call costs 25 ms and 8 MB (B4).
     TZ: declared['TZ'] === undefined ? new Intl.DateTimeFormat().resolvedOptions().timeZone : undefined,
     // Public skills import their Python modules from their own folder.
     PYTHONPATH: skillDirectory === undefined ? undefined : '/skill',
@@ -73,7 +73,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Links count: they may lead within `root`. */
+/** Whether a program is in one of the folders. Links count, because they may lead within `root`. */
 export function hasProgram(root: string, folders: readonly string[], program: string): boolean {
   const places = program.includes('/') ? [program] : folders.map((folder) => path.join(folder, program));
   return places.some((place) => {

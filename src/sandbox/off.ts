@@ -17,8 +17,8 @@ import {
 } from './sandbox.ts';
 
 /**
- * Commands run as the bot's user with all its rights (T4); only environment and limits apply. A process that leaves
- * its group and parents at once escapes. Linux only.
+ * Runs commands as the bot's user with all its rights (T4). Only environment and limits apply. A process that leaves
+ * its group and its parents at once escapes. Linux only.
  */
 export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
   const runner = createRunner();

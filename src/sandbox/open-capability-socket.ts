@@ -5,12 +5,12 @@ import path from 'node:path';
 import { z } from 'zod';
 import { capPrograms, type CapAnswer, type ServeCap } from './sandbox.ts';
 
-/** `skillet-cap` in a sandbox (C4). */
+/** Lets commands in a sandbox call capabilities by `skillet-cap` (C4). */
 export type CapabilitySocket = Readonly<{
   mounts: readonly Readonly<{ source: string; target: string }>[];
   /** The program's folder on the host, for sandboxes without mounts. */
   folder: string;
-  /** Removes the host's names once mounted. */
+  /** Removes the names on the host once they are mounted. */
   started(): void;
   close(): Promise<void>;
 }>;
@@ -20,7 +20,10 @@ const mostRequests = 8;
 
 const request = z.object({ words: z.array(z.string()).max(100), input: z.string() });
 
-/** `node`: its path inside. `programs`: the folder for programs inside; absent if the command sees the host. */
+/**
+ * Opens the socket. `node` is its path inside. `programs` is the folder for programs inside; undefined if the command
+ * sees the host.
+ */
 export async function openCapabilitySocket(
   serve: ServeCap,
   { node, programs, beside = tmpdir() }: Readonly<{ node: string; programs?: string; beside?: string }>,
@@ -91,7 +94,7 @@ export async function openCapabilitySocket(
       const given = read === undefined ? refused : await serve(read.words, read.input, signal);
       socket.end(JSON.stringify(given));
     } catch (error) {
-      // The client reports no answer; the server logs the cause.
+      // The client reports that there was no answer, and the server logs the cause.
       socket.destroy(error instanceof Error ? error : undefined);
     }
   }

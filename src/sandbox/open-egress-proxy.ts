@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createAllowProxy, type AllowProxyOptions } from '../lib/net/create-allow-proxy.ts';
 
-/** Reaches a skill's hosts from a namespace without network. */
+/** Lets a command reach its skill's hosts from a namespace without network. */
 export type EgressProxy = Readonly<{
   mounts: readonly Readonly<{ source: string; target: string }>[];
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
-  /** Removes the host's names once mounted. */
+  /** Removes the names on the host once they are mounted. */
   started(): void;
   refused(): readonly string[];
   close(): Promise<void>;
@@ -21,11 +21,14 @@ export type EgressProxyOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | '
 
 const folder = '/run/skillet';
 const port = 3128;
-/** Refused hosts to remember, and characters of each. */
+/** How many refused hosts are remembered, and how many characters of each. */
 const mostRefused = 5;
 const longestRefused = 200;
 
-/** A proxy on a Unix socket, a forwarder on loopback inside, and the usual variables for programs (T9). `node`: its path inside. */
+/**
+ * Opens a proxy on a Unix socket, with a forwarder on loopback inside and the usual variables for programs (T9). `node`
+ * is its path inside.
+ */
 export async function openEgressProxy(
   hosts: readonly string[],
   node: string,

@@ -5,12 +5,12 @@ import type { EgressProxyOptions } from './open-egress-proxy.ts';
 import { whyUnmeasurable } from './limits/measurable.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 
-/** By default the public internet, ports 80 and 443. */
+/** Where commands may connect. By default the public internet on ports 80 and 443. */
 export type SandboxReach = Pick<EgressProxyOptions, 'connect' | 'ports'>;
 
 /**
- * `auto`: bubblewrap if it works, otherwise virtual (T9). Logs the choice and what a better one needs (T4). Loads
- * only the one used (B4). Throws OperatorError if the configured one fails.
+ * Opens the sandbox. `auto` is bubblewrap if it works, otherwise virtual (T9). It logs the choice and what a better one
+ * needs (T4), and loads only the one used (B4). Throws OperatorError if the configured one fails.
  */
 export async function openSandbox(options: {
   mode: 'auto' | SandboxMode;
@@ -69,7 +69,7 @@ export async function openSandbox(options: {
   }
 }
 
-/** A command whose limits nobody can measure would have none. */
+/** Throws OperatorError if limits can't be measured, because a command would then have none. */
 async function passMeasurable(mode: SandboxMode): Promise<void> {
   const why = process.platform === 'linux' ? await whyUnmeasurable() : undefined;
   if (why !== undefined)

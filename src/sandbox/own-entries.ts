@@ -18,17 +18,18 @@ import path from 'node:path';
 import { enterFolder, openInside, unlessRefused } from '../lib/files/open-inside.ts';
 import type { SandboxRequest } from './sandbox.ts';
 
-/** A file or folder of the skill that commands find in the working folder. `names`: its path below both. */
+/** A file or folder of the skill that commands find in the working folder. `names` is its path below both. */
 export type OwnEntry = Readonly<{ source: string; names: readonly string[]; isFolder: boolean }>;
 
-/** Each is a mount. */
+/** Limited, because each of them is a mount. */
 const mostEntries = 100;
 /** Sticky, so that an empty file of the run is never mistaken for one. */
 const pointModes = { folder: 0o1500, file: 0o1400 };
 
 /**
- * What of a skill is shown in the working folder (R5): there `scripts/a.py` means the same in every command. An entry of
- * the run comes first; folders that both have are joined. No dot entries, and no links, which could lead out.
+ * What of a skill is shown in the working folder (R5), where `scripts/a.py` then means the same in every command. An
+ * entry of the run takes precedence, and folders that both have are joined. Dot entries and links are left out, because
+ * links could lead out.
  */
 export function ownEntries({
   skillDirectory: skill,
@@ -56,18 +57,18 @@ function lookInto(scratch: string, names: readonly string[]): 'none' | 'folder' 
     if (stats === undefined || isPoint(stats)) return 'none';
     return stats.isDirectory() ? 'folder' : 'other';
   } catch {
-    // A folder that the run has closed.
+    // The run has closed the folder.
     return 'other';
   }
 }
 
-/** What a command finds in its working folder. `mounts`: read-only, where `placeEntries` made a place for them. */
+/** What a command finds in its working folder. `mounts` are read-only, and `placeEntries` made a place for each. */
 type Placed = Readonly<{ mounts: readonly OwnEntry[]; remove(): void }>;
 
 /**
- * Shows a skill's entries in the working folder (R5). Small ones are copied, so that a command may write beside them;
- * larger ones get an empty place where they can be mounted, or a `link`, or `nothing`. `remove` takes away what the
- * command left as it was.
+ * Shows a skill's entries in the working folder (R5). Small ones are copied, so that a command may write beside them.
+ * Larger ones get an empty place for a mount, or a `link`, or `nothing`. `remove` takes away what the command left
+ * unchanged.
  */
 export function placeEntries(
   request: Pick<SandboxRequest, 'skillDirectory' | 'scratch'>,
@@ -109,7 +110,7 @@ export function placeEntries(
         });
       for (const one of small.toReversed())
         each(one.names, (place) => {
-          // A folder goes if nothing is left in it.
+          // A folder is removed only if nothing is left in it.
           if (one.isFolder) rmdirSync(place);
           else if (made.get(one) === stampOf(place) || isSame(one, scratch)) unlinkSync(place);
         });
@@ -117,7 +118,7 @@ export function placeEntries(
   };
 }
 
-/** Copied for each command, so in all no more than this. */
+/** Limits of copies in all, because they are made for each command. */
 const mostCopies = 50;
 const mostBytes = 500_000;
 
@@ -142,7 +143,10 @@ function bySize(
   return { small, large };
 }
 
-/** A folder before what it holds. Undefined if that is more than `most`, or holds links, which could lead out. */
+/**
+ * The entries of a folder, each folder before its content. Undefined if there are more than `most`, or links, which
+ * could lead out.
+ */
 function allWithin(entry: OwnEntry, most: number): readonly Copied[] | undefined {
   const found: Copied[] = [];
   const waiting = [entry];
@@ -165,13 +169,13 @@ function allWithin(entry: OwnEntry, most: number): readonly Copied[] | undefined
   return found;
 }
 
-/** Changes with whatever is done to a file. */
+/** A text that changes with everything that is done to a file. */
 function stampOf(place: string): string {
   const { ino, ctimeNs } = lstatSync(place, { bigint: true });
   return `${ino} ${ctimeNs}`;
 }
 
-/** Whether a copy holds what it held when it was made. */
+/** Whether a copy still has the content it was made with. */
 function isSame({ source, names, mode, size }: Copied, scratch: string): boolean {
   const descriptor = openInside({ root: scratch, names }, { alone: true });
   if (descriptor === undefined) return false;
@@ -184,7 +188,7 @@ function isSame({ source, names, mode, size }: Copied, scratch: string): boolean
   }
 }
 
-/** Whether the run has something of its own where a path of the skill leads. */
+/** Whether the run has something of its own at a path of the skill. */
 export function isHidden(scratch: string, file: string): boolean {
   const names = file.split('/');
   const found = names.map((_, at) => lookInto(scratch, names.slice(0, at + 1)));
@@ -199,7 +203,7 @@ function isPoint(stats: Stats): boolean {
     : stats.isFile() && stats.size === 0 && mode === pointModes.file;
 }
 
-/** Where commands find an entry. */
+/** The path at which commands find an entry. */
 export function seenEntry({ names }: OwnEntry): string {
   return ['/scratch', ...names].join('/');
 }

@@ -1,13 +1,13 @@
 import type { Deadline } from '../lib/async/deadline.ts';
 import type { Secret } from '../lib/redaction/redact.ts';
 
-/** `auto` in config picks one (T9). */
+/** How commands are isolated. `auto` in the config picks one of these (T9). */
 export type SandboxMode = 'bubblewrap' | 'virtual' | 'docker' | 'off';
 
-/** In every sandbox but `off`: `/skill`, `/scratch`, `/chat`, `/packages`. */
+/** Folders that commands see. In every sandbox but `off` they are `/skill`, `/scratch`, `/chat` and `/packages`. */
 type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
 
-/** Ours, and `ash-sb capability` for skills written for Ash (C4). */
+/** Our program, and `ash-sb capability` for skills written for Ash (C4). */
 export const capPrograms: readonly string[] = ['skillet-cap', 'ash-sb'];
 
 export type CapAnswer = Readonly<{ stdout: string; stderr: string; exitCode: number }>;
@@ -15,36 +15,36 @@ export type CapAnswer = Readonly<{ stdout: string; stderr: string; exitCode: num
 /** Runs `skillet-cap WORDS` with `input` on standard input, for one command (C4). */
 export type ServeCap = (words: readonly string[], input: string, signal: AbortSignal) => Promise<CapAnswer>;
 
-/** Stops the clock while the host serves it, which may wait for a person. */
+/** Stops the command's clock while the bot serves a call, which may wait for a person. */
 export function pausing(serve: ServeCap | undefined, deadline: Deadline): Readonly<{ cap?: ServeCap }> {
   if (serve === undefined) return {};
   return { cap: (words, input, signal) => deadline.pause(() => serve(words, input, signal)) };
 }
 
-/** One command to run. Paths of folders are the host's. */
+/** One command to run. Paths of folders are those of the host. */
 export type SandboxRequest = Readonly<{
-  /** Never a shell string (R5). */
+  /** Program and arguments, never a shell string (R5). */
   argv: readonly [program: string, ...rest: string[]];
-  /** Read-only; absent for a single-file skill. */
+  /** The skill's folder, which is read-only; undefined for a skill of a single file. */
   skillDirectory?: string;
-  /** The run's folder: read-write, working directory. It exists. */
+  /** The run's folder, which exists and can be written. It is the working directory. */
   scratch: string;
-  /** The conversation's folder, read-write (T10). It exists. */
+  /** The conversation's folder, which exists and can be written (T10). */
   chat?: string;
-  /** Fetched packages, read-only (R7). */
+  /** Folder of fetched packages, which is read-only (R7). */
   packages?: string;
-  /** More host programs by name; not in a virtual sandbox. */
+  /** Further programs of the host by their names. Not in a virtual sandbox. */
   programs?: readonly string[];
-  /** Host patterns; empty, or without `reachesNetwork`: no network. */
+  /** Patterns of hosts that may be reached. If it is empty, or without `reachesNetwork`, there is no network. */
   network: readonly string[];
-  /** The command's clock pauses meanwhile. Not in a container without the bot's node. */
+  /** Serves `skillet-cap`; the command's clock pauses meanwhile. Not in a container without the bot's node. */
   cap?: ServeCap;
-  /** Checked by `skillEnvironment`. The sandbox adds PATH and HOME, nothing of the host's (U3). */
+  /** Variables that `skillEnvironment` has checked. The sandbox adds PATH and HOME, but nothing of the host's (U3). */
   env: Readonly<Record<string, string>>;
-  /** Redacted before output is cut, so no cut leaves half a secret (U3). */
+  /** Redacted before output is cut, so that no cut leaves half a secret (U3). */
   secrets?: readonly Secret[];
   timeoutMs: number;
-  /** Characters of each stream; cut in the middle. */
+  /** Most characters of each stream. Longer output is cut in the middle. */
   outputCap: number;
   signal: AbortSignal;
 }>;
@@ -55,12 +55,12 @@ export type ShellRequest = Pick<
 >;
 
 export type SandboxLimits = Readonly<{
-  /** Resident memory of all its processes, the runtime included. */
+  /** Megabytes of resident memory of all its processes, the runtime included. */
   memoryMb: number;
   cpuSeconds: number;
-  /** Processes and threads at the same time. */
+  /** How many processes and threads there may be at the same time. */
   processes: number;
-  /** For scratch, and for the conversation's folder, which may keep what it held before. */
+  /** Megabytes for scratch, and for the conversation's folder, which may keep what it held before. */
   diskMb: number;
 }>;
 
@@ -68,15 +68,15 @@ export type SandboxOutput = Readonly<{
   stdout: string;
   stderr: string;
   truncated: boolean;
-  /** Some refused hosts, with reasons. */
+  /** Some of the hosts that were refused, with the reasons. */
   refused?: readonly string[];
 }>;
 
 export type SandboxOutcome =
   | (Readonly<{ status: 'exited'; exitCode: number }> & SandboxOutput)
-  /** Killed with all its processes; output may be lost. */
+  /** It was killed with all its processes. Output may be lost. */
   | (Readonly<{ status: 'stopped'; reason: StopReason }> & SandboxOutput)
-  /** `message`: why, and what to install. */
+  /** It could not run. `message` says why, and what to install. */
   | Readonly<{ status: 'unavailable'; message: string }>;
 
 export type ShellEnd =
@@ -84,23 +84,26 @@ export type ShellEnd =
   | Readonly<{ status: 'stopped'; reason: StopReason }>
   | Readonly<{ status: 'unavailable'; message: string }>;
 
-/** `cpu` and `timeout` are times; `crashed`: unknown. */
+/** Why a command was stopped. `cpu` and `timeout` are limits of time; `crashed` means an unknown reason. */
 export type StopReason =
   'timeout' | 'cancelled' | 'cpu' | 'memory' | 'processes' | 'disk' | 'output' | 'crashed';
 
-/** Commands reach only their skill (read-only), scratch and conversation folder (T9). */
+/** Runs commands that reach only their skill (read-only), scratch and conversation folder (T9). */
 export type Sandbox = Readonly<{
   mode: SandboxMode;
   reachesNetwork: boolean;
-  /** Debian packages of a container image. */
+  /** Debian packages of a container image; undefined without one. */
   installed?: ReadonlySet<string>;
-  /** Which limits the kernel itself enforces here, and which are watched: one line for operators (T9). */
+  /** Which limits the kernel itself enforces here, and which are watched, on one line for operators (T9). */
   limits?: string;
-  /** A folder's path inside; `{baseDir}` is the skill's (I5). */
+  /** The path of a folder inside. `{baseDir}` is that of the skill (I5). */
   seen(folder: SandboxFolder, host: string): string;
-  /** Throws only for faults of the host (a missing folder). */
+  /** Runs a command. Throws only for faults of the host, such as a missing folder. */
   run(request: SandboxRequest): Promise<SandboxOutcome>;
-  /** For a person at this terminal, without limits of time and output (R6). Absent if commands see the host, or no programs. */
+  /**
+   * Opens a shell for a person at this terminal, without limits of time and output (R6). Undefined if commands see the
+   * host, or run no programs.
+   */
   shell?(request: ShellRequest): Promise<ShellEnd>;
   close(): Promise<void>;
 }>;

@@ -4,7 +4,7 @@ import type { Skill } from '../core/skill.ts';
 import { steersPrograms } from '../core/steers-programs.ts';
 import { defined } from '../lib/json/json-values.ts';
 
-/** bash if available, without settings. */
+/** Runs bash without its settings, or sh if bash is missing. */
 export const shellCommand = [
   'sh',
   '-c',
@@ -14,16 +14,16 @@ export const shellCommand = [
 export type ScriptCommand = Readonly<{
   program: string;
   options: readonly string[];
-  /** Fetches packages first (R7). */
+  /** Packages to fetch before the script runs (R7). */
   fetch?: Readonly<{
     argv: readonly [program: string, ...rest: string[]];
     takesScript: boolean;
-    /** Packages of PyPI that the script lists, without versions. */
+    /** PyPI packages that the script lists, without their versions. */
     lists: readonly string[];
   }>;
 }>;
 
-/** Used without a first line (R5). */
+/** The program for an ending, used if the script has no first line that names one (R5). */
 const byEnding: Readonly<Record<string, string>> = {
   '.sh': 'sh',
   '.bash': 'bash',
@@ -37,10 +37,13 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
-/** The list and what follows it, in lines of comments. */
+/** Matches the list of dependencies and what follows it, in lines of comments. */
 const dependencies = /^#[ \t]*dependencies[ \t]*=[ \t]*\[([^]*)/m;
 
-/** Of a Python script's own block: comments up to its end (PEP 723). Where it lists nothing, uv has nothing to fetch. */
+/**
+ * Packages in a Python script's own block, which is comments up to its end (PEP 723). If it lists nothing, uv has
+ * nothing to fetch.
+ */
 function listedPackages(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   const start = lines.findIndex((line) => /^# \/\/\/ script[ \t]*$/.test(line)) + 1;
@@ -55,7 +58,7 @@ function listedPackages(text: string): readonly string[] {
   for (const [whole, quoted, said] of toml.matchAll(/"([^"\n]*)"|'([^'\n]*)'|#[^\n]*|\]|[^\s,]/g)) {
     if (whole.startsWith('#')) continue;
     if (whole === ']') break;
-    // An address, or what is no string, is for uv alone.
+    // An address, or something that is not a string, is for uv alone.
     const written = quoted ?? said ?? whole;
     found.push(/^\s*([\w.-]+)[^@]*$/.exec(written)?.[1] ?? written);
   }
@@ -63,8 +66,8 @@ function listedPackages(text: string): readonly string[] {
 }
 
 /**
- * By the first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), otherwise by the extension (R5). Python with
- * listed dependencies, and uv or uvx, run by uv offline (R7).
+ * How to run a script: by its first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), otherwise by its ending
+ * (R5). Python with listed dependencies, and uv or uvx, are run by uv offline (R7).
  */
 export function scriptCommand(file: string, text: string): ScriptCommand | undefined {
   const [program, ...options] = named(file, text);
@@ -102,7 +105,7 @@ function named(file: string, text: string): readonly string[] {
   return ending === undefined ? [] : [ending];
 }
 
-/** `--help` fetches a tool, and does nothing. */
+/** Runs a tool of uv. To fetch it, `--help` is used, which does nothing else. */
 function byTool(options: readonly string[]): ScriptCommand {
   return {
     program: 'uvx',
@@ -136,9 +139,9 @@ type SkillEnvironment = Readonly<{
 }>;
 
 /**
- * The environment of a skill (U3): its `env` and `[skills.NAME]`, as public skills read more than they declare. Empty
- * counts as missing. Refuses names that steer loaders or interpreters. Nothing for a skill that waits for approval
- * (D9).
+ * The environment of a skill (U3): its `env` and `[skills.NAME]`, because public skills read more than they declare. An
+ * empty value counts as missing. Names that steer loaders or interpreters are refused. A skill that waits for approval
+ * gets nothing (D9).
  */
 export function skillEnvironment(
   skill: Pick<Skill, 'name' | 'path' | 'env' | 'access'>,

@@ -1,6 +1,6 @@
 import type { Store } from './store.ts';
 
-/** Wraps a method, or leaves it as it is (`same`). */
+/** Wraps a method of the store, or leaves it as it is (`same`). */
 type Rule<Method> = (method: Method) => Method;
 
 type RulesOf<Part> = {
@@ -9,7 +9,7 @@ type RulesOf<Part> = {
     : RulesOf<Part[Name]>;
 };
 
-/** A new method of the store does not compile without a rule. */
+/** What to do with each method. A new method of the store does not compile without a rule. */
 export type StoreRules = RulesOf<Store>;
 
 export function aroundStore(store: Store, rules: StoreRules): Store {

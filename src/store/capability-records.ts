@@ -1,23 +1,23 @@
 import type { Sql, Steps } from './sql.ts';
 
-/** An account that a person linked (C6). The host seals all details. */
+/** An account that a person linked (C6). The bot encrypts all details in `sealed`. */
 export type KeptAccount = Readonly<{
   sender: string;
   capability: string;
-  /** A keyed hash of the provider's name for it. */
+  /** A keyed hash of the provider's name for the account. */
   name: string;
   sealed: string;
   linkedAt: number;
 }>;
 
 /**
- * `pending`: the person has to act. `submitted`: they gave a code. `linked`: they have to confirm the account.
- * `ended`: used, refused or stopped.
+ * States of a sign-in. `pending`: the person has to act. `submitted`: they gave a code. `linked`: they have to confirm
+ * the account. `ended`: it was used, refused or stopped.
  */
 const flowStates = ['pending', 'submitted', 'linked', 'ended'] as const;
 type FlowState = (typeof flowStates)[number];
 
-/** A sign-in on its way (C6). */
+/** A sign-in that a person began (C6). */
 export type KeptFlow = Readonly<{
   id: string;
   sender: string;
@@ -25,41 +25,44 @@ export type KeptFlow = Readonly<{
   conversation: string;
   state: FlowState;
   sealed: string;
-  /** When the host has to act; absent while only the person has to. */
+  /** When the bot has to act next; undefined while only the person has to. */
   dueAt?: number;
   expiresAt: number;
 }>;
 
 export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: number }>;
 
-/** Durable when a call resolves, except who holds a flow (C6, C8). */
+/**
+ * Linked accounts, sign-ins and outcomes of calls. Changes are durable when a call resolves, except which process holds
+ * a flow (C6, C8).
+ */
 export type CapabilityRecords = Readonly<{
-  /** Stores this key check if there is none; returns the one in force. */
+  /** Stores this check value of the key if there is none, and returns the one in force. */
   claimKey(check: string): Promise<string>;
-  /** That check; undefined if no key was ever used. */
+  /** The stored check value; undefined if no key was ever used. */
   keyCheck(): Promise<string | undefined>;
-  /** Oldest first; of one person, of one capability, where they are named. */
+  /** Linked accounts, oldest first: of one person or one capability if they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
   removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
-  /** Returns the person's open flow for this capability, if any, instead of adding one. */
+  /** Adds a flow. If the person has an open one for this capability, that is returned instead. */
   begin(flow: Omit<KeptFlow, 'state'>, now: number): Promise<KeptFlow>;
   flow(id: string): Promise<KeptFlow | undefined>;
-  /** Newest first, ended ones included. */
+  /** All flows of a person, newest first, including ended ones. */
   flows(sender: string): Promise<readonly KeptFlow[]>;
-  /** Those not expired at `since`, of everybody. */
+  /** Flows of everybody that had not expired at `since`. */
   flowsSince(since: number): Promise<readonly KeptFlow[]>;
-  /** False if the flow is not in `from`. */
+  /** Changes a flow. False if it is not in the state `from`. */
   change(id: string, from: FlowState, to: FlowChange): Promise<boolean>;
   /** Ends a `linked` flow and stores its account, in one transaction. False if it is not linked. */
   link(id: string, account: KeptAccount): Promise<boolean>;
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
-  /** Takes a due flow. It is due again at `againAt`, as its taker may die. */
+  /** Takes a flow that is due. It is due again at `againAt`, because its taker may die. */
   takeDue(now: number, againAt: number): Promise<KeptFlow | undefined>;
-  /** Moves a taken flow's due time. False if it was changed or taken meanwhile. */
+  /** Moves the due time of a taken flow. False if it was changed or taken meanwhile. */
   holdOn(id: string, from: number, to: number): Promise<boolean>;
   nextDue(): Promise<number | undefined>;
   outcome(key: string): Promise<string | undefined>;
-  /** The first outcome stays; returns it. */
+  /** Stores an outcome. If there is one already, that stays and is returned. */
   keepOutcome(
     outcome: Readonly<{ key: string; sender: string; sealed: string; at: number }>,
   ): Promise<string>;
@@ -200,7 +203,7 @@ export function createCapabilityRecords(sql: Sql): CapabilityRecords {
   };
 }
 
-/** An unknown state counts as ended. */
+/** Reads flows; an unknown state counts as ended. */
 function readFlows(rows: readonly FlowRow[]): readonly KeptFlow[] {
   return rows.map(({ dueAt, state, ...rest }) => ({
     ...rest,

@@ -9,7 +9,7 @@ import { storedItem, storedMessage } from './stored-message.ts';
 
 const removed = '[removed]';
 
-/** Content can't hold labels, so the first end is the end. */
+/** Matches labelled text. Content can't contain labels, so the first end is the right one. */
 const piece = /<(message|quote|file)((?: [a-z]+="[^"]*")*)>\n([^]*?)\n<\/\1>/g;
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
@@ -17,30 +17,30 @@ type Summary = Extract<Entry, { kind: 'summary' }>;
 
 type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
 
-/** What a transcript told of a person once all of it was judged. */
+/** What a transcript told about a person, once all of it was judged. */
 export type Findings = Readonly<{
-  /** Inbox items of their turns. */
+  /** Ids of the inbox items of their turns. */
   items: readonly string[];
-  /** `theirs`: a direct message with them. `unknown`: they said nothing there. */
+  /** `theirs` is a direct message with them. `unknown` means that they said nothing there. */
   room: 'theirs' | 'shared' | 'unknown';
 }>;
 
-/** Replaces a summary that may hold a person's words. */
+/** Takes the place of a summary that may contain words of the person. */
 export const forgottenSummary = 'What was said here before was removed at the wish of a person.';
 
-/** A shorter quote is only theirs if it is all they said: many say "yes". */
+/** A quote with fewer letters counts as theirs only if it is all they said, because many people say "yes". */
 const tellingLetters = 8;
 
 /**
- * Judges the entries of one transcript in order (Q12). Removes the person's turns. In turns of others it replaces
- * quotes of the person; a summary that may hold their words becomes a plain note that keeps the same entries.
+ * Judges the entries of one transcript in order (Q12). It removes the person's turns, and replaces quotes of the person
+ * in turns of others. A summary that may contain their words becomes a plain note that keeps the same entries.
  */
 export function createForgetEntries(
   sender: string,
 ): Readonly<{ judge(text: string): Fate; findings(): Findings }> {
   const mark = idOnLabel(sender);
   const items = new Set<string>();
-  /** Letters of their messages and the answers. */
+  /** Letters of their messages and of the answers to them. */
   const said = new Set<string>();
   const gone: boolean[] = [];
   const seen = { theirTurn: false, theirs: false, others: false, room: false, quoted: false };
@@ -85,7 +85,7 @@ export function createForgetEntries(
     return { rewritten: JSON.stringify(left) };
   }
 
-  /** `recall` quotes people, with their ids (K5). */
+  /** Replaces quotes in a tool's result: `recall` quotes people with their ids (K5). */
   function judgeResult(entry: Extract<Entry, { kind: 'tool_result' }>): Fate {
     const content = withoutQuotes(entry.content, ({ id }) => id === mark);
     return content === entry.content ? 'kept' : { rewritten: JSON.stringify({ ...entry, content }) };
@@ -122,7 +122,7 @@ export function createForgetEntries(
   return {
     judge(text) {
       const read = readStored(storedEntry, text);
-      // A damaged entry must not outlive the person either.
+      // Entries that can't be read are removed if they may be of the person.
       if (!read.ok) return seen.theirTurn || text.includes(sender) ? 'removed' : 'kept';
       const fate = judgeEntry(read.value);
       gone.push(fate === 'removed');
@@ -141,19 +141,19 @@ function textsOf(entry: Entry): readonly string[] {
   return entry.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }
 
-/** Independent of how a platform shows a text. */
+/** The letters and digits of a text, which are the same however a platform shows it. */
 function lettersOf(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
 
-/** `rest`: what is left without quotes of the person. */
+/** `rest` is what remains without quotes of the person. */
 type JudgedMessage = Readonly<{
   theirs: boolean;
   direct: boolean;
   rest: string;
 }>;
 
-/** An unreadable inbox row is theirs if it names them. */
+/** Judges an inbox row. If it can't be read, it counts as theirs if it names them. */
 export function judgeItem(text: string, sender: string): JudgedMessage {
   const read = readStored(storedItem, text);
   if (!read.ok) return { theirs: names(text, sender), direct: false, rest: text };
@@ -178,7 +178,7 @@ export function answeredBy(text: string, sender: string): boolean {
   return read.ok ? read.value.answer?.by === sender : names(text, sender);
 }
 
-/** Whether a text names this id, and not one that only begins or ends like it. */
+/** Whether a text contains this id, not just a longer id with it inside. */
 export function names(text: string, sender: string): boolean {
   for (let at = text.indexOf(sender); at >= 0; at = text.indexOf(sender, at + 1)) {
     const around = (text[at - 1] ?? ' ') + (text[at + sender.length] ?? ' ');
@@ -204,7 +204,7 @@ function withoutQuote(message: Message, sender: string): Message {
   return JSON.stringify(left) === JSON.stringify(message) ? message : left;
 }
 
-/** A run's task holds what others said before. */
+/** The task of a run without what it quotes of the person. It contains what others said before. */
 function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): Task {
   const { context } = task.input;
   if (typeof context !== 'string') return task;
@@ -212,9 +212,9 @@ function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): T
   return { ...task, input: { ...task.input, context: left } };
 }
 
-/** Group context or a replied-to message in a user entry. */
+/** A quote in a user entry: group context or a message that was replied to. */
 type Quoted = Readonly<{
-  /** `id="telegram:42"`, where it says whose it is. */
+  /** The attribute `id="telegram:42"`; undefined if the quote does not say whose it is. */
   id: string | undefined;
   text: string;
 }>;
@@ -223,12 +223,12 @@ export function idOnLabel(sender: string): string {
   return /id="[^"]*"/.exec(around('message', [], { id: sender }))?.[0] ?? '';
 }
 
-/** Only group chats label a person's own words (M8). */
+/** Whether a text is from a group chat: only there are a person's own words labelled (M8). */
 function isOfRoom(text: string): boolean {
   return text.includes('<message ');
 }
 
-/** The text with what is quoted of a person replaced (M10, Q12). */
+/** The text with quotes of a person replaced (M10, Q12). */
 export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolean): string {
   return text.replace(
     piece,

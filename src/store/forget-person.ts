@@ -13,13 +13,13 @@ import type { Forgotten } from './store.ts';
 import { readStored } from './stored-json.ts';
 import { storedPart } from './stored-message.ts';
 
-/** Rows in one transaction: a few milliseconds. */
+/** Rows changed in one transaction, which takes a few milliseconds. */
 const batch = 500;
 const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 'shown', 'threads'];
 
 /**
- * Removes a person (Q12): their direct messages, in groups their turns and runs, quotes of them, and values under
- * their id. It works in steps, so the bot continues; if interrupted, repeat it.
+ * Removes a person (Q12): their direct messages, their turns and runs in groups, quotes of them, and values under their
+ * id. It works in small steps, so the bot continues meanwhile. Repeat it if it was interrupted.
  */
 export async function forgetPerson(
   rows: ForgetRows,
@@ -86,7 +86,10 @@ export async function forgetPerson(
     }
   }
 
-  /** Rewrites first, then newest first: a summary belongs with the entries it keeps. */
+  /**
+   * Applies rewrites first and removals from the newest to the oldest, because a summary belongs to the entries that it
+   * keeps.
+   */
   async function changeEntries(changes: readonly RowChange[]): Promise<void> {
     const ordered = [
       ...changes.filter(({ text }) => text !== undefined),
@@ -110,7 +113,10 @@ export async function forgetPerson(
     }
   }
 
-  /** `judge` returns the remaining JSON, undefined to remove the row. Returns how many were removed. */
+  /**
+   * Goes through a table. `judge` returns the JSON that remains, or undefined to remove the row. Returns how many were
+   * removed.
+   */
   async function forgetRows(
     table: PersonTable,
     judge: (row: PersonRow) => string | undefined,
@@ -161,23 +167,23 @@ function fileIn(part: string): readonly string[] {
   return read.ok ? filesOf(read.value).map(({ id }) => id) : [];
 }
 
-/** The conversation of a transcript: keys hold neither "@" nor "#". */
+/** The key of a transcript's conversation. Keys contain neither "@" nor "#". */
 export function roomOf(transcript: string): string {
   return transcript.split(/[@#]/)[0] ?? transcript;
 }
 
-/** Telegram and the terminal use the person's id as chat id. */
+/** The key of a person's direct messages. Telegram and the terminal use the person's id as the id of that chat. */
 function ownRoom(sender: string): string {
   const colon = sender.indexOf(':');
   return conversationKey({ channel: sender.slice(0, colon), chat: sender.slice(colon + 1) });
 }
 
-/** Lanes beside it add "~" and a name. */
+/** The conversation of a queue. Queues beside a conversation add "~" and a name to its key. */
 function laneRoom(lane: string): string {
   return lane.replace(/~[^/~]*$/, '');
 }
 
-/** Includes threads, and work beside the conversation. */
+/** Whether a place is within one of these conversations. Threads are, and work beside the conversation. */
 function isWithin(place: string, rooms: ReadonlySet<string>): boolean {
   return rooms.values().some((room) => place.startsWith(room) && /^([/~]|$)/.test(place.slice(room.length)));
 }
@@ -191,23 +197,23 @@ export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'asks';
 export type PersonRow = Readonly<{
   seq: number;
   key: string;
-  /** Lane, or key of the conversation. */
+  /** Key of the queue or of the conversation. */
   place: string;
-  /** JSON; empty if already removed. */
+  /** The row's JSON; empty if its text was removed already. */
   text: string;
   requester: string | null;
   ended: boolean;
 }>;
 
-/** `text` undefined removes the row. A row that no longer holds `was` stays. */
+/** A change of one row. With `text` undefined the row is removed. A row whose text is not `was` any more stays. */
 type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
 
 type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown' | 'threads';
 
 export type ForgetRows = Readonly<{
-  /** Transcripts and run journals with an entry whose JSON holds one of these texts. */
+  /** Names of transcripts and run journals that have an entry whose JSON contains one of these texts. */
   transcriptsWith(texts: readonly string[]): Promise<readonly string[]>;
-  /** Current, archived (`KEY@…`), and journals of their runs (`…#run:…`). */
+  /** Names of the current transcript, of archived ones (`KEY@…`) and of the journals of their runs (`…#run:…`). */
   transcriptsOf(conversation: string): Promise<readonly string[]>;
   entries(
     transcript: string,
@@ -216,13 +222,16 @@ export type ForgetRows = Readonly<{
   ): Promise<readonly Readonly<{ seq: number; text: string }>[]>;
   rows(table: PersonTable, after: number, limit: number): Promise<readonly PersonRow[]>;
   change(table: PersonTable | 'entries', changes: readonly RowChange[]): Promise<void>;
-  /** Removes ids of archived transcripts and times of last use, except where something was said meanwhile. */
+  /**
+   * Removes the ids of archived transcripts and the times of last use of a conversation, except for transcripts in which
+   * something was said meanwhile.
+   */
   dropConversation(conversation: string): Promise<void>;
   keys(of: PersonKeys, after: string, limit: number): Promise<readonly string[]>;
   removeKeys(of: PersonKeys, keys: readonly string[]): Promise<void>;
-  /** Theirs, and those whose JSON is about them. */
+  /** Removes the person's memories, and those whose JSON is about them. */
   removeMemories(sender: string, isAbout: (text: string) => boolean, limit: number): Promise<number>;
-  /** What their turns added to the search index, answers included. */
+  /** Removes from the search index what their turns added, answers included. */
   removeSaid(sender: string, limit: number): Promise<void>;
   removeUsage(sender: string): Promise<number>;
   removeRoutines(sender: string): Promise<number>;

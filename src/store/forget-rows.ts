@@ -3,7 +3,7 @@ import { forgetPerson, type ForgetRows, type PersonRow, type PersonTable } from 
 import { each, type Call, type Script, type Sql, type Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
-/** Entries searched at once: a few milliseconds. */
+/** Entries searched in one statement, which takes a few milliseconds. */
 const window = 2_000;
 
 type Row = Omit<PersonRow, 'ended'> & Readonly<{ ended: number | boolean }>;
@@ -24,7 +24,7 @@ function createForgetRows(sql: Sql): ForgetRows {
     `SELECT transcript FROM entries WHERE seq >= ?1 AND seq < ?2
      AND (${dialect.contains('entry', '?3')} OR ${dialect.contains('entry', '?4')}) ORDER BY seq`,
   );
-  // The key, with anything after `#` or `@`.
+  // Matches the key alone and the key followed by `#` or `@` and anything.
   const within = `(transcript = ?1 OR (transcript >= ?2 AND transcript < ?3) OR (transcript >= ?4 AND transcript < ?5))`;
   const rangeOf = (key: string) => [key, `${key}#`, `${key}$`, `${key}@`, `${key}A`] as const;
   const transcriptsOf = sql.statement<Readonly<{ transcript: string }>>(

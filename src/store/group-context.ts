@@ -5,11 +5,11 @@ import type { Sql } from './sql.ts';
 import { readStored } from './stored-json.ts';
 import { storedMessage } from './stored-message.ts';
 
-/** Group messages not meant for the bot: context for later turns (M10). */
+/** Group messages that were not meant for the bot, kept as context for later turns (M10). */
 export type GroupContext = Readonly<{
   add(message: Message, now: number): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Newest `limit` messages since `since`, oldest first. */
+  /** The newest `limit` messages since `since`, oldest first. */
   recent(conversationKey: string, limit: number, since: number): Promise<readonly Message[]>;
 }>;
 

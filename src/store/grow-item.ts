@@ -9,7 +9,7 @@ export function writeItem(message: Message): string {
   return JSON.stringify(parts);
 }
 
-/** Fills in a missing chat type from a twin; undefined if none is missing (Q2). */
+/** Fills in a missing chat type from a twin of the message; undefined if none is missing (Q2). */
 export function completeItem(parts: string, twin: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok || twin.chatType === 'unknown') return undefined;
@@ -24,14 +24,14 @@ export function completeItem(parts: string, twin: Message): string | undefined {
   );
 }
 
-/** Undefined if the message needs an item of its own (H3). */
+/** Adds a message to an item; undefined if the message needs an item of its own (H3). */
 export function joinItem(parts: string, message: Message, join: Join): string | undefined {
   const stored = readStored(storedItem, parts);
   const glue = stored.ok ? glueTo(stored.value, message, join) : undefined;
   return glue === undefined ? undefined : JSON.stringify([...asStored(parts), { message, glue }]);
 }
 
-/** The whole of what the message is a part of, or would be (H3). */
+/** The whole message that this one is a part of, or would be; undefined if it stays alone (H3). */
 export function wholeOf(parts: string, message: Message, join: Join): Message | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok) return undefined;
@@ -45,7 +45,7 @@ function glueTo(parts: Parts, message: Message, join: Join): string | undefined 
   return join.glue((parts.at(-1) ?? parts[0]).message);
 }
 
-/** An edit; undefined if the parts can't be read. */
+/** Replaces an edited message in an item; undefined if the item can't be read. */
 export function editItem(parts: string, message: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok) return undefined;
@@ -54,20 +54,25 @@ export function editItem(parts: string, message: Message): string | undefined {
   );
 }
 
-/** Only towards refusing: if either twin says shared, it is shared. */
+/**
+ * Type and sharing of a message and its twin. If either says that the chat is shared, it is, so a twin can only take
+ * rights away.
+ */
 function typeOf(twin: Message, message: Message): Pick<Message, 'chatType' | 'external'> {
   return { chatType: twin.chatType, external: message.external || twin.external };
 }
 
-/** With the fields of newer versions, which are written back (Q15). Only for what `readStored` accepts. */
+/** The parts with fields of newer versions, which are written back (Q15). Only for text that `readStored` accepts. */
 function asStored(parts: string): readonly ItemPart[] {
   return JSON.parse(parts) as readonly ItemPart[];
 }
 
-/** `glue` separates it from the text before. */
+/** One message of an item. `glue` is put between its text and the text before. */
 export type ItemPart = Readonly<{ message: Message; glue: string }>;
 
-/** Joins an album or a text that the client split (H3). The first part decides id, sender and place. */
+/**
+ * Joins the messages of an album, or of a text that the client split (H3). The first part decides id, sender and place.
+ */
 export function joinMessages(parts: Parts): Message {
   const [first, ...rest] = withCaptions(parts);
   return rest.reduce((joined, { message, glue }) => append(joined, message, glue), first.message);
@@ -75,7 +80,7 @@ export function joinMessages(parts: Parts): Message {
 
 type Parts = readonly [ItemPart, ...ItemPart[]];
 
-/** One caption alone is that of the whole album; of several each belongs to its own file. */
+/** A single caption is that of the whole album. If there are several, each belongs to its own file. */
 function withCaptions(parts: Parts): Parts {
   const hasCaption = ({ message }: ItemPart) => message.text !== '' && message.attachments.length > 0;
   if (parts.filter(hasCaption).length < 2) return parts;
@@ -113,7 +118,7 @@ function both<Item>(before: readonly Item[] = [], after: readonly Item[] = []): 
   return before.length + after.length === 0 ? undefined : [...before, ...after];
 }
 
-/** Text split off a command belongs to its arguments. */
+/** Adds text that was split off a command to its arguments. */
 function continued({ name, args }: Command, text: string, glue: string): Command {
   return { name, args: glued(args, text, glue) };
 }

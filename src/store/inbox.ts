@@ -11,11 +11,11 @@ import type { ServeOptions, Serving, Stopped, StopOrder, Store } from './store.t
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
 
-/** Lookups of one moment that share a statement. */
+/** Lookups of one moment that share a statement, at most. */
 const most = 200;
 
 export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
-/** The inbox row that holds a message. */
+/** SQL for the number of the inbox row that holds a message. */
 export const itemOf = (key: string): string => `(SELECT item FROM inbox_keys WHERE key = ${key})`;
 export const endItem = (at: string): string =>
   `UPDATE inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = ${at}`;
@@ -23,76 +23,83 @@ export const endItem = (at: string): string =>
 export type InboxItem = Readonly<{
   key: string;
   seq: number;
-  /** The conversation's key. Items of one lane run one after another. */
+  /** The key of the conversation, or of work beside it. Items of one queue run one after another. */
   lane: string;
   message: Message;
   status: 'waiting' | 'done' | 'dead';
   tries: number;
   error?: string;
   acceptedAt: number;
-  /** Taken before, but neither finished nor failed: the process died (Q3, Q5). */
+  /** When it was taken before without finishing or failing, because the process died (Q3, Q5). */
   interruptedAt?: number;
   stopped?: true;
 }>;
 
-/** `message` is absent if it can't be read. */
+/** An item as lists show it. `message` is undefined if it can't be read. */
 export type ListedItem = Omit<InboxItem, 'message' | 'interruptedAt'> &
   Readonly<{
     message?: Message;
-    /** Being answered, or its process died. */
+    /** When it was taken: it is being answered, or its process died. */
     takenAt?: number;
   }>;
 
 export type WaitingItem = Readonly<{
   key: string;
   acceptedAt: number;
-  /** Read when it is asked for: a lane may hold many. Undefined if it can't be read. */
+  /** Reads the message only when asked, because a queue may hold many. Undefined if it can't be read. */
   message(): Message | undefined;
 }>;
 
 export type Accepted =
   | 'stored'
-  /** Into a waiting item, as a twin or a continuation (album, split text). */
+  /** Added to a waiting item, as its twin or continuation (album, split text). */
   | 'merged'
   | 'duplicate'
-  /** Nothing stored: the lane holds 50 waiting items. */
+  /** Nothing was stored, because 50 items wait in the queue. */
   | 'lane_full';
 
-/** Messages without an answer. Durable when a call resolves (Q1); keys are kept 7 days (Q2). */
+/** Messages that wait for an answer. Changes are durable when a call resolves (Q1). Keys are kept for 7 days (Q2). */
 export type Inbox = Readonly<{
   /**
-   * A waiting item with chat type `unknown` gets the type of a twin. With `join`, text (after its glue) and attachments
-   * are added to the newest waiting, untaken item of the same join key, lane and sender; a new item is due at `now + holdMs`.
+   * Stores a message. A waiting item with chat type `unknown` gets the type of a twin. With `join`, the text (after its
+   * glue) and attachments are added to the newest waiting, untaken item with the same join key, queue and sender; a new
+   * item is due at `now + holdMs`.
    */
   accept(message: Message, options: Readonly<{ now: number; join?: Join }>): Promise<Accepted>;
-  /** What `accept` would add the message to, or has added it to; undefined if it needs an item of its own (H3). */
+  /** What `accept` would add the message to, or has added it to. Undefined if it needs an item of its own (H3). */
   begun(message: Message, join: Join): Promise<Message | undefined>;
-  /** Edits a message of a waiting item that was never taken. */
+  /** Replaces a message of a waiting item by its edit, unless the item was taken already. */
   replace(message: Message): Promise<'replaced' | 'too_late' | 'unknown'>;
   serve(options: ServeOptions): Serving;
   /**
-   * The oldest waiting item of a lane, if due; the same one until it is finished or dead-lettered (Q5). Unreadable
-   * items are dead-lettered and skipped (Q11); throws NewerRow for one of a newer version.
+   * The oldest waiting item of a queue, if it is due. It stays the same item until it is finished or dead-lettered
+   * (Q5). Unreadable items are dead-lettered and skipped (Q11). Throws NewerRow for one of a newer version.
    */
   take(lane: string, now: number): Promise<InboxItem | undefined>;
-  /** Takes a due item that is not the head of its lane, for the work under way there (H11). Undefined if it was stopped or no longer waits. */
+  /**
+   * Takes a due item that is not the first of its queue, for the work that runs there (H11). Undefined if it was
+   * stopped or does not wait any more.
+   */
   takeAlong(key: string, now: number): Promise<InboxItem | undefined>;
-  /** Without `retryAt` the item is dead. Returns the failed tries; a finished item stays finished. */
+  /**
+   * Records a failure. Without `retryAt` the item is dead. Returns how many tries failed; a finished item stays
+   * finished.
+   */
   fail(key: string, error: string, retryAt: number | undefined): Promise<number>;
-  /** Delays without counting a try, because the last one made progress (Q3). */
+  /** Delays an item without counting a try, because the last one made progress (Q3). */
   postpone(key: string, error: string, retryAt: number): Promise<void>;
-  /** Takes back a `take`: the item is as it was, for another process (Q15). */
+  /** Undoes a `take`, so that another process can take the item (Q15). */
   untake(item: Pick<InboxItem, 'key' | 'interruptedAt'>): Promise<void>;
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
-  /** Includes threads (`/`) and work beside the lane (`~`), oldest first. */
+  /** What waits in a queue, its threads (`/`) and beside it (`~`), oldest first. */
   waitingIn(lane: string): Promise<readonly ListedItem[]>;
-  /** What waits in the item's lane after it, oldest first. */
+  /** What waits in the item's queue after it, oldest first. */
   behind(item: Pick<InboxItem, 'lane' | 'seq'>): Promise<readonly WaitingItem[]>;
-  /** Everything that waits in lanes beside conversations: runs (U9). */
+  /** All items in queues beside conversations, which are runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
-  /** Resets the tries of a dead item. False if there is none. */
+  /** Resets the tries of a dead item. False if there is no such item. */
   retry(key: string): Promise<boolean>;
-  /** Marks a waiting or dead item as done. False if there is none. */
+  /** Marks a waiting or dead item as done. False if there is no such item. */
   drop(key: string): Promise<boolean>;
 }>;
 
@@ -109,10 +116,10 @@ export type InboxRow = Readonly<{
   stopped_at: number | null;
 }>;
 
-/** Differs by store, for speed. */
+/** What the kinds of store do in their own way, for speed. */
 type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'serve'> &
   Readonly<{
-    /** Takes the oldest item if due; returns its row as it was before. */
+    /** Takes the oldest item if it is due, and returns its row as it was before. */
     takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
     byHand: ByHand;
   }>;
@@ -125,11 +132,11 @@ export function createInbox(
   const { dialect } = sql;
   const item = itemOf('?1');
   const waiting = `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting'`;
-  // The sign keeps SQLite from going through all rows that are done, in their order.
+  // The sign keeps SQLite from reading all finished rows in their order.
   const oldestFirst = 'ORDER BY +seq';
   const all = sql.statement<InboxRow>(`${waiting} ${oldestFirst}`);
   const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('lane', "'~'")} ${oldestFirst}`);
-  // "0" comes after "/", and DEL after "~".
+  // In text order, "0" comes right after "/", and DEL right after "~".
   const within = sql.statement<InboxRow>(
     `${waiting} AND lane >= ?1 AND lane < ?1 || '\u007f' AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~')
      ORDER BY seq`,
@@ -217,7 +224,7 @@ export function createInbox(
       take,
       async takeAlong(key, now) {
         const [row] = (await takeAlong(key, now)).rows;
-        // Unreadable rows wait for their own turn.
+        // An unreadable row waits until it is first in its queue.
         if (row === undefined) return undefined;
         const read = await readItem(sql, { ...row, taken_at: null }).catch((error: unknown) => {
           if (error instanceof NewerRow) return undefined;

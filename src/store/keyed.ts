@@ -11,7 +11,7 @@ type Methods = Pick<
 
 const most = 1_000;
 
-/** Keyv on the store's database (Q8). Failures reject; a damaged value counts as missing and is logged. */
+/** Returns Keyv on the store's database (Q8). Failures reject. A damaged value counts as missing and is logged. */
 export function createKeyed(sql: Sql, log: Log): (namespace: string) => Keyv {
   const one = sql.lookup<Row>('SELECT key, value, expires_at FROM keyed WHERE namespace = ?1 AND key = ?2', {
     most,
@@ -38,7 +38,7 @@ export function createKeyed(sql: Sql, log: Log): (namespace: string) => Keyv {
     const has = async (key: string) => (await find(key)) !== undefined;
 
     async function store(entries: readonly Entry[]): Promise<boolean[]> {
-      // One order for all prevents deadlocks.
+      // All writers use one order, which prevents deadlocks.
       const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
       const puts = sorted.map(({ key, value, expires }) =>
         put(namespace, key, String(value), expires ?? null),
@@ -77,7 +77,7 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // The parser's own message quotes the text.
+    // Not logged, because the parser's message quotes the text.
     return false;
   }
 }

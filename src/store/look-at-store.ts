@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs';
 import { lookAtFile } from './sqlite/look-at-file.ts';
 
-/** What stands in a store, without a change to it. `keys` are those of the namespace that was asked for. */
+/** What is in a store, found out without changing it. `keys` are those of the namespace that was asked for. */
 export type StoreLook = Readonly<
   | { state: 'absent' }
   | { state: 'ready' | 'older'; keys: readonly string[] }
-  /** In use by a process; `why` names it. */
+  /** A process is using it, which `why` names. */
   | { state: 'locked'; why: string }
   | { state: 'unusable' | 'damaged'; why: string }
 >;
 
-/** Never throws, migrates or creates anything. `mine`: the bot that runs may hold the lock. */
+/**
+ * Looks at a store. It never throws, migrates or creates anything. With `mine`, the bot that runs may hold the lock.
+ */
 export async function lookAtStore(
   url: string,
   { namespace, mine, withinMs }: Readonly<{ namespace: string; mine: boolean; withinMs: number }>,

@@ -2,7 +2,10 @@ import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { hasCode } from '../lib/has-code.ts';
 
-/** Returns the folders it made, outermost first; throws in plain words. Node's `mkdir` with `recursive` never returns below /proc. */
+/**
+ * Makes a folder and those above it. Returns the ones it made, outermost first. Throws an error in plain words. Node's
+ * recursive `mkdir` is not used, because below /proc it never returns.
+ */
 export function makeFolders(folder: string, mode: number): readonly string[] {
   const missing: string[] = [];
   let at = path.resolve(folder);
@@ -11,13 +14,13 @@ export function makeFolders(folder: string, mode: number): readonly string[] {
   return missing.filter((one) => makeFolder(one, mode));
 }
 
-/** Checks that a folder can be made and changes nothing. */
+/** Checks that a folder can be made, and leaves nothing behind. Throws if it can't. */
 export function tryFolders(folder: string): void {
   for (const made of makeFolders(folder, 0o700).toReversed()) {
     try {
       rmdirSync(made);
     } catch (error) {
-      // In use by now.
+      // Somebody is using the folder by now.
       if (!hasCode(error, 'ENOTEMPTY', 'ENOENT')) throw error;
     }
   }

@@ -15,27 +15,30 @@ import { storedMarks } from './stored-entry.ts';
 import { readStored, type FieldsOf } from './stored-json.ts';
 import { storedConversation } from './stored-message.ts';
 
-/** Each list is of one holder or a few: access is part of the query (K1). */
+/** The bot's memories. Each list is of one or two holders, so that access is part of the query (K1). */
 export type Memories = Readonly<{
-  /** A known id stays as it is. `full`: its holder has `most`. */
+  /** Adds a memory; a known id stays as it is. `full` means that its holder has `most` memories already. */
   add(memory: Memory, most: number): Promise<'stored' | 'full'>;
   find(id: string): Promise<Memory | undefined>;
-  /** Newest and most used first: each use counts like a day. */
+  /** Memories of these holders, newest and most used first: each use counts like one day. */
   of(holders: readonly [Holder, Holder?], limit: number): Promise<readonly Memory[]>;
-  /** Of every scope, oldest first. */
+  /** A person's memories of every scope, oldest first. */
   by(author: string): Promise<readonly Memory[]>;
   counts(): Promise<Readonly<Record<MemoryScope, number>>>;
   used(ids: readonly string[]): Promise<void>;
-  /** Keeps them from retention. Writes at most once a day. */
+  /** Marks memories as seen, so that retention keeps them. Writes at most once a day. */
   seen(holders: readonly [Holder, Holder?], now: number): Promise<void>;
   remove(id: string): Promise<boolean>;
-  /** What has all these words, or words that begin with the longer ones; then what has any of them. Newest first (K5). */
+  /**
+   * Finds what was said (K5): first texts with all these words, or words that begin with the longer ones, then texts
+   * with any of them. Each group is newest first.
+   */
   search(holder: Holder, text: string, limit: number): Promise<readonly FoundSaid[]>;
 }>;
 
 export type FoundSaid = SaidPart & Readonly<{ holder: Holder; asker: string }>;
 
-/** What of a row is JSON. */
+/** The part of a row that is stored as JSON. */
 export type SaidPart = Omit<Said, 'holder' | 'transcript' | 'asker'>;
 
 type Row = Readonly<{ id: string; memory: string }>;
@@ -44,7 +47,7 @@ type SaidRow = Readonly<{ seq: number; holder: Holder; asker: string; said: stri
 
 const dayMs = 86_400_000;
 const shortestBeginning = 4;
-/** Words of a query that count. */
+/** How many words of a query count. */
 const mostWords = 12;
 
 const storedMemory: z.ZodType<Memory> = z.object({
@@ -82,14 +85,14 @@ export function createMemories(sql: Sql, log: Log): Memories {
      ON CONFLICT (id) DO NOTHING`,
   );
   const one = sql.statement<Row>(`${columns} WHERE id = ?1`);
-  // One holder each: `IN` would make SQLite open a table of its own.
+  // One statement for each holder, because `IN` would make SQLite build a temporary table.
   const ofHolder = sql.lookup<RankedRow>(
     `SELECT id, memory, seq, at + uses * ${dayMs} AS worth FROM memories WHERE holder = ?1
      ORDER BY worth DESC, seq DESC LIMIT CAST(?2 AS BIGINT)`,
     { most: 200 },
   );
   const ofAuthor = sql.statement<Row>(`${columns} WHERE author = ?1 ORDER BY seq`);
-  // Holders begin with the scope.
+  // The name of a holder begins with its scope.
   const beginning = sql.statement<Readonly<{ scope: string; rows: number }>>(
     "SELECT SUBSTR(holder, 1, 4) AS scope, COUNT(*) AS rows FROM memories WHERE holder > '' GROUP BY 1",
   );
@@ -165,7 +168,7 @@ export function createMemories(sql: Sql, log: Log): Memories {
       const asked = words.map((word) => ({ word, isBeginning: word.length >= shortestBeginning }));
       const all = await read(findAll(holder, search.all(holder, asked), limit));
       if (all.length >= limit || words.length === 1) return all.flatMap(readSaid);
-      // Whole words only: beginnings of many words take longer.
+      // Matches whole words only, because beginnings of many words take longer.
       const any = await read(findAny(holder, search.any(holder, words), limit));
       const known = new Set(all.map(({ seq }) => seq));
       return [...all, ...any.filter(({ seq }) => !known.has(seq))].slice(0, limit).flatMap(readSaid);
@@ -173,7 +176,7 @@ export function createMemories(sql: Sql, log: Log): Memories {
   };
 }
 
-/** As the row holds it: JSON, and the words that find it. */
+/** What a row holds: the JSON, and the words that find it. */
 export function saidRow({ holder, transcript, asker, ...part }: Said): Readonly<{
   holder: Holder;
   transcript: string;

@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import type { Sql } from './sql.ts';
 import { checkStored, parseStored, type ReadJson } from './stored-json.ts';
 
-/** A newer version wrote this row: it is left as it is, for a process of that version (Q15). */
+/** A newer version wrote this row, so it is left for a process of that version (Q15). */
 export class NewerRow extends Error {
   override readonly name = 'NewerRow';
 }
 
 /**
- * Reads a row, at once unless it is strange. Throws NewerRow for one that this version does not know completely, if a
- * newer version has used the database. Otherwise such a row is damaged, or its unknown fields are left out.
+ * Reads a row, at once unless it is strange. If a newer version has used the database, it throws NewerRow for a row
+ * that this version does not know completely. Otherwise such a row is damaged, or its unknown fields are left out.
  */
 export function readShared<T>(
   { isBehind }: Pick<Sql, 'isBehind'>,
@@ -27,7 +27,7 @@ export function readShared<T>(
   });
 }
 
-/** Says which field of stored JSON the parsed value lacks. */
+/** Says which field of the stored JSON the parsed value lacks; undefined if none. */
 function unknownIn(stored: unknown, known: unknown, path = ''): string | undefined {
   if (
     stored === known ||

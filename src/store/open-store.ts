@@ -6,8 +6,8 @@ import { openEmbeddedStore } from './sqlite/open-embedded-store.ts';
 import type { Store } from './store.ts';
 
 /**
- * `sqlite:PATH` (relative to `baseDir`), `sqlite::memory:` or `postgres://…` (Q8). Throws OperatorError, never with
- * the URL: it may hold a password.
+ * Opens the store of a URL: `sqlite:PATH` (relative to `baseDir`), `sqlite::memory:` or `postgres://…` (Q8). Throws
+ * OperatorError, which never contains the URL, because it may hold a password.
  */
 export async function openStore(
   url: string,
@@ -21,9 +21,12 @@ export async function openStore(
     log?: Log;
     clock?: Clock;
     baseDir?: string;
-    /** If set, waits for an unreachable PostgreSQL server until aborted. */
+    /** If set, an unreachable PostgreSQL server is waited for until this is aborted. */
     until?: AbortSignal;
-    /** Of an embedded store; `lost`: what is missing of it since. */
+    /**
+     * Called for an embedded store whose process was killed. `lost` says what is missing since; undefined if nothing
+     * is.
+     */
     onKilled?: (lost: string | undefined) => void;
   } = {},
 ): Promise<Store> {

@@ -9,16 +9,16 @@ import { readStored, type ReadJson } from './stored-json.ts';
 import { storedConversation, storedPart, storedReceipt } from './stored-message.ts';
 
 export type OutboxRow = Readonly<{
-  /** `ITEM#0`, derived from message and part: writing twice stores one row. */
+  /** The key `ITEM#0`, derived from message and part, so that writing twice stores one row. */
   key: string;
   conversation: Conversation;
   part: Part;
-  /** `sending`: the outcome is unknown. */
+  /** `sending` means that the outcome is unknown. */
   status: 'waiting' | 'sending' | 'sent' | 'dead';
   tries: number;
-  /** Sends repeated after an unknown outcome. */
+  /** How often a send was repeated after an unknown outcome. */
   repeats: number;
-  /** The platform already shows this message: deliver by editing it. */
+  /** The message that the platform already shows. The part is delivered by editing it. */
   shown?: Receipt;
 }>;
 
@@ -32,24 +32,24 @@ type DeadPart = Readonly<{
 export type Outbox = Readonly<{
   serve(options: ServeOptions): Serving;
   /**
-   * The first unsent row of a conversation, if due. `sending` is left over from a dead process. Unreadable rows are
-   * given up and skipped (Q11); throws NewerRow for one of a newer version.
+   * The first unsent row of a conversation, if it is due. `sending` is left from a process that died. Unreadable rows
+   * are given up and skipped (Q11). Throws NewerRow for one of a newer version.
    */
   next(lane: string, now: number): Promise<OutboxRow | undefined>;
   sending(key: string): Promise<void>;
   sent(key: string, receipt: Receipt): Promise<void>;
   retry(key: string, error: string, at: number): Promise<void>;
-  /** Later rows of the conversation continue. */
+  /** Gives up a part, so that later rows of the conversation continue. */
   dead(key: string, error: string): Promise<void>;
-  /** Counts a send repeated after an unknown outcome (Q6). */
+  /** Counts a send that is repeated after an unknown outcome (Q6). */
   repeated(key: string): Promise<void>;
-  /** Parts that were given up and are still kept, oldest first. */
+  /** Parts that were given up and are still stored, oldest first. */
   givenUp(): Promise<readonly DeadPart[]>;
-  /** Resets the tries. False if there is none. */
+  /** Resets the tries of a part that was given up. False if there is no such part. */
   revive(key: string): Promise<boolean>;
-  /** Rows not sent or dead of a conversation. */
+  /** How many rows of a conversation are neither sent nor given up. */
   pending(conversation: Conversation): Promise<number>;
-  /** Remembers a status or preview message across restarts (Q6); without a receipt forgets it. */
+  /** Remembers a placeholder across restarts (Q6), or forgets it if there is no receipt. */
   show(key: string, receipt: Receipt | undefined): Promise<void>;
   shown(key: string): Promise<Receipt | undefined>;
   receipt(key: string): Promise<Receipt | undefined>;
@@ -58,7 +58,7 @@ export type Outbox = Readonly<{
 type TableRow = Pick<OutboxRow, 'key' | 'status' | 'tries' | 'repeats'> &
   Readonly<{ conversation: string; part: string; due_at: number; receipt: string | null }>;
 
-/** Giving out lanes and marking parts differ by store, for speed. */
+/** Makes the outbox. Assigning queues and marking parts differ by store, for speed. */
 export function createOutbox(
   sql: Sql,
   own: Pick<Outbox, 'serve' | 'sending' | 'sent'> & Readonly<{ byHand: ByHand }>,
@@ -73,7 +73,7 @@ export function createOutbox(
   const unsent = sql.statement<Readonly<{ unsent: number }>>(
     'SELECT COUNT(*) AS unsent FROM outbox WHERE finished_at IS NULL AND lane = ?1',
   );
-  /** Only the holder of the conversation may change it. */
+  /** A change that only the process with the conversation's queue can make. */
   const change = (set: string) =>
     sql.guarded(`UPDATE outbox SET ${set} WHERE ${dialect.held} AND finished_at IS NULL AND key = ?1`);
   const retry = change(`status = 'waiting', tries = tries + 1, error = ?2, due_at = ?3`);
@@ -147,7 +147,7 @@ async function readPart(sql: Sql, row: TableRow): Promise<ReadJson<OutboxRow>> {
   return { ok: true, value: shown === undefined ? known : { ...known, shown } };
 }
 
-/** A damaged receipt counts as missing: the part is sent again. */
+/** Reads a receipt. A damaged one counts as missing, so the part is sent again. */
 function readReceipt(text: string | null | undefined): Receipt | undefined {
   const read = text == null ? undefined : readStored(storedReceipt, text);
   return read?.ok === true ? read.value : undefined;

@@ -1,6 +1,6 @@
 import type { Store } from './store.ts';
 
-/** Repeats a call when the database is back (`StoreHealth.patient`). */
+/** Repeats a call once the database is back (`StoreHealth.patient`). */
 type Patient = <T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean }>) => Promise<T>;
 
 export type Values = Readonly<{
@@ -10,7 +10,7 @@ export type Values = Readonly<{
   iterator(): AsyncIterable<readonly unknown[]>;
 }>;
 
-/** `Store.keyed` for values that must not be lost: waits for the database (Q11). */
+/** Like `Store.keyed`, for values that must not be lost: calls wait for the database (Q11). */
 export function patientKeyed(
   keyed: Store['keyed'],
   { patient }: Readonly<{ patient: Patient }>,

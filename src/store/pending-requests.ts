@@ -22,42 +22,44 @@ export const storedAsk = z.object({
   answer: answer.optional(),
 });
 
-/** Waits for a person's answer, across restarts. */
+/** A question that waits for a person's answer, across restarts. */
 export type PendingRequest = Readonly<{
   id: string;
-  /** `approval`: of a tool call (T8). `question`: of a run (U14). */
+  /** `approval` is about a tool call (T8), `question` comes from a run (U14). */
   kind: 'approval' | 'question';
   conversation: Conversation;
-  /** Whose message began the turn. */
+  /** Qualified id of the person whose message began the turn. */
   requester: string;
-  /** What waits for the answer. */
+  /** Name of the transcript that waits for the answer. */
   transcript: string;
   toolUseId: string;
   payload: JsonObject;
   askedAt: number;
   expiresAt: number;
   state: 'open' | 'answered' | 'expired' | 'cancelled';
-  /** `name`: at that time. `call`: the run that brought the answer, so only one takes it. */
+  /**
+   * `name` is that of the person at that time. `call` is the run that brought the answer, so that only one takes it.
+   */
   answer?: Readonly<{ by: string; name?: string; value: string; at: number; call?: string }>;
 }>;
 
 export type JsonObject = Readonly<{ [key: string]: JsonValue | undefined }>;
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** Open questions and approvals. An answer counts once. */
+/** Open questions and approvals. Only one answer counts. */
 export type PendingRequests = Readonly<{
   find(id: string): Promise<PendingRequest | undefined>;
   open(conversation: Conversation): Promise<readonly PendingRequest[]>;
-  /** All open ones, oldest first. */
+  /** All open ones of every conversation, oldest first. */
   waiting(): Promise<readonly PendingRequest[]>;
-  /** A known id stays as it is. */
+  /** Adds a question. A known id stays as it is. */
   add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
-  /** Only the first answer in time counts. */
+  /** Stores an answer. Only the first one in time counts. */
   answer(id: string, answer: NonNullable<PendingRequest['answer']>): Promise<'answered' | 'late' | 'unknown'>;
   expire(now: number): Promise<readonly string[]>;
   /**
-   * Approvals that ended 10 s to a day ago without a notice: the process died. Each is returned once, and every 5
-   * minutes while the row `outcomeKey` is missing.
+   * Approvals that ended between 10 s and a day ago without a notice, because the process died. Each is returned once,
+   * and again every 5 minutes while the outbox row `outcomeKey` is missing.
    */
   takeUnshown(now: number): Promise<readonly string[]>;
 }>;
@@ -67,7 +69,7 @@ export function outcomeKey(id: string): string {
 }
 
 const unshownMs = 10_000;
-/** The caller of `takeUnshown` may die. */
+/** The caller of `takeUnshown` may die, so it has this long. */
 const unshownLeaseMs = 5 * 60_000;
 const longestUnshownMs = 24 * 60 * 60_000;
 const columns = 'id, kind, requester, state, expires_at, ask';
@@ -93,7 +95,7 @@ export function createPendingRequests(
     `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
   );
-  // By the index of open ones, which is ordered by their end.
+  // Reads by the index of open ones, which is ordered by their expiry.
   const allOpen = sql.statement<Row>(
     `SELECT ${columns} FROM asks WHERE state = 'open' AND expires_at > 0 ORDER BY +seq`,
   );
@@ -107,7 +109,7 @@ export function createPendingRequests(
   const expire = sql.statement<Readonly<{ id: string }>>(
     `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
-  // A second process sees the lease of the first.
+  // A second process finds the lease of the first.
   const take = sql.statement<Readonly<{ id: string }>>(
     `UPDATE asks SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,
@@ -148,7 +150,7 @@ export function createPendingRequests(
   };
 }
 
-/** Within a transaction; returns the ids. */
+/** Cancels open questions within a transaction, and returns their ids. */
 export type CancelRequests = (
   asked: readonly Readonly<{ conversation: Conversation; requester?: string }>[],
   now: number,
@@ -158,7 +160,7 @@ function idsOf(rows: readonly Readonly<{ id: string }>[]): readonly string[] {
   return rows.map(({ id }) => id);
 }
 
-/** A damaged one is logged and counts as missing (Q11). */
+/** Reads questions. A damaged one is logged and counts as missing (Q11). */
 function readRequests(rows: readonly Row[], log: Log): readonly PendingRequest[] {
   return rows.flatMap(({ id, kind, requester, state, expires_at: expiresAt, ask }) => {
     const stored = readStored(storedAsk, ask);

@@ -4,14 +4,14 @@ import { roomOf } from './forget-person.ts';
 import type { Sql, Statement, Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
-/** Rows in one transaction: a few milliseconds. */
+/** Rows removed in one transaction, which takes a few milliseconds. */
 const batch = 500;
-/** Transcripts found at once. */
+/** How many transcripts are found in one statement. */
 const page = 100;
 
 type Quiet = Readonly<{ transcript: string; last_at: number }>;
 
-/** Safe in several processes at once (Q2, Q12). */
+/** Removes rows that are past their time. Several processes may do it at once (Q2, Q12). */
 export function createPrune(sql: Sql): Store['prune'] {
   const { write, dialect } = sql;
   const some = (table: string, where: string, id = 'seq') =>
@@ -19,7 +19,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   const oldest = (table: string, where: string, id?: string) =>
     sql.statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
   const stale = [
-    // Cascades to the keys.
+    // Removing an item also removes its keys.
     { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
     { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
     { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
@@ -35,7 +35,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     oldest('inbox', `status = 'dead' AND accepted_at`),
     oldest('outbox', `status = 'dead' AND finished_at`),
     oldest('memories', 'seen_at'),
-    // The key stays longer, so nothing is sent twice.
+    // The key stays longer than the part, so that nothing is sent twice.
     sql.statement(
       `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
     ),
@@ -48,7 +48,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     `SELECT transcript, last_at FROM transcript_times WHERE last_at < ?1 AND (last_at, transcript) > (?2, ?3)
      ORDER BY last_at, transcript LIMIT ${page}`,
   );
-  // Locked: a new entry waits for this.
+  // Locks the row, so that a new entry waits for this.
   const stillQuiet = sql.statement(
     `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,
   );
@@ -74,7 +74,10 @@ export function createPrune(sql: Sql): Store['prune'] {
     while ((await write('process', remove(before))).changed >= size) await setImmediate();
   }
 
-  /** False if nothing is left, something was added meanwhile, or a message waits: its turn continues the transcript. */
+  /**
+   * Removes the oldest entries of a transcript. False if nothing is left, if something was added meanwhile, or if a
+   * message waits, whose turn continues the transcript.
+   */
   function* shorten(transcript: string, lane: string, before: number): Steps<boolean> {
     if ((yield* waiting(lane, `${lane}~`, `${lane}\x7f`)).rows.length > 0) return false;
     if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;

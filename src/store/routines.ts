@@ -9,8 +9,8 @@ import { readStored, type FieldsOf } from './stored-json.ts';
 import { storedConversation, storedSender } from './stored-message.ts';
 
 /**
- * `every`: counted from `from`. `steps`: every `count` days or months of the calendar from the day of `from`, at `clock`,
- * seconds after midnight there (U20). Other times are milliseconds since 1970.
+ * When a routine fires. `every` counts from `from`. `steps` means every `count` days or months of the calendar from the
+ * day of `from`, at `clock` seconds after midnight (U20). Other times are milliseconds since 1970.
  */
 export type RoutineTime = Readonly<
   | { kind: 'once'; at: number }
@@ -19,46 +19,46 @@ export type RoutineTime = Readonly<
   | { kind: 'steps'; unit: 'day' | 'month'; count: number; from: number; clock: number }
 >;
 
-/** `one`: a single firing for all that was missed; `all`: each; `none`: none (N5). */
+/** What to do about missed firings (N5). `one`: a single one for all of them. `all`: each. `none`: nothing. */
 export const catchUps = ['one', 'all', 'none'] as const;
 export type CatchUp = (typeof catchUps)[number];
 
 export type RoutineDefinition = Readonly<{
   name: string;
   when: RoutineTime;
-  /** IANA. */
+  /** IANA name of the time zone in which `when` is meant. */
   timezone: string;
-  /** Nobody knew the creator's time zone: `when` as it was written at `at`, to be read again in theirs (U20). */
+  /** `when` as written at `at`, to be read again once the creator's unknown time zone is known (U20). */
   assumed?: Readonly<{ when: string; at: number }>;
-  /** The creator's own words. */
+  /** What to do, in the creator's own words. */
   task: string;
-  /** Sent as it is, without a model. */
+  /** If set, the task is sent as it is, without a model. */
   reminder?: true;
-  /** May end with nothing to report (N6). */
+  /** If set, a firing may end without a message because there is nothing to report (N6). */
   quiet?: true;
   catchUp: CatchUp;
-  /** Run by name, so it stops if the skill is withdrawn (N3). */
+  /** The skill that it runs. The routine stops if the skill is withdrawn (N3). */
   skill?: string;
   conversation: Conversation;
-  /** `unknown`: looked up at each firing. */
+  /** `unknown` means that the type is looked up at each firing. */
   chatType: SeenChatType;
   external: boolean;
   creator: Sender;
   /** Whose words `task` and `name` are. Undefined: the operator's (S13). */
   from?: Provenance;
-  /** From `[[routines]]`: chats can't change it. */
+  /** Set if it comes from `[[routines]]`, so that chats can't change it. */
   fromConfig?: true;
   createdAt: number;
 }>;
 
-/** `stopped`: its creator may not do this any more (N3). */
+/** How a firing went. `stopped` means that its creator may no longer do this (N3). */
 export type RoutineOutcome = Readonly<{
-  /** Key of the message that fired. */
+  /** Key of the message by which it fired. */
   key: string;
   due: number;
   at: number;
   how: 'answered' | 'quiet' | 'failed' | 'skipped' | 'stopped';
-  /** Why, or how many were skipped. */
+  /** Why it went so, or how many firings were skipped. */
   note?: string;
 }>;
 
@@ -66,45 +66,45 @@ export type Routine = Readonly<{
   id: string;
   definition: RoutineDefinition;
   state: 'active' | 'paused' | 'ended';
-  /** Only while active. */
+  /** When it is due next; only set while it is active. */
   dueAt?: number;
-  /** In a row. */
+  /** How many firings failed in a row. */
   failures: number;
   last?: RoutineOutcome;
 }>;
 
-/** Moves the due time and stores the message, or nothing (N1). Without `moves` only the message: run by hand. */
+/** Moves the due time and stores the message, or neither (N1). Without `moves` it fires by hand. */
 export type Firing = Readonly<{
   id: string;
   message: Message;
   moves?: Readonly<{ from: number; to: number | undefined }>;
 }>;
 
-/** No turn reads this table, so sleeping routines cost it nothing. */
+/** Stored routines. No turn reads this table, so sleeping routines cost nothing there. */
 export type Routines = Readonly<{
-  /** `full`: the creator has `most` that have not ended. A known id stays as it is. */
+  /** Adds a routine; a known id stays as it is. `full`: the creator has `most` that have not ended. */
   add(routine: Omit<Routine, 'failures' | 'last'>, most: number): Promise<'added' | 'known' | 'full'>;
   find(id: string): Promise<Routine | undefined>;
-  /** Oldest first, ended ones too. */
+  /** All routines of a creator, oldest first, including ended ones. */
   of(creator: string): Promise<readonly Routine[]>;
-  /** In this chat and its threads; `conversation`: the chat's key. */
+  /** Routines in a chat and its threads. `conversation` is the key of the chat. */
   within(conversation: string): Promise<readonly Routine[]>;
   all(): Promise<readonly Routine[]>;
-  /** Active ones, the most overdue first. */
+  /** Active routines that are due, the most overdue first. */
   due(now: number, most: number): Promise<readonly Routine[]>;
   nextDue(): Promise<number | undefined>;
-  /** Sets what is given; a resumed one has no failures behind it. False if there is none. */
+  /** Changes a routine. A resumed one has no failures counted. False if there is none. */
   change(
     id: string,
     to: Readonly<{ definition: RoutineDefinition; state: Routine['state']; dueAt?: number | undefined }>,
   ): Promise<boolean>;
-  /** Without a firing. False if the due time was moved meanwhile. */
+  /** Moves the due time without a firing. False if it was moved meanwhile. */
   skip(id: string, moves: NonNullable<Firing['moves']>, last: RoutineOutcome): Promise<boolean>;
-  /** Counts each firing once, by its key; returns the failures in a row, undefined if there is no such routine. */
+  /** Stores how a firing went, once for each key. Returns the failures in a row; undefined if it is gone. */
   settle(id: string, last: RoutineOutcome): Promise<number | undefined>;
-  /** Says what it was. */
+  /** Removes a routine and returns it as it was. */
   remove(id: string): Promise<Routine | undefined>;
-  /** Returns their ids. */
+  /** Removes all routines of a creator, and returns their ids. */
   removeOf(creator: string): Promise<readonly string[]>;
 }>;
 
@@ -153,7 +153,7 @@ const columns = 'id, state, due_at, failures, definition, last';
 type Row = Pick<Routine, 'id' | 'state' | 'failures'> &
   Readonly<{ due_at: number | null; definition: string; last: string | null }>;
 
-/** In a transaction; false if there is nothing to fire. */
+/** Moves a routine's due time within a transaction. False if there is nothing to fire. */
 export type MoveRoutine = (firing: Pick<Firing, 'id' | 'moves'>, now: number) => Steps<boolean>;
 
 export function createRoutines(
@@ -198,7 +198,7 @@ export function createRoutines(
   );
   const routinesIn = async (rows: readonly Row[]): Promise<readonly Routine[]> =>
     (await Promise.all(rows.map((row) => toRoutine(row, sql, log)))).flat();
-  /** What a newer version set up is for a process of that version to fire (Q15). */
+  /** Leaves out what a newer version set up, which a process of that version will fire (Q15). */
   const known = async (rows: readonly Row[]): Promise<readonly Routine[]> =>
     (
       await Promise.all(
@@ -248,7 +248,7 @@ export function createRoutines(
         write('server', add(routine, most), [`routines ${routine.definition.creator.id}`]),
       find: async (id) => (await routinesIn(await read(one(id))))[0],
       of: async (creator) => routinesIn(await read(ofCreator(creator))),
-      // "0" comes after "/".
+      // In text order, "0" comes right after "/".
       within: async (chat) => routinesIn(await read(inChat(chat, `${chat}/`, `${chat}0`))),
       all: async () => known(await read(every())),
       due: async (at, most) => known(await read(due(at, most))),
@@ -266,7 +266,7 @@ export function createRoutines(
   };
 }
 
-/** A damaged one is logged and counts as missing (Q11). Throws NewerRow for one of a newer version. */
+/** Reads a routine. A damaged one is logged and counts as missing (Q11). Throws NewerRow for one of a newer version. */
 async function toRoutine(
   { id, state, due_at, failures, definition, last }: Row,
   sql: Sql,
@@ -290,7 +290,7 @@ async function toRoutine(
   ];
 }
 
-/** What was set up before origins were kept is nobody's own (S13). */
+/** Whose words a routine's task is. One that was set up before origins were kept counts as nobody's own words (S13). */
 function originOf({ from, fromConfig }: RoutineDefinition): RoutineDefinition['from'] {
   return from ?? (fromConfig === true ? undefined : { words: 'unknown' });
 }

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
-/** Looks for work when woken and at the time the last look returned; one look at a time. */
+/** Looks for work when woken, and at the time that the last look returned. Only one look runs at a time. */
 type Scheduler = Readonly<{
-  /** During a look: once more after it. */
+  /** Looks now; during a look, once more after it. */
   wake(): void;
   looked(): Promise<void>;
   stop(): void;
@@ -13,9 +13,9 @@ type Scheduler = Readonly<{
 const afterFaultMs = 1_000;
 
 export function createScheduler(options: {
-  /** Starts due work; returns the next due time (milliseconds since 1970). */
+  /** Starts work that is due. Returns when the next is due, in milliseconds since 1970. */
   look(): Promise<number | undefined>;
-  /** For the log: `the inbox`. */
+  /** What it looks at, for the log: `the inbox`. */
   what: string;
   clock: Clock;
   log: Log;
@@ -57,7 +57,7 @@ export function createScheduler(options: {
       failing = false;
       if (nextAt !== undefined) wakeAt(nextAt);
     } catch (error) {
-      // Once a series: it may last hours.
+      // Logged once for a series of failures, because it may last hours.
       if (!failing) log.error({ err: error }, `${what} could not be read; trying again every second`);
       failing = true;
       wakeAt(clock.now() + afterFaultMs);

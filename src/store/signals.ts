@@ -1,15 +1,16 @@
-/** Hints between processes: a disconnected process misses them. */
+/** Hints between processes, which a disconnected process misses. */
 export type Signals = Readonly<{
-  /** Includes this process. At most 7,000 bytes. */
+  /** Sends a hint to all processes, this one included. The text has at most 7,000 bytes. */
   send(topic: Topic, text: string): Promise<void>;
-  /** A listener must not throw. Returns the unsubscribe. */
+  /** Calls the listener for each hint. It must not throw. Returns how to unsubscribe. */
   on(topic: Topic, listener: (text: string) => void): () => void;
 }>;
 
 /**
- * `stop`: an inbox item (key). `reload`: skills and config. `answer`: a pending request (id). `moved`: a chat has a
- * new id. `routines`: some changed. `set`: a tool's secret. `mcp`: a server (name) whose tools were approved. Of runs (id): `asking`,
- * `progress` (text after the id), `ended`: the result is in the inbox. `files`: a folder whose files were removed.
+ * What hints are about. `stop`: an inbox item (key). `reload`: skills and config. `answer`: a pending request (id).
+ * `moved`: a chat has a new id. `routines`: some changed. `set`: a secret of a tool was set. `mcp`: a server (name)
+ * whose tools were approved. For runs (id): `asking`, `progress` (text after the id), and `ended` once the result is in
+ * the inbox. `files`: a folder whose files were removed.
  */
 export const topics = [
   'stop',

@@ -1,5 +1,5 @@
 import { skilletHere } from '../core/skillet-here.ts';
-/** `undone`: surely nothing of the failed call was written. */
+/** Why the store failed. `undone` is true if certainly nothing of the failed call was written. */
 type StoreFault = Readonly<{ reason: string; undone: boolean }>;
 
 export class StoreGone extends Error {
@@ -13,8 +13,8 @@ export class StoreGone extends Error {
 }
 
 /**
- * Disk full, file or server away, locked, unreadable (Q11). Undefined for the call's own errors, which would fail on
- * a healthy database, too.
+ * Reads an error as a failure of the store: disk full, file or server away, locked, or unreadable (Q11). Undefined for
+ * errors of the call itself, which would fail on a healthy database, too.
  */
 export function storeFault(error: unknown): StoreFault | undefined {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
@@ -24,7 +24,7 @@ export function storeFault(error: unknown): StoreFault | undefined {
   return undefined;
 }
 
-/** The file or its pages are not what they were: it works now and then, and is never well again. */
+/** Whether the file or its pages are damaged. Such a store works now and then, but never recovers. */
 export function isDamage(error: unknown): boolean {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
     if ('errcode' in one && typeof one.errcode === 'number' && damageCodes.has(one.errcode & 0xff))
@@ -37,27 +37,27 @@ export function isDamage(error: unknown): boolean {
 export const helpDamaged = (): string =>
   `Stop the bot and put a backup in its place: \`${skilletHere()} restore FILE --store-only\``;
 
-/** CORRUPT, NOTADB. */
+/** SQLite's codes CORRUPT and NOTADB. */
 const damageCodes: ReadonlySet<number> = new Set([11, 26]);
 
-/** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS, NOTADB. */
+/** SQLite's codes PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS and NOTADB. */
 const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 22, 26]);
 
-/** SQLite takes back a transaction that failed. */
+/** Always `true` for a failure of the database, because SQLite rolls back a transaction that failed. */
 function sqliteFault(error: Error): true | undefined {
   if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined;
   // The low byte is the primary code.
   return sqliteCodes.has(error.errcode & 0xff) ? true : undefined;
 }
 
-/** ENOENT, EACCES: a socket file. */
+/** Codes of a server that was never reached. ENOENT and EACCES are those of a socket file. */
 const neverReached = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
 const neverSent = /timeout exceeded when trying to connect|not queryable/;
 const cutOff = /^(ECONNRESET|EPIPE|ETIMEDOUT|08...)$/;
-/** Resources, shutdown, system errors, read-only server, damaged data. */
+/** SQLSTATEs for lack of resources, shutdown, system errors, a read-only server and damaged data. */
 const serverSays = /^(53...|57P0.|58...|25006|XX00[12])$/;
 
-/** By our error's name: platforms fail with the same codes. */
+/** Recognizes failures by the name of our error, because platforms fail with the same codes. */
 function postgresFault(error: Error): boolean | undefined {
   if (error.name !== 'DatabaseFault') return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

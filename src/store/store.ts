@@ -20,13 +20,16 @@ export type Work = Readonly<{ lane: string; message: Message }>;
 /** One step of a turn, committed as one transaction: all of it or nothing (Q8). */
 export type Step = Readonly<{
   entries?: readonly Readonly<{ transcript: string; entry: Entry }>[];
-  /** Known keys stay as they are. */
+  /** Messages to send. Known keys stay as they are. */
   outbox?: readonly Readonly<{ key: string; conversation: Conversation; part: Part }>[];
-  /** `lane`: the conversation's key, `~` and a name (U9). Known keys stay. */
+  /**
+   * Work beside the conversation. Its queue is the conversation's key, `~` and a name (U9). Known keys stay as they
+   * are.
+   */
   work?: readonly Work[];
   usage?: readonly Use[];
   runs?: readonly RunRow[];
-  /** For later search (K5). */
+  /** What was said, kept for later search (K5). */
   said?: readonly Said[];
   done?: string;
 }>;
@@ -38,18 +41,18 @@ export type Forgotten = Readonly<{
   usage: number;
   asks: number;
   routines: number;
-  /** Theirs, and those that name them. */
+  /** Memories of the person, and those that name them. */
   memories: number;
   places: readonly string[];
   files: readonly string[];
 }>;
 
-/** `count` uses at once, then one every `ms`. */
+/** A limit that all processes share: `count` uses at once, then one every `ms` milliseconds. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
 export type UseLimit = Readonly<{ key: string; most: number; ms: number }>;
 
-/** Everything that outlives the process. Two implementations, one contract suite. */
+/** Everything that outlives the process. There are two implementations and one contract suite. */
 export type Store = Readonly<{
   inbox: Inbox;
   outbox: Outbox;
@@ -60,81 +63,87 @@ export type Store = Readonly<{
   routines: Routines;
   memories: Memories;
   signals: Signals;
-  /** Rejects, writing nothing, if its lane was lost. */
+  /** Writes a step. If its queue was lost, it rejects and writes nothing. */
   commit(step: Step): Promise<void>;
   /**
-   * Returns the reason of `refuse`, or adds the work. `refuse` sees all work beside conversations, in the same
-   * transaction, so calls at the same time see each other (U10). A known key changes nothing.
+   * Adds the work, or returns the reason of `refuse`. That sees all work beside conversations in the same transaction,
+   * so calls at the same time see each other (U10). A known key changes nothing.
    */
   addWork(
     work: Work,
     refuse: (beside: readonly ListedItem[]) => string | undefined,
   ): Promise<string | undefined>;
   /**
-   * Stores the message of a routine and moves its due time in one transaction. False, writing nothing, if the due time
-   * was moved meanwhile, or the routine is gone (N1).
+   * Stores the message of a routine and moves its due time in one transaction. If the due time was moved meanwhile, or
+   * the routine is gone, it returns false and writes nothing (N1).
    */
   fire(firing: Firing): Promise<boolean>;
-  /** In one transaction (T8). */
+  /** Stops items and cancels pending requests in one transaction (T8). */
   stop(order: StopOrder): Promise<Stopped>;
   keyed(namespace: string): Keyv;
-  /** Undefined where files stay on the disk of the only process (Q14). */
+  /** Folders and files; undefined if they stay on the disk of the only process (Q14). */
   files(): StoredFiles | undefined;
-  /** Of a day, or of all days kept. */
+  /** Tokens used on a day, or on all days that are kept. */
   usage(of: Readonly<{ day?: string; sender?: string }>): Promise<readonly UsageRow[]>;
-  /** Of this day and of those after it. */
+  /** Usage and runs of this day and of those after it. */
   stats(first: string): Promise<readonly StatsRow[]>;
   /**
-   * Resolves when only this process may do `what` (polling Telegram); the signal aborts when it may no longer. A dead
+   * Resolves once only this process may do `what` (polling Telegram). The signal aborts when it may no longer. A dead
    * holder is replaced within 30 s. Rejects with the reason of `until`.
    */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** Counts one use in limits shared by all processes; returns the milliseconds to wait. With one process: 0. */
+  /**
+   * Counts one use in limits that all processes share, and returns how many milliseconds to wait. It is 0 with a single
+   * process.
+   */
   reserve(limits: readonly SharedLimit[]): Promise<number>;
   /**
-   * Counts a use under every key, once an `id`. If a limit is reached, counts nothing and returns which, and when
-   * there is room (U10). Survives restarts.
+   * Counts a use under every key, once for each `id`. If a limit is reached, it counts nothing and returns which one,
+   * and when there is room (U10). Counts survive restarts.
    */
   countUse(
     id: string,
     limits: readonly UseLimit[],
   ): Promise<Readonly<{ key: string; freeAt: number }> | undefined>;
-  /** Removes everything past its time (`bounds`), and conversations, dead items and usage after `retentionMs` (Q12). */
+  /**
+   * Removes everything that is past its time (`bounds`), and conversations, dead items and usage after `retentionMs`
+   * milliseconds (Q12).
+   */
   prune(now: number, retentionMs: number): Promise<void>;
   /**
-   * Removes a person's direct messages, their turns in groups, and quotes of them (Q12). `rooms`: keys of direct
-   * messages with them that the store may not know by itself.
+   * Removes a person's direct messages, their turns in groups, and quotes of them (Q12). `rooms` are keys of direct
+   * messages with them that the store may not know.
    */
   forget(sender: string, rooms?: readonly string[]): Promise<Forgotten>;
   /**
-   * A consistent copy in a new file (0600), whole or not at all, while the store is in use (Q10). Throws
-   * OperatorError if the file exists or can't be written. False: the database has tools of its own for that.
+   * Writes a consistent copy into a new file (0600), all of it or nothing, while the store is in use (Q10). Throws
+   * OperatorError if the file exists or can't be written. False if the database has its own tools for backups.
    */
   backup(file: string, onProgress?: (done: number, total: number) => void): Promise<boolean>;
-  /** Counted from indexes: cheap enough to be asked every few seconds. */
+  /** Counts what waits. It reads indexes, so it is cheap enough to be called every few seconds. */
   backlog(): Promise<Backlog>;
   /** Rejects while the database can't be read and written (Q11). */
   check(): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/** Each lane has one taker at a time, in any process (Q9). */
+/** How to work on queues. Each queue has one worker at a time, in any process (Q9). */
 export type ServeOptions = Readonly<{
-  /** `NAME~`: lanes beside that channel's conversations. */
+  /** Names of channels. `NAME~` are the queues beside that channel's conversations. */
   channels: readonly string[];
   concurrency: number;
   /**
-   * Works on the head of a lane once, oldest lane first, again while something is due. After `lost` aborts, its
-   * writes are refused. If it rejects, the lane is given out again after a second.
+   * Works on the head of a queue once. The oldest queue is first, and it is called again while something is due. After
+   * `lost` aborts, writes of the queue are refused. If it rejects, the queue is assigned again after a second.
    */
   run(lane: string, lost: AbortSignal): Promise<void>;
 }>;
 
 export type Serving = Readonly<{
   wake(): void;
-  /** Nothing served here is due or running. */
+  /** Resolves once nothing that is served here is due or running. */
   idle(): Promise<void>;
-  /** Gives out nothing more, at once; resolves when what was given out has ended. */
+  /** Assigns nothing more, at once. Resolves when everything that was assigned has ended. */
   stop(): Promise<void>;
 }>;
 
@@ -144,12 +153,12 @@ export type StopOrder = Readonly<{
 }>;
 
 /**
- * `dropped`: not taken yet, now done without an answer. `stopping`: marked for their worker, now or after a crash.
- * `cancelled`: ids of open requests.
+ * What a stop did, by key. `dropped` items were not taken yet and are now done without an answer. `stopping` ones are
+ * marked for their worker, now or after a crash. `cancelled` are ids of pending requests.
  */
 export type Stopped = Readonly<Record<'dropped' | 'stopping' | 'cancelled', readonly string[]>>;
 
-/** Of all processes (L4). */
+/** What waits in all processes together (L4). */
 export type Backlog = Readonly<{
   inboxWaiting: number;
   inboxDead: number;
@@ -158,20 +167,29 @@ export type Backlog = Readonly<{
 
 export type StoredEntry = Readonly<{ seq: number; entry: Entry }>;
 
-/** Append-only, by `commit`. One for each conversation, one for each run (`PARENT#run:ID`). */
+/**
+ * Transcripts, to which only `commit` appends. There is one for each conversation and one for each run
+ * (`PARENT#run:ID`).
+ */
 export type Transcripts = Readonly<{
-  /** The conversation's key, until `/new` archives it. */
+  /** Id of the conversation's transcript: its key, until `/new` archives that. */
   current(conversationKey: string): Promise<string>;
-  /** From the newest `summary` on, with the entries it keeps (M9). Damaged entries are skipped and counted (M7). */
+  /**
+   * Reads entries from the newest `summary` on, with those that it keeps (M9). Damaged ones are skipped and counted
+   * (M7).
+   */
   read(id: string): Promise<Readonly<{ entries: readonly StoredEntry[]; damaged: number }>>;
-  /** Starts a new, empty transcript (M8). */
+  /** Starts a new, empty transcript for the conversation (M8). */
   archive(conversationKey: string): Promise<void>;
   answered(conversationKey: string): Promise<boolean>;
 }>;
 
 export type Use = Omit<UsageRow, 'requests'>;
 
-/** Sums of tokens. `day`: in the operator’s zone then, `2026-11-22`. `skill`: empty for the main agent. */
+/**
+ * Tokens added up. `day` is the date in the operator's zone at that time, as `2026-11-22`. `skill` is empty for the
+ * main agent.
+ */
 export type UsageRow = Readonly<{
   day: string;
   sender: string;
@@ -182,11 +200,14 @@ export type UsageRow = Readonly<{
   tokens: Tokens;
 }>;
 
-/** A run as far as it came. What is stored of the same `id` keeps its day and model. `failed`: it ended with an error. */
+/**
+ * A run as far as it has come. A stored one with the same `id` keeps its day and model. `failed` means that it ended
+ * with an error.
+ */
 export type RunRow = Readonly<
   Pick<UsageRow, 'day' | 'sender' | 'conversation' | 'skill'> & {
     id: string;
-    /** Empty if it failed before it had one. */
+    /** Empty if the run failed before it had a model. */
     model: string;
     steps: number;
     failed: boolean;
@@ -194,6 +215,6 @@ export type RunRow = Readonly<
   }
 >;
 
-/** What a model used, with the runs that began on that day. */
+/** What a model used on a day, with the runs that began on it. */
 export type StatsRow = UsageRow &
   Readonly<{ runs: number; steps: number; failures: number; lastRunAt: number | undefined }>;

@@ -17,7 +17,7 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
-/** What something stored gives away, as stores write it (S7). */
+/** The private marks of something stored, as stores write them (S7). */
 export const storedMarks: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
 export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
   .object({
@@ -36,7 +36,7 @@ const storedFile = z.object({
   sender: text.optional(),
 } satisfies FieldsOf<ShownFile>);
 
-/** Content blocks stay as the model's API wrote them; only their type is checked. */
+/** An entry as stores write it. Content blocks stay as the model's API wrote them; only their type is checked. */
 export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('user'),

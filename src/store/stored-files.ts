@@ -1,16 +1,16 @@
 /** A file, folder or symbolic link below a stored folder (Q14). */
 export type StoredFile = Readonly<{
-  /** Below the folder, with `/`. */
+  /** The path below the folder, with `/` between names. */
   path: string;
   kind: 'file' | 'folder' | 'link';
   executable: boolean;
-  /** Bytes. */
+  /** Size of the file in bytes; 0 for a folder or link. */
   size: number;
-  /** Milliseconds since 1970. */
+  /** When it changed, in milliseconds since 1970. */
   changedAt: number;
-  /** Of a link. */
+  /** Where a link leads; empty for anything else. */
   target: string;
-  /** SHA-256 of each piece of `chunkSize` bytes, in hex, in order. */
+  /** SHA-256 of each piece of `chunkSize` bytes, in hexadecimal and in order. */
   chunks: readonly string[];
 }>;
 
@@ -18,42 +18,48 @@ export type FolderChange = Readonly<{
   folder: string;
   set: readonly StoredFile[];
   removed: readonly string[];
-  /** Paths that are known stay as they are. */
+  /** If true, paths that are stored already stay as they are. */
   onlyNew?: boolean;
 }>;
 
 /** Contents of folders, shared by all processes (Q14). A folder is named `GROUP` or `GROUP/NAME`. */
 export type StoredFiles = Readonly<{
-  /** Versions change with each write; an unknown folder has none. Notes the use of a folder once an hour. */
+  /**
+   * The versions of folders, which change with each write. A folder that is not stored has none. It also notes, once an
+   * hour, that a folder is used.
+   */
   versions(folders: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Undefined if unknown. With `paths` only those. */
+  /** Reads a folder; undefined if it is not stored. With `paths` it returns only those. */
   read(
     folder: string,
     paths?: readonly string[],
   ): Promise<Readonly<{ version: string; files: readonly StoredFile[] }> | undefined>;
-  /** In one transaction, refused if the lane was lost. All chunks must be stored. Returns the versions. */
+  /**
+   * Changes a folder in one transaction, refused if the queue was lost. All chunks have to be stored already. Returns
+   * the versions before and after.
+   */
   write(change: FolderChange): Promise<Readonly<{ before: string | undefined; after: string }>>;
-  /** Those that are not stored. The others stay for an hour at least. */
+  /** Those of the chunks that are not stored. The others stay for at least an hour. */
   missing(chunks: readonly string[]): Promise<readonly string[]>;
-  /** Not fenced: content names itself. */
+  /** Stores a chunk. It is not fenced, because its name is the hash of its content. */
   put(chunk: string, bytes: Buffer): Promise<void>;
-  /** Undefined for those that are gone. */
+  /** The bytes of chunks; undefined for those that are gone. */
   get(chunks: readonly string[]): Promise<readonly (Buffer | undefined)[]>;
-  /** Bytes of all files. */
+  /** How many bytes all files of these folders have together. */
   size(folders: readonly string[]): Promise<number>;
-  /** Of a group. */
+  /** Names of the folders of a group. */
   list(group: string): Promise<readonly string[]>;
   /** Notes the use of a file once a day, so that it is kept longer. */
   touch(folder: string, path: string): Promise<void>;
-  /** When files of a group were used last. */
+  /** Files of a group with the time of their last use. */
   uses(group: string): Promise<readonly Readonly<{ folder: string; path: string; usedAt: number }>[]>;
-  /** Whole folders. Not fenced. */
+  /** Removes whole folders. It is not fenced. */
   remove(folders: readonly string[]): Promise<void>;
-  /** Files of any folder, if they did not change since `before`. Not fenced. */
+  /** Removes files of a folder that did not change since `before`, or all if that is undefined. It is not fenced. */
   removeFiles(folder: string, paths: readonly string[], before?: number): Promise<void>;
-  /** Those not used since. Returns them. */
+  /** Removes those of the folders that were not used since `before`, and returns their names. */
   removeUnused(folders: readonly string[], before: number): Promise<readonly string[]>;
 }>;
 
-/** Bytes. */
+/** Size of a chunk in bytes, which the last one of a file may not reach. */
 export const chunkSize = 1_048_576;

@@ -1,17 +1,17 @@
 import type { z } from 'zod';
 
-/** A field without a schema does not compile. */
+/** The schemas for all fields of a type. A field without a schema does not compile. */
 export type FieldsOf<T> = { readonly [Name in keyof Required<T>]: z.ZodType };
 
-/** `reason` never quotes the row (L5). */
+/** A row that was read. `reason` never quotes the row (L5). */
 export type ReadJson<T> = Readonly<{ ok: true; value: T } | { ok: false; reason: string }>;
 
-/** A damaged row is a value: the caller dead-letters and reports it (Q11). */
+/** Reads a row. A damaged one is returned as such: the caller dead-letters and reports it (Q11). */
 export function readStored<T>(schema: z.ZodType<T>, json: string): ReadJson<T> {
   return checkStored(schema, parseStored(json));
 }
 
-/** Of what `parseStored` returned. */
+/** Checks what `parseStored` returned against a schema. */
 export function checkStored<T>(
   schema: z.ZodType<T>,
   parsed: Readonly<{ value: unknown }> | undefined,
@@ -24,12 +24,12 @@ export function checkStored<T>(
   return { ok: false, reason: `is wrong at ${place}: ${issue?.message ?? 'unknown'}` };
 }
 
-/** Undefined if it is not JSON. */
+/** Parses JSON; undefined if the text is none. */
 export function parseStored(json: string): Readonly<{ value: unknown }> | undefined {
   try {
     return { value: JSON.parse(json) as unknown };
   } catch {
-    // The parser's message quotes the text.
+    // Not reported, because the parser's message quotes the text.
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ import { storedEntry } from './stored-entry.ts';
 import { readStored } from './stored-json.ts';
 
 type Row = Readonly<{ seq: number; kind: string; entry: string }>;
-/** `kept`: earlier entries that stay verbatim. */
+/** A summary's number. `kept` is how many earlier entries stay as they are. */
 type Summary = Readonly<{ seq: number; kept: number }>;
 type ReadRow = Readonly<{ seq: number; entry?: Entry }>;
 
@@ -48,7 +48,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     return { summary, rows: await sql.read(from(id, summary?.seq ?? 0)) };
   }
 
-  /** Until `kept` readable entries are found: damaged ones were not counted. */
+  /** Reads entries before a summary until `kept` readable ones are found, because damaged ones were not counted. */
   async function rowsBefore(id: string, { seq, kept }: Summary): Promise<readonly ReadRow[]> {
     const rows: ReadRow[] = [];
     for (let missing = kept; missing > 0;) {
@@ -81,7 +81,7 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
       return { entries, damaged: rows.length - entries.length };
     },
     async archive(conversation) {
-      // Keys hold no "@", so this id is unique.
+      // Keys contain no "@", so this id is unique.
       await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
     },
     answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,

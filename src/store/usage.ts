@@ -37,10 +37,10 @@ export function createUsage(sql: Sql): Pick<Store, 'usage' | 'stats'> {
   };
 }
 
-/** Of a run whose row is there: it counts once. */
+/** SQL for a run whose row exists already, so that it counts once. */
 export const againRun = 'DO UPDATE SET steps = excluded.steps, failed = excluded.failed, at = excluded.at';
 
-/** Every day is before it. */
+/** Sorts after every day. */
 const lastDay = '9';
 
 function toUsage({ input, output, cache_read, cache_write, ...row }: Used): UsageRow {
@@ -53,7 +53,7 @@ function keyOf({ day, sender, conversation, skill, model }: Omit<UsageRow, 'requ
 
 export function createUses(sql: Sql): Store['countUse'] {
   const known = sql.statement('SELECT 1 FROM uses WHERE key = ?1 AND id = ?2');
-  /** The use that must expire before there is room. */
+  /** Finds the use that has to expire before there is room. */
   const inTheWay = sql.statement<Readonly<{ used_at: number }>>(
     'SELECT used_at FROM uses WHERE key = ?1 AND used_at > ?2 ORDER BY used_at DESC LIMIT 1 OFFSET ?3',
   );

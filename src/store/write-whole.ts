@@ -5,8 +5,8 @@ import { freeSpace } from '../lib/files/free-space.ts';
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * A new file (0600) that `write` fills beside its place and that is then renamed: never half of it, never overwriting
- * (Q10). Throws OperatorError and removes the rest.
+ * Makes a new file (0600) that `write` fills beside its place and that is then renamed. So the file is never incomplete
+ * and nothing is overwritten (Q10). If something fails, it throws OperatorError and removes what it wrote.
  */
 export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
   refuseTaken(file);
@@ -15,7 +15,7 @@ export async function writeWhole(file: string, write: (part: string) => Promise<
     closeSync(openSync(part, 'wx', 0o600));
     await write(part);
     chmodSync(part, 0o600);
-    // The first has the name.
+    // Fails if somebody else has taken the name meanwhile.
     closeSync(openSync(file, 'wx', 0o600));
     renameSync(part, file);
   } catch (error) {
@@ -48,7 +48,7 @@ function explained(error: unknown, file: string): unknown {
 
 const sqliteFull = 13;
 
-/** SQLite reports a full disk as an I/O error, too. */
+/** Whether the disk is full, which SQLite may report as an I/O error, too. */
 function isFull(file: string): boolean {
   return freeSpace(path.dirname(file)) === 0;
 }

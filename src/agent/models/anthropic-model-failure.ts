@@ -13,7 +13,7 @@ const longestWaitMs = 8_000;
 
 export type Sdk = typeof Anthropic;
 
-/** A server said something with status 200 that is no answer: it stays so until the operator acts (M19). */
+/** A server answered with status 200, but not in the Messages API. That stays so until the operator acts (M19). */
 export class NoMessagesApi extends Error {
   override readonly name = 'NoMessagesApi';
 
@@ -54,7 +54,7 @@ const tooLongPattern = new RegExp(
 const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
 const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 
-/** Retries 408, 409, 429, 5xx and lost connections (M4). */
+/** Whether to try again: after 408, 409, 429, 5xx and lost connections (M4). */
 export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
@@ -63,7 +63,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (isTooLong(api) || isAboutFiles(api)) return { again: false };
   const { status, type, errorCode } = api;
   const header = (name: string): string | null => api.headers?.get(name) ?? null;
-  // A 429 until the operator acts.
+  // Such a 429 stays until the operator acts.
   if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
     return { again: false };
   if (status === undefined)
@@ -73,7 +73,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   return { again: true, afterMs };
 }
 
-/** A sentence for people, a cause for the log; no secrets (M4). */
+/** Makes an error with a sentence for people and a cause for the log, both without secrets (M4). */
 export function toModelError(
   error: unknown,
   options: Readonly<{ sdk: Sdk; alias: string; passing: boolean; redact(text: string): string }>,
@@ -130,13 +130,13 @@ function sentenceFor(api: ApiError | undefined, type: string | undefined, passin
   return api?.status === undefined && type === undefined ? unreachable : busy;
 }
 
-/** llama.cpp and some gateways answer 500. */
+/** Whether the prompt was too long. llama.cpp and some gateways answer with 500. */
 function isTooLong({ status, message }: ApiError): boolean {
   if (status === 413) return true;
   return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
 }
 
-/** Local servers say it with status 500. */
+/** Whether a picture or document was refused. Local servers answer with 500. */
 function isAboutFiles({ status, message }: ApiError): boolean {
   return [400, 422, 500, 501].includes(status ?? 0) && aboutFilesPattern.test(message);
 }
@@ -147,7 +147,7 @@ function apiError(error: unknown, sdk: Sdk): ApiError | undefined {
   return error instanceof sdk.APIError ? (error as ApiError) : undefined;
 }
 
-/** `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. */
+/** The messages of an error and its causes: `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. */
 function chain(error: unknown): string {
   const messages: string[] = [];
   for (let at: unknown = error; at instanceof Error && messages.length < 5; at = at.cause) {
@@ -165,16 +165,16 @@ function retryAfterMs(ms: string | null, header: string | null, now: number): nu
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** Milliseconds. */
+/** Whether to try again, and after how many milliseconds. */
 type Verdict = Readonly<
   | { again: false; later?: undefined }
-  /** `later`: a person has waited long already, and another model may answer now. */
+  /** `later` is set if a person has waited long already, and another model may answer now. */
   | { again: true; afterMs?: number | undefined; later?: true }
 >;
 
 /**
- * Four tries within two minutes of the first failure (M4). Waits as the server asks, else 0.5, 1, 2 s plus up to a
- * quarter. Throws the last failure or the signal's reason.
+ * Tries four times within two minutes of the first failure (M4). It waits as the server asks, or 0.5, 1 and 2 s plus up
+ * to a quarter. Throws the last failure or the signal's reason.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

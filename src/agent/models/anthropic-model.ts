@@ -16,17 +16,17 @@ export type AnthropicModelSettings = Readonly<{
   alias: string;
   model: string;
   endpoint: Readonly<{
-    /** Without `/v1`. */
+    /** Address of the server, without `/v1` at its end. */
     baseUrl: string;
     apiKey?: string;
     silenceMs?: number;
   }>;
-  /** Tokens of one answer, thinking included. */
+  /** How many tokens one answer may have, thinking included. */
   maxTokens: number;
   contextWindow?: number;
-  /** Pictures and documents. */
+  /** Whether it can read pictures and documents. */
   sees?: boolean;
-  /** A word, or at least 1024 tokens. */
+  /** A word, or a budget of at least 1024 tokens. */
   thinking?: Thinking;
   effort?: Effort;
 }>;
@@ -35,17 +35,21 @@ type Thinking = NonNullable<ModelSettings['thinking']>;
 
 type Endpoint = AnthropicModelSettings['endpoint'];
 
-/** An answer is cut above these characters a token: not each server obeys `max_tokens`. */
+/** Characters per token above which an answer is cut, because not every server obeys `max_tokens`. */
 const longestToken = 10;
 const leastCharacters = 40_000;
-/** Servers without a stream of their own first read the whole prompt. Node’s client gives up at 300 s. */
+/**
+ * Milliseconds until the head of an answer. Servers that do not stream first read the whole prompt. Node's client gives
+ * up at 300 s.
+ */
 const headMs = 290_000;
 
 type AnthropicModelDeps = Readonly<{ log: Log; clock: Clock; random?: () => number }>;
 
 /**
- * Streams, caches prompts (M5), retries (M4), understands servers that speak the API imperfectly (M19). `onText` gets text once, even if a stream is repeated. Loads the SDK
- * lazily.
+ * Makes a model of the Messages API. It streams, caches prompts (M5), retries (M4), and understands servers that speak
+ * the API imperfectly (M19). `onText` gets each text once, even if a stream is repeated. The SDK is loaded when it is
+ * first needed.
  */
 export function createAnthropicModel(settings: AnthropicModelSettings, deps: AnthropicModelDeps): Model {
   const { alias, model, endpoint, contextWindow, sees } = settings;
@@ -54,7 +58,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
   const redact = createRedactor(secretsOf(endpoint));
   let thinksFirst = false;
   const load = once(async () => {
-    // CommonJS loads 40 ms faster and saves 1 MB.
+    // The CommonJS build loads 40 ms faster and saves 1 MB.
     const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
     return { sdk, client: createClient(sdk, endpoint, clock) };
   });
@@ -93,7 +97,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
             if (!silent) onText?.(text);
           },
         });
-        // From now on its words wait for the end of its thinking.
+        // From now on this model's words are held back until its thinking ends.
         thinksFirst ||= answer.beganInside;
         return { ...toAnswer(answer, request, bound, settings), firstChunkMs };
       };
@@ -124,7 +128,7 @@ function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs }: Endpoint, clock:
   const watched = silenceMs === undefined ? undefined : createSilenceWatch(silenceMs, clock);
   return new sdk({
     baseURL: baseUrl,
-    // Else the SDK finds another key.
+    // Without a key the SDK would look for another one.
     apiKey: apiKey ?? 'none',
     defaultHeaders: apiKey === undefined ? { authorization: null } : undefined,
     maxRetries: 0,
@@ -166,7 +170,7 @@ function toThinking(thinking: Thinking): Anthropic.ThinkingConfigParam {
   return { type: thinking === 'off' ? 'disabled' : thinking };
 }
 
-/** Local servers omit fields; what they did not count is estimated. */
+/** Makes the answer. Local servers leave fields out; tokens that they did not count are estimated. */
 function toAnswer(
   { content, stopReason, cut, tokens, model }: ReadAnswer,
   request: ModelRequest,

@@ -6,25 +6,25 @@ import type { Entry } from '../../core/entry.ts';
 import type { BoundThinking, ModelRequest } from '../../core/model.ts';
 import { once } from '../../lib/async/mutex.ts';
 
-/** Host calls for a person; models can't use it. */
+/** Prefix of ids of calls that the bot makes for a person. Models can't use it. */
 const hostCallPrefix = 'person_';
 
 const mark = { type: 'ephemeral' } as const;
 
-/** In blocks: how far the API looks for a cached prefix. */
+/** How many blocks back the API looks for a cached prefix. */
 const lookback = 20;
 
-/** Thinking is never sent to another account. */
+/** Where a request goes. Thinking is never sent to another account. */
 export type Account = Readonly<{
   baseUrl: string;
   apiKey?: string;
   model: string;
-  /** Thinking is valid only behind the exact request. */
+  /** True if thinking is valid only after exactly the same request. */
   bindsThinking: boolean;
 }>;
 
 export type BoundRequest = Readonly<{
-  /** Without thinking of other accounts or behind other messages. */
+  /** The messages without thinking from other accounts or after other messages. */
   messages: readonly Anthropic.MessageParam[];
   known?: number | undefined;
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
@@ -33,9 +33,9 @@ export type BoundRequest = Readonly<{
 type Block = Anthropic.ContentBlockParam;
 
 /**
- * Keeps thinking only behind the request it was made for (M13): a digest of account, system, tools and messages must
- * match the stored one. Models that do not bind thinking need it while tools shrink: then only account, system and
- * audience count.
+ * Keeps thinking only after the request for which it was made (M13): a digest of account, system, tools and messages
+ * has to match the stored one. Models that do not bind thinking need it while tools shrink, so for them only account,
+ * system and audience count.
  */
 export function boundThinking(request: ModelRequest, account: Account): BoundRequest {
   const { messages } = request;
@@ -92,7 +92,7 @@ function walk({ system, tools, messages, audience }: ModelRequest, account: Acco
 
 type Span = Readonly<{ binding: string | undefined; blocks: readonly Block[] }>;
 
-/** Split after an answer's last thinking: a message may hold two. */
+/** Splits blocks after the last thinking of each answer, because one message may contain two answers. */
 function spans(blocks: readonly Block[]): readonly Span[] {
   const first = blocks.findIndex(isThinking);
   if (first < 0) return [{ binding: undefined, blocks }];
@@ -103,7 +103,9 @@ function spans(blocks: readonly Block[]): readonly Span[] {
   return [{ binding, blocks: blocks.slice(0, last + 1) }, ...spans(blocks.slice(last + 1))];
 }
 
-/** Thinking at its end never returns. */
+/**
+ * The blocks up to the last thinking that is followed by something. Thinking at the end of an answer never comes back.
+ */
 function upToLastThinking(content: readonly Anthropic.ContentBlock[]): readonly Block[] {
   const shown = content.slice(0, content.findLastIndex((block) => !isThinking(block)) + 1);
   return shown.slice(0, shown.findLastIndex(isThinking) + 1);
@@ -126,8 +128,8 @@ function plain(value: unknown): string {
 type Cacheable = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
 
 /**
- * Four breakpoints at most (M5): the first system block and three user messages. The last two find the turn's previous
- * request, the third the last one for the same people (`known`).
+ * Marks at most four breakpoints (M5): the first system block and three user messages. The last two find the turn's
+ * previous request, the third one the last request for the same people (`known`).
  */
 export function withCachePoints({ system, messages, tools }: Cacheable, known?: number): Cacheable {
   const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
@@ -143,7 +145,7 @@ export function withCachePoints({ system, messages, tools }: Cacheable, known?: 
   };
 }
 
-/** `users`: indexes before the last. */
+/** Where the third mark goes. `users` are the indexes of user messages before the last one. */
 function thirdEnd(
   messages: readonly Anthropic.MessageParam[],
   users: readonly number[],
@@ -182,7 +184,10 @@ export function isHostCall(id: string): boolean {
   return id.startsWith(hostCallPrefix);
 }
 
-/** Some local servers count from zero in each answer. A summary's time is added for the calls it replaced. */
+/**
+ * Makes the ids of calls unique, because some local servers count from zero in each answer. The time of a summary is
+ * added for the calls that it replaced.
+ */
 export function uniqueCallIds(
   content: readonly Anthropic.ContentBlock[],
   entries: readonly Entry[],

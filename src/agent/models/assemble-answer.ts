@@ -3,30 +3,30 @@ import { createThinkFilter, type ThinkFilter } from './think-tags.ts';
 import { fitInput } from '../fit-history.ts';
 import type { Tokens } from '../../core/model.ts';
 
-/** What a server said, as far as it said it. */
+/** What a server has said so far. */
 export type Assembled = Readonly<{
   content: readonly Anthropic.ContentBlock[];
   stopReason: string | undefined;
-  /** Undefined members were not told, or told as 0. */
+  /** Members are undefined if the server did not tell them or told 0. */
   tokens: Partial<Tokens>;
   model: string | undefined;
 }>;
 
 export type Assembly = Readonly<{
-  /** An event of a stream, or a whole message. Returns new words. */
+  /** Reads an event of a stream, or a whole message. Returns the new words. */
   take(event: unknown): string;
-  /** Nothing follows any more: returns the words that were held back. */
+  /** Ends the answer. Returns the words that were held back. */
   end(): string;
-  /** Characters so far. */
+  /** How many characters the answer has so far. */
   size(): number;
   blocks(): number;
-  /** The server told the end of it. */
+  /** True once the server has told the end of the answer. */
   hasEnded(): boolean;
-  /** Or ended each block that it began, with at least one. */
+  /** True if the server told the end, or ended each block that it began, with at least one. */
   isWhole(): boolean;
-  /** Nothing of it was of the Messages API. */
+  /** True if nothing of it was in the Messages API. */
   isForeign(): boolean;
-  /** This model's thinking begins in its template. */
+  /** True if the thinking of this model begins in its template. */
   beganInside(): boolean;
   assembled(): Assembled;
 }>;
@@ -36,7 +36,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Draft = {
   readonly start: Fields;
   readonly type: string;
-  /** Text, thinking, or JSON of an input. */
+  /** The text, the thinking, or the JSON of an input. */
   written: string;
   given?: unknown;
   signature?: string;
@@ -46,8 +46,8 @@ type Draft = {
 };
 
 /**
- * Puts an answer together from the events of a server that may leave out what it should send (M19). `tags`: thinking
- * may come between tags; `inside`: it begins without one.
+ * Builds an answer from the events of a server that may leave out what it should send (M19). With `tags`, thinking may
+ * come between tags; with `inside`, it begins without one.
  */
 export function createAssembly({ tags, inside }: Readonly<{ tags: boolean; inside: boolean }>): Assembly {
   const drafts: Draft[] = [];
@@ -181,7 +181,7 @@ export function createAssembly({ tags, inside }: Readonly<{ tags: boolean; insid
   };
 }
 
-/** Where a block that starts may have all of it. */
+/** The field in which a block that starts may contain all of its content. */
 const fieldOf: ReadonlyMap<string, string> = new Map([
   ['text', 'text'],
   ['thinking', 'thinking'],

@@ -7,10 +7,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
 const anthropic = 'https://api.anthropic.com';
-/** Servers without pings may think for long. */
+/** Milliseconds, because servers without pings may think for long. */
 const silenceMs = 120_000;
 
-/** One instance a model, on demand. */
+/** Makes one instance of each model when it is first asked for. */
 export function createModels(
   settings: ModelsSettings,
   options: Readonly<{
@@ -28,7 +28,7 @@ export function createModels(
     const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
     if (found === undefined || unreachable) return createOfflineModel(name);
     const claude = claudeModel(found.model);
-    // Long prompts cost several times as much.
+    // Above this length prompts cost several times as much.
     const known = claude?.longPrompt?.above ?? claude?.window;
     const contextWindow = found.contextWindow ?? known ?? (isClaude(found.model) ? 200_000 : undefined);
     const made = {
@@ -66,7 +66,10 @@ export function createModels(
   };
 }
 
-/** After a passing failure, `second` answers (M4); streamed text is not streamed again. */
+/**
+ * A model that lets `second` answer after a passing failure of `first` (M4). Text that was streamed is not streamed
+ * again.
+ */
 export function withFallback(first: Model, second: Model, log: Log): Model {
   return {
     ...first,

@@ -5,7 +5,7 @@ import type { Label } from '../../lib/text/escape-labels.ts';
 import { withoutEnd } from '../../lib/text/text.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../../core/model.ts';
 
-/** Characters that fit on a screen. */
+/** How many characters fit on a screen. */
 const longest = 1_500;
 
 export const noModelNotice =
@@ -20,12 +20,12 @@ const needsReader =
 
 const mostNamed = 12;
 
-/** It can't summarise, so it never runs full. */
+/** It can't summarise, so its window must never get full. */
 const plenty = 1_000_000;
 
 /**
- * Without a configured model (M1): picks a skill, runs its script, or quotes reference files. Deterministic; says what
- * it is.
+ * Answers if no model is configured (M1): it picks a skill, runs its script, or quotes reference files. It is
+ * deterministic and says what it is.
  */
 export function createOfflineModel(alias: string): Model {
   return {
@@ -79,7 +79,7 @@ function firstSentence(description: string): string {
   return /^.*?[.!?](?=\s|$)/.exec(description)?.[0] ?? description;
 }
 
-/** Only the main agent can find skills. */
+/** Whether the request is from a run: only the main agent can find skills. */
 function isRun({ tools }: ModelRequest): boolean {
   const names = tools.map(({ name }) => name);
   const findsOthers = ['use_skill', 'skills_list', 'skills_load', 'skills_search'];
@@ -88,7 +88,7 @@ function isRun({ tools }: ModelRequest): boolean {
 
 function inRun(request: ModelRequest): ModelAnswer {
   const asked = textOf(request.messages[0]);
-  // Of the run itself: those of its context name who wrote them.
+  // The message of the run itself. Messages of its context name who wrote them.
   const words = /<message>\n([^]*?)\n<\/message>/.exec(asked)?.[1]?.trim() ?? ownWords(asked);
   const listing = `${request.system.map(({ text }) => text).join('\n')}\n${asked}`;
   const path = pickScript(listing, words);
@@ -153,7 +153,7 @@ function resultText({ content }: Anthropic.ToolResultBlockParam): string {
   return typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
 }
 
-/** Instructions of a skill (U8). */
+/** Whether a text is instructions of a skill to follow (U8). */
 function isToBeFollowed(text: string): boolean {
   return text.includes('<instruction skill="');
 }
@@ -182,12 +182,12 @@ export function bestSection(files: readonly string[], words: string): string | u
     .flatMap(sectionsOf)
     .map((section) => ({ section, score: fit(section) }))
     .filter(({ score }) => score > 0)
-    // A shorter section says less of other things.
+    // A shorter section says less about other things.
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length);
   return best && cut(rowsThatFit(best.section, terms));
 }
 
-/** Of a table whose heading does not fit: its head and the rows that do. */
+/** Of a table whose heading does not match: its head and the rows that do. */
 function rowsThatFit({ heading, text }: Section, terms: readonly string[]): string {
   const fits = (line: string): boolean => terms.some((term) => line.toLowerCase().includes(term));
   const isRow = (line: string): boolean => line.startsWith('|');
@@ -211,7 +211,7 @@ function sectionsOf(file: string): readonly Section[] {
     .filter(({ heading, text }) => text !== heading);
 }
 
-/** Cuts at a line end and closes an open fence. */
+/** Cuts text at a line end and closes a code block that is open there. */
 function cut(text: string): string {
   if (text.length <= longest) return text;
   const lineEnd = text.lastIndexOf('\n', longest);
@@ -222,7 +222,7 @@ function cut(text: string): string {
 
 type SeenSkill = Readonly<{ name: string; description: string }>;
 
-/** From the enum and either catalogue format. */
+/** Skills in the request: names from the tool's enum, descriptions from the catalogue in either format. */
 function skillsIn({ system, tools }: ModelRequest): readonly SeenSkill[] {
   const properties = tools.find(({ name }) => name === 'use_skill')?.input_schema.properties;
   const names = (properties as { skill?: { enum?: unknown } } | null | undefined)?.skill?.enum;
@@ -239,7 +239,7 @@ function describedIn(catalogue: string, name: string): string {
   return (bullet ?? element)?.[1]?.trim() ?? '';
 }
 
-/** R2's score, without small words. */
+/** Picks a skill by the score of R2, without small words. */
 function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
   const tagless = skills.map((skill) => ({ ...skill, tags: [] }));
   return searchSkills(tagless, termsOf(words).join(' '))[0]?.name;
@@ -256,7 +256,7 @@ function referencesIn(listing: string): readonly string[] {
   return [...listing.matchAll(/^- (references\/\S+\.md)$/gm)].map((match) => match[1] ?? '').slice(0, 10);
 }
 
-/** Quoted parts and words with digits; else one argument. */
+/** Arguments in a text: quoted parts and words with digits, or else all of it as one argument. */
 export function argumentsIn(words: string): readonly string[] {
   const parts = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, double, single, bare]) => ({
     text: double ?? single ?? withoutEnd(bare ?? '', '.,;:!?'),
@@ -264,11 +264,11 @@ export function argumentsIn(words: string): readonly string[] {
   }));
   const telling = parts.filter(({ telling }) => telling).map(({ text }) => text);
   if (telling.length > 0) return telling;
-  // A bare `/dice` (I6).
+  // Nothing follows a bare command such as `/dice` (I6).
   return /^\s*(?:Run [\w-]+\.\s*)?$/.test(words) ? [] : [words.trim()];
 }
 
-/** The last `<message>`, else what is in no label. */
+/** The text of the last `<message>`, or what is outside of all labels. */
 export function ownWords(text: string): string {
   const labelled = lastLabelled(text, 'message');
   if (labelled !== undefined) return labelled;
@@ -288,7 +288,7 @@ const smallWords = new Set(
   ),
 );
 
-/** Lower case, without small words. */
+/** The words of a text in lower case, without small ones. */
 function termsOf(words: string): readonly string[] {
   const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));

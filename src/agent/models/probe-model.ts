@@ -9,7 +9,7 @@ export type ModelProbe =
 
 const patienceMs = 20_000;
 
-/** Asks a model for one word, as a turn would. */
+/** Asks a model for one word in the same way as a turn does. */
 export async function probeModel(
   models: ModelsSettings,
   { name, clock, log }: Readonly<{ name?: string; clock: Clock; log: Log }>,

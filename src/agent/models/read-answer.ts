@@ -3,9 +3,9 @@ import { createAssembly, type Assembled, type Assembly } from './assemble-answer
 import { NoMessagesApi, type Sdk } from './anthropic-model-failure.ts';
 
 export type AnswerLimits = Readonly<{
-  /** Of all blocks together. */
+  /** How many characters all blocks may have together. */
   characters: number;
-  /** `tags`: thinking may stand between tags; `inside`: without the first of them. */
+  /** `tags`: thinking may be between tags. `inside`: its first tag is missing. */
   tags: boolean;
   inside: boolean;
 }>;
@@ -15,17 +15,17 @@ export type ReadAnswer = Assembled & Readonly<{ cut: boolean; beganInside: boole
 const mostBlocks = 200;
 const mostBytes = 64_000_000;
 const longestEvent = 8_000_000;
-/** A slow model of one's own writes 16,000 tokens in this time. */
+/** Milliseconds in which a slow local model writes 16,000 tokens. */
 const longestMs = 30 * 60_000;
-/** After the end, so that the connection can serve again. */
+/** Bytes read after the end, so that the connection can be used again. */
 const mostRest = 64_000;
-/** Characters of what was no answer. */
+/** How many characters are quoted of something that was no answer. */
 const mostQuoted = 300;
 
 /**
  * Reads a stream of events or a whole message, with or without what the Messages API promises around it (M19). What
- * arrived whole is an answer, though its end is missing. Longer answers are cut. Throws NoMessagesApi, or an error of
- * the SDK.
+ * arrived completely is an answer, even if its end is missing. Longer answers are cut. Throws NoMessagesApi, or an
+ * error of the SDK.
  */
 export async function readAnswer(
   response: Response,
@@ -109,13 +109,13 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
 type Body = Readonly<{
   take(text: string): void;
   end(): void;
-  /** The server told its end. */
+  /** True once the server has told its end. */
   hasEnded(): boolean;
-  /** Characters that wait for more. */
+  /** How many characters wait for more. */
   waiting(): number;
 }>;
 
-/** Finds events in lines, as JSON alone, or says what came instead. */
+/** Finds events in lines or JSON alone, or keeps what came instead. */
 function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
   let kind: 'events' | 'json' | 'page' | undefined;
   let buffer = '';
@@ -131,7 +131,7 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
       dispatch();
       name = value;
     } else if (field === 'data') {
-      // Without the empty line between two events.
+      // The empty line between two events may be missing.
       if (data !== '' && json(data) !== undefined) dispatch();
       data = data === '' ? value : `${data}\n${value}`;
     }
@@ -152,7 +152,7 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
   }
 
   function lines(final: boolean): void {
-    // A lone return at the end may be half of a line end.
+    // A carriage return at the end may be half of a line end.
     const parts = buffer.split(/\r\n|\n|\r(?!$)/);
     buffer = final ? '' : (parts.pop() ?? '');
     for (const part of parts) if (!ended) line(part);

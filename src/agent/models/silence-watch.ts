@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** The model answered with nothing, not even a header. */
+/** The model's server sent nothing, not even a header. */
 export class SilentServer extends Error {
   override readonly name = 'SilentServer';
 }
 
-/** Fails after `ms` without the head of an answer. */
+/** Asks, and fails if the head of the answer takes longer than `ms` milliseconds. */
 export async function withinSilence(
   ms: number,
   clock: Clock,
@@ -26,7 +26,10 @@ export async function withinSilence(
 
 type Open = { askedAt?: number | undefined; fail(): void };
 
-/** Makes answers fail after `ms` without even a ping. One timer for all of them: most end long before. */
+/**
+ * Makes answers fail if `ms` milliseconds pass without even a ping. One timer serves all of them, because most end long
+ * before.
+ */
 export function createSilenceWatch(ms: number, clock: Clock): (answer: Response) => Response {
   const open = new Set<Open>();
   let isWatching = false;

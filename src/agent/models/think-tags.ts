@@ -1,18 +1,18 @@
-/** Takes the thinking that other models than Claude write between tags out of their words (M19). Tags in code are words. */
+/** Removes the thinking that models other than Claude write between tags (M19). Tags in code count as words. */
 export type ThinkFilter = Readonly<{
   /** Returns the words that are certain by now. */
   push(more: string): string;
   /** Returns the words that were held back. */
   end(): string;
-  /** All words so far, without thinking. */
+  /** Returns all words so far, without thinking. */
   text(): string;
-  /** An end without a beginning was met: the model's template begins the thinking. */
+  /** True if an end without a beginning came: the model's template begins the thinking. */
   beganInside(): boolean;
 }>;
 
 const name = '(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|antthinking)';
 
-/** As models write them. */
+/** Pairs of tags as models write them. */
 const pairs: readonly Readonly<{ open: RegExp; close: RegExp }>[] = [
   { open: new RegExp(`<${name}(?:\\s[^<>]*[^<>/])?\\s*>`, 'iy'), close: new RegExp(`</${name}\\s*>`, 'i') },
   { open: /\[think\]/iy, close: /\[\/think\]/i },
@@ -27,16 +27,16 @@ const ends = new RegExp(
   `</${name}\\s*>|\\[/think\\]|◁/think▷|<\\|end_of_thought\\|>|<\\|end_thinking\\|>`,
   'iy',
 );
-/** Around the answer, once there was thinking. */
+/** Matches tags around the answer, which are removed once there was thinking. */
 const wraps =
   /<\/?(?:final|answer|response)>|<\|(?:begin|end)_of_solution\|>|<\|(?:start|end)_response\|>|<\|start\|>assistant|<\|channel\|>final<\|message\|>|<\|return\|>/iy;
-/** May still become one of these. */
+/** Matches text that may still become one of these tags. */
 const undecided =
   /^(?:<[^<>\n]{0,60}|<\|(?:start\|?|channel)>[a-z]{0,10}|<\|channel\|>[a-z]{0,10}(?:<(?:\|[a-z]{0,7}\|?)?)?|\[\/?[a-z]{0,5}|◁\/?[a-z]{0,5})$/i;
 const longestTag = 70;
 const unsure = Symbol('more is needed');
 
-/** `inside`: the model's template begins the thinking, so all waits for its end. */
+/** Makes the filter. `inside`: the model's template begins the thinking, so all words wait for its end. */
 export function createThinkFilter(inside = false): ThinkFilter {
   const code = createCodeWatch();
   let words = '';
@@ -44,7 +44,7 @@ export function createThinkFilter(inside = false): ThinkFilter {
   let waiting = '';
   let hidden = '';
   let thinking: Readonly<{ close: RegExp; inLine: boolean }> | undefined;
-  /** Thinking in the middle of a line is talk about a tag if it never ends. */
+  /** Thinking that began in the middle of a line. If it never ends, it was only talk about a tag. */
   let held = '';
   let thought = false;
   let trims = true;
@@ -85,7 +85,7 @@ export function createThinkFilter(inside = false): ThinkFilter {
     code.pass(text);
   }
 
-  /** False: more is needed. */
+  /** Passes over thinking. False if more text is needed. */
   function think({ close, inLine }: NonNullable<typeof thinking>): boolean {
     const found = close.exec(waiting);
     const length = found === null ? waiting.length - longestTag : found.index + found[0].length;
@@ -130,7 +130,7 @@ export function createThinkFilter(inside = false): ThinkFilter {
     return wrap ?? (!final && undecided.test(waiting) ? unsure : undefined);
   }
 
-  /** What is shown of new words. */
+  /** The part of new words that is shown. */
   function shown(more: string): string {
     if (!inside || orphan) return more;
     hidden += more;
@@ -160,7 +160,7 @@ function at(pattern: RegExp, text: string): string | undefined {
   return pattern.exec(text)?.[0];
 }
 
-/** Where Markdown's code is, as far as a text has come. */
+/** Tells where code in Markdown is, as far as the text has come. */
 function createCodeWatch(): Readonly<{
   pass(text: string): void;
   inCode(): boolean;
@@ -181,7 +181,7 @@ function createCodeWatch(): Readonly<{
       fence = run;
       opened = true;
     } else if (run.startsWith('`') && (fence === '' || opened)) {
-      // Ticks on the line of a fence make it code within a line.
+      // On the line of a fence, ticks make it code within a line.
       if (opened) ticks = fence.startsWith('`') ? fence.length : 0;
       if (fence.startsWith('`')) fence = '';
       opened = false;

@@ -3,19 +3,19 @@ import { textsIn } from '../texts-in.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The words of Block Kit blocks as Slack's markup, with mentions, links and dates as a message's text has them. */
+/** The words of Block Kit blocks in Slack's markup, with mentions, links and dates as in the text of a message. */
 export function blocksMarkup(blocks: readonly unknown[] | null | undefined): string {
   return textsIn(blocks, leafMarkup, markOf);
 }
 
-/** Only `mrkdwn` text arrives escaped. */
+/** Writes a piece of text. Only `mrkdwn` text arrives already escaped. */
 function leafMarkup(text: string, { type, url }: Fields): string {
   if (type === 'mrkdwn') return text;
   const words = escapeText(text);
   return type === 'link' && typeof url === 'string' && url !== text ? `<${escapeText(url)}|${words}>` : words;
 }
 
-/** Elements of rich text that carry an id instead of words, and pictures, which carry a description. */
+/** Writes elements of rich text that carry an id instead of words, and pictures, which carry a description. */
 function markOf(fields: Fields): string | undefined {
   const told = (key: string): string => (typeof fields[key] === 'string' ? fields[key] : '');
   switch (fields['type']) {

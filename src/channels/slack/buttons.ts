@@ -2,10 +2,10 @@ import type { Button } from '../../core/channel.ts';
 
 export type Block = Readonly<Record<string, unknown>>;
 
-/** More buttons become a menu: so long a row is hard to read on a phone. */
+/** More buttons become a menu, because a longer row is hard to read on a phone. */
 const rowLength = 5;
 
-/** A menu can't open links. */
+/** Writes buttons as blocks. Links stay buttons, because a menu can't open them. */
 export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
   if (buttons.length === 0) return [];
   if (buttons.length <= rowLength) return [row(buttons)];
@@ -14,7 +14,7 @@ export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
   return [...chunks(choices, 100).map(menu), ...chunks(links, rowLength).map(row)];
 }
 
-/** Undefined if not this bot's, or a link. */
+/** The action of a pressed button; undefined if it is a link or not one of this bot's. */
 export function actionOf(
   pressed: Readonly<{
     action_id: string;
@@ -32,7 +32,9 @@ function row(buttons: readonly Button[]): Block {
   return { type: 'actions', elements: buttons.map(toElement) };
 }
 
-/** Unique within a block, so it carries the position; the value carries the action. */
+/**
+ * Writes a button. Its id has to be unique within a block, so it contains the position; the value contains the action.
+ */
 function toElement(button: Button, index: number): Block {
   const text = plain(button.label);
   return 'url' in button
@@ -58,7 +60,7 @@ function plain(label: string): Block {
   return { type: 'plain_text', text: cut(label, 75) || '-' };
 }
 
-/** Slack counts code points. */
+/** Cuts a text to `most` code points, which is what Slack counts. */
 function cut(text: string, most: number): string {
   const points = [...text];
   return points.length <= most ? text : `${points.slice(0, most - 1).join('')}…`;

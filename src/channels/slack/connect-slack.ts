@@ -33,7 +33,7 @@ import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Can send at once; takes events when opened. */
+/** A connection that can send at once, and receives events once it is opened. */
 export type SlackConnection = Readonly<{
   me: SlackIdentity;
   sender: Sender;
@@ -47,7 +47,7 @@ export type SlackConnection = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Throws OperatorError for tokens that cannot work. */
+/** Connects to Slack. Throws OperatorError for tokens that can't work. */
 export async function connectSlack(options: ConnectOptions): Promise<SlackConnection> {
   const { app, settings, paces, onEvent } = options;
   const { log, clock } = options.deps;
@@ -66,7 +66,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     receiver: storeFirst(createReceiver(bolt, app, options.deps)),
     logger: toSlackLogger(log),
     clientOptions: clientOptions(app),
-    // Its edits and deletions have to be told from those of people, too.
+    // Edits and deletions of the bot's own messages have to be told from those of people, too.
     ignoreSelf: false,
     convoStore: false,
   });
@@ -86,7 +86,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     readEarlier: (message, bounds) => readEarlier(api, message, bounds),
     async open() {
       await bot.start();
-      // The log says so once a list needs user groups (A13).
+      // The log warns of a missing scope for user groups once a list needs it (A13).
       const features = { agentView: agentView === true, reaction: !mark, userGroups: false };
       if (me.scopes !== undefined) await tellMissing(missedScopes(me.scopes, features), onEvent, log);
     },
@@ -156,7 +156,7 @@ function createReceiver(bolt: typeof Bolt, app: SlackApp, { log, clock }: SlackD
     : createSocketReceiver(bolt, { appToken, clientOptions: clientOptions(app), log, clock });
 }
 
-/** The SDK's retries could post twice: the outbox decides (Q6). */
+/** Options of the SDK. Its own retries could post twice, so the outbox decides about them (Q6). */
 function clientOptions({ apiUrl }: SlackApp): Bolt.webApi.WebClientOptions {
   return {
     slackApiUrl: apiUrl,
@@ -166,20 +166,20 @@ function clientOptions({ apiUrl }: SlackApp): Bolt.webApi.WebClientOptions {
   };
 }
 
-/** Plain words for the presser alone. Rejects if Slack does. */
+/** Shows plain words only to the person who pressed. Rejects if Slack refuses. */
 async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
   await call('chat.postEphemeral', {
     channel: chat,
-    // In a new thread it would not be seen.
+    // They would not be seen in a thread that has no messages yet.
     thread_ts: thread === undefined || thread === receipt?.id ? undefined : thread,
     user: userOf(sender.id),
     text: escapeText(words),
   });
 }
 
-/** The receipt reaction (H13). A courtesy: not waited for. */
+/** Returns how to add the receipt reaction (H13). Nothing waits for it. */
 function createReact(
   call: CallSlack,
   name: string,

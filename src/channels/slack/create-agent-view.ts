@@ -4,7 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
-/** Slack's agent view around a direct message (H4). Courtesies: not waited for. */
+/** Slack's agent view around a direct message (H4). Nothing waits for these calls. */
 export type AgentView = Readonly<{
   suggest(visit: Pick<Visit, 'conversation'>, prompts: readonly Prompt[]): void;
   title(message: Message): void;
@@ -25,7 +25,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
   };
   return {
     suggest({ conversation }, prompts) {
-      // With a thread_ts Slack shows them nowhere, without an error.
+      // With a thread_ts Slack shows them nowhere, and reports no error.
       show('assistant.threads.setSuggestedPrompts', {
         channel_id: conversation.chat,
         prompts: prompts.slice(0, mostPrompts).map(toSlackPrompt),
@@ -48,7 +48,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
 
 type CallSlackLater = (method: string, args: Readonly<Record<string, unknown>>) => void;
 
-/** Slack's client keeps messages that begin with a slash. */
+/** A prompt as Slack has it. Slack's client does not send messages that begin with a slash. */
 function toSlackPrompt(prompt: Prompt): Readonly<{ title: string; message: string }> {
   return { title: prompt.title, message: 'start' in prompt ? `!${prompt.start}` : prompt.say };
 }

@@ -14,8 +14,9 @@ type HttpOptions = Readonly<{
 }>;
 
 /**
- * Bolt's HTTP receiver behind a server of ours, which bounds connections and refuses requests dated ahead (S1, S18). An
- * event that was not stored gets a 500, so Slack sends it again (Q1). `start` rejects if it can't listen.
+ * Bolt's HTTP receiver behind our server, which limits connections and refuses requests dated in the future (S1, S18).
+ * An event that was not stored is answered with 500, so that Slack sends it again (Q1). `start` rejects if it can't
+ * listen.
  */
 export function createHttpReceiver(bolt: typeof Bolt, options: HttpOptions): Bolt.Receiver {
   const { log, clock, listen } = options;
@@ -58,7 +59,10 @@ const windowMs = 5 * 60_000;
 const longestRequestMs = 15_000;
 const mostConnections = 256;
 
-/** Bolt refuses only what is too old. It throws for paths that are not its own. */
+/**
+ * Refuses requests dated in the future; Bolt refuses only those that are too old. Bolt throws for paths that are not
+ * its own.
+ */
 function notAhead(listener: RequestListener, clock: Clock): RequestListener {
   return (request, response) => {
     const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;

@@ -39,18 +39,21 @@ type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
 type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
 
-/** Each resolves once what it heard is stored, and rejects if the payload has to come again (Q1). */
+/**
+ * Receives payloads from Slack. Each method resolves once what it received is stored, and rejects if Slack has to send
+ * the payload again (Q1).
+ */
 export type Intake = Readonly<{
-  /** The events `message` and `app_mention`. */
+  /** Somebody said, edited or deleted something: the events `message` and `app_mention`. */
   said(payload: unknown): Promise<void>;
   /** The bot was added to a channel or removed from it. */
   joinedOrLeft(payload: unknown): Promise<void>;
   /** Somebody opened the Home tab or the Messages tab. */
   visited(payload: unknown): Promise<void>;
   pressed(payload: unknown): Promise<void>;
-  /** A slash command. What it returns is for its sender alone. */
+  /** Somebody typed a slash command. Only they see what it returns. */
   called(payload: unknown): Promise<Reply | undefined>;
-  /** A form was sent. It returns what is wrong in its fields. */
+  /** Somebody sent a form. It returns what is wrong in its fields. */
   filled(payload: unknown): Promise<FormErrors | undefined>;
 }>;
 
@@ -71,7 +74,7 @@ type IntakeActions = Readonly<{
   tell(press: Press, words: string): Promise<void>;
   openForm(form: Form, trigger: string): Promise<void>;
   agent?: AgentView;
-  /** With `hash` only if the tab still shows that. */
+  /** Shows the Home tab. With `hash` it does so only if the tab still shows that version. */
   showHome(of: Visit, home: Home, hash?: string): void;
 }>;
 
@@ -81,7 +84,7 @@ const missedMessages: ChannelEvent = {
   markdown: fixed`Slack sends me mentions, but no other messages, so I can’t follow threads there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
 };
 
-/** Completes events, and hands them on in order by conversation. */
+/** Completes events and passes them on, in order within each conversation. */
 export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, threads, actions, log, clock } = options;
   const { partners } = threads;
@@ -101,13 +104,13 @@ export function createIntake(options: IntakeOptions): Intake {
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
-    // `!stop` must reach the bot before its first answer.
+    // `!stop` has to reach the bot before its first answer.
     if (bang && (await threads.isAtWork(message.conversation))) return true;
     if (bang) return threads.hasAnswered(message.conversation);
     return threads.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
   };
 
-  /** The next words may be for somebody else (H11). */
+  /** Notes who speaks with the bot in a thread, because the next words may be meant for somebody else (H11). */
   const notePartner = async ({ conversation, chatType, sender, addressed }: Message): Promise<void> => {
     if (chatType === 'private' || sender.kind === 'bot') return;
     if (addressed) return partners.set(conversation, sender.id);
@@ -149,7 +152,7 @@ export function createIntake(options: IntakeOptions): Intake {
     );
   };
 
-  /** A slash call does not come again. */
+  /** Handles a slash command with a thread for its answer. Slack does not send such a call again. */
   const withThread = async (
     call: Call,
     handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
@@ -202,7 +205,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const known = await names.of([userOf(bare.visit.sender.id)]);
     const { visit: named, tab, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
     const seen = completed(named, await chats.lookUp(named.conversation.chat));
-    // Slack names no team here (A9).
+    // Slack does not name the person's team here (A9).
     const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
     const { agent } = actions;
     if (tab === 'messages')
@@ -237,7 +240,7 @@ export function createIntake(options: IntakeOptions): Intake {
       if (missesMessages(payload)) await onEvent(missedMessages);
       const bare = read(payload, toSaid);
       if (bare === undefined) return;
-      // Before an event's turn: waiting events ask together.
+      // Asked before the event's turn, so that waiting events are looked up together.
       const named = withNames(payload, bare, toSaid);
       await inOrder(conversationKey(bare.event.message.conversation), async () => {
         const { event, followable } = await named;

@@ -15,23 +15,23 @@ import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
 export const updateRateLimit = 'chat.update';
 
 export type Sender = Readonly<{
-  /** Calls `begin` after the wait. Throws SendError. */
+  /** Sends a part, and calls `begin` after waiting for the rate limit. Throws SendError. */
   send(
     conversation: Conversation,
     part: OutgoingPart,
     key: string,
     begin?: () => Promise<void>,
   ): Promise<Receipt>;
-  /** Throws SendError if nobody can tell now. */
+  /** Finds a sent part. Throws SendError if that can't be told now. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
-  /** Never `unknown`: an edit may be repeated. */
+  /** Edits a message. Its failure is never `unknown`, because an edit may be repeated. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
 }>;
 
 type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 
-/** `posts` by channel, `edits` over the workspace (H8). */
+/** Makes the sender. `posts` is limited by channel, `edits` by workspace (H8). */
 export function createSender(
   { call, me }: Pick<SlackApi, 'call' | 'me'>,
   { posts, edits }: Pick<SlackPaces, 'posts' | 'edits'>,
@@ -47,7 +47,7 @@ export function createSender(
       const { chat, thread } = conversation;
       const { markdown, onlyTo } = part;
       const files = filesOf(part);
-      // Sharing is the sending.
+      // Sharing the files sends the message.
       const uploaded: { id: string; title: string }[] = [];
       for (const file of files) uploaded.push({ id: await uploadFile(call, file), title: file.name });
       const [first] = uploaded;
@@ -68,7 +68,7 @@ export function createSender(
           ? call('chat.postMessage', {
               ...place,
               metadata: keyMetadata(key),
-              // Slack must fetch nothing for a model (H2).
+              // Slack must not fetch addresses that a model wrote (H2).
               unfurl_links: false,
               unfurl_media: false,
               ...body,
@@ -136,7 +136,7 @@ export function toBody(part: Part, message = toSlackMessage(part.markdown)): Bod
   return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
 }
 
-/** Only buttons and long text need blocks. */
+/** The body in plain text. Only buttons and long text need blocks. */
 function toPlainBody({ markdown, buttons = [] }: Part, { text }: SlackMessage, longest = Infinity): Body {
   if (buttons.length === 0 && text.length <= longest) return { text };
   const points = [...(markdown.trim() || '-')];
@@ -148,7 +148,7 @@ function toPlainBody({ markdown, buttons = [] }: Part, { text }: SlackMessage, l
 }
 
 const longestSection = 3000;
-/** chat.update takes no more text beside blocks. */
+/** chat.update accepts no longer text beside blocks. */
 const longestText = 4000;
 
 function cut(text: string, most: number): string {

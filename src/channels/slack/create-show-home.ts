@@ -8,7 +8,7 @@ import { userOf } from './slack-options.ts';
 const everybody = 'views.publish';
 const mostTries = 5;
 
-/** Only the newest of a person. Not waited for. */
+/** Shows the Home tab of a person. Only the newest version is published, and nothing waits for it. */
 export function createShowHome(
   call: CallSlack,
   pace: RateLimiter,

@@ -12,7 +12,7 @@ import { splitPlain } from '../../lib/markdown/split-markdown.ts';
 export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackDeps): Channel {
   const paces = createPaces(settings, deps);
   const state: { connection?: SlackConnection } = {};
-  // Sends from before a restart wait, without a failed try.
+  // Sends from before a restart wait for the connection and count no failed try.
   const begun = Promise.withResolvers<SlackConnection>();
   const connected = begun.promise;
   connected.catch(() => undefined);
@@ -48,7 +48,7 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
     membersOf: async (group) => (await connected).membersOf(group),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
-    // One registered command covers every skill (I1).
+    // Slack has one registered command for all skills (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {
       const { absent: _, ...facts } = await (await connected).chats.lookUpNamed(chat);
@@ -78,11 +78,11 @@ function createPaces({ paced }: SlackSettings, { reserve, clock }: SlackDeps): S
   };
   return {
     posts: paceOf('posts', 1, 1000),
-    // Tier 3: some 50 a minute over the workspace.
+    // Slack's tier 3 allows about 50 a minute in a workspace.
     edits: paceOf('edits', 10, 1200),
-    // Tier 2, some 20: each start leaves room for a stop.
+    // Tier 2 allows about 20, and each start needs a stop.
     starts: paceOf('starts', 3, 4000),
-    // Tier 4: some 100.
+    // Tier 4 allows about 100 a minute.
     appends: paceOf('appends', 8, 650),
     homes: paceOf('homes', 10, 600),
   };
@@ -95,14 +95,14 @@ function checkApp({ mode, appToken, signingSecret, listen }: SlackApp): void {
   throw new OperatorError(`[slack] ${missing[0]} is missing: mode = "${mode}" needs it`);
 }
 
-/** Threads take no slash command. */
+/** Writes a command. In a thread it is a mention, because slash commands do not work there. */
 export function writeCommand(
   me: Pick<SlackIdentity, 'command' | 'name'> = { command: '/skill' },
   { thread }: Pick<Conversation, 'thread'>,
   name: string,
   args?: string,
 ): string {
-  // `/skill skill NAME` has a word too many.
+  // `/skill skill NAME` would have a word too many.
   const words = `${name === 'skill' ? '' : name} ${args ?? ''}`.trim();
   if (thread === undefined) return `\`${me.command} ${words}\``;
   const bot = `@${me.name ?? 'bot'}`;

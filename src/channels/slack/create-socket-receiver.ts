@@ -21,7 +21,10 @@ type SocketOptions = Readonly<{
   clock: Clock;
 }>;
 
-/** Slack closes each line every few hours; the other takes slash calls and presses, which are never redelivered. */
+/**
+ * Receives events by two sockets. Slack closes each one every few hours. The other then takes slash commands and
+ * presses, which Slack never sends again.
+ */
 export function createSocketReceiver(bolt: typeof Bolt, options: SocketOptions): Receiver {
   const { log, clock } = options;
   const stopped = new AbortController();
@@ -67,12 +70,15 @@ export function createSocketReceiver(bolt: typeof Bolt, options: SocketOptions):
 }
 
 type SocketLine = Readonly<{
-  /** Throws OperatorError if no try can help. */
+  /** Opens a connection. Throws OperatorError if trying again can't help. */
   open(): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/** Bolt would hang up at Slack's routine `disconnect` and connect 5 s later. So its reconnection is off, and the frame is kept from it until a new receiver is connected. */
+/**
+ * One socket that replaces itself. At Slack's routine `disconnect`, Bolt would hang up and connect 5 s later. So its
+ * reconnection is off, and it does not see that frame until a new receiver is connected.
+ */
 function createSocketLine(
   create: () => SocketModeReceiver,
   log: Log,
@@ -94,7 +100,7 @@ function createSocketLine(
     };
     holdDisconnects(client, async (reason) => {
       await replace();
-      // Slack uses it for some ten seconds more.
+      // Slack uses the old socket for about ten seconds more.
       if (reason === 'warning') await elapsed(clock, warningMs, stopped);
     });
     client.on('disconnected', () => {
@@ -105,7 +111,7 @@ function createSocketLine(
     try {
       await withinTime(started, clock);
     } catch (error) {
-      // Closed while it opens, it leaves the SDK's timer of 30 s.
+      // If it is closed while it opens, it leaves a timer of 30 s in the SDK.
       void started.then(
         () => hangUp(receiver, log, clock),
         () => undefined,
@@ -119,7 +125,7 @@ function createSocketLine(
   };
 
   const reopen = async (hello: number): Promise<void> => {
-    // A socket may end at once.
+    // A socket may end right after it opened.
     state.failures = clock.now() - hello < 10_000 ? state.failures + 1 : 0;
     await connect(false);
   };
@@ -175,12 +181,12 @@ function badAppToken(code: string, cause: unknown): OperatorError {
   );
 }
 
-/** Milliseconds: 0.5 s, 1 s, 2 s … 30 s. */
+/** Milliseconds to wait after failures: 0.5 s, 1 s, 2 s … 30 s. */
 function backoff(failures: number): number {
   return Math.min(30_000, 250 * 2 ** Math.min(failures - 1, 10));
 }
 
-/** Slack says hello within a second. */
+/** Waits 15 s for Slack's hello, which usually comes within a second. Rejects after that. */
 async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void> {
   const over = new AbortController();
   const tooLate = clock.sleep(15_000, over.signal).then(() => {
@@ -195,7 +201,7 @@ async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void
   }
 }
 
-/** At once if the line is stopped. */
+/** Waits, but returns at once if the line is stopped. */
 async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
   try {
     await clock.sleep(ms, stopped);
@@ -204,7 +210,7 @@ async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<
   }
 }
 
-/** The SDK keeps an unresponsive one. Never throws. */
+/** Closes a socket; the SDK would keep one that does not respond. Never throws. */
 async function hangUp({ client }: SocketModeReceiver, log: Log, clock: Clock): Promise<void> {
   const closed = client.disconnect().catch((error: unknown) => {
     log.debug({ err: error }, 'Slack socket not closed');

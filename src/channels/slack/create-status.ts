@@ -17,13 +17,13 @@ import type { Log } from '../../lib/log.ts';
 
 const editEveryMs = 1000;
 const appendEveryMs = 700;
-/** Of a preview; a message has 12,000 characters. */
+/** Characters of a preview. A message may have 12,000. */
 const pageLength = 6_000;
 
 /** Shows the newest status of each piece of work (U13, H7). */
 export type StatusBoard = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /** Resolves when Slack's own lines are gone, or were tried five times. */
+  /** Resolves once Slack's own lines are gone, or were tried five times. */
   clear(): Promise<void>;
 }>;
 
@@ -31,13 +31,13 @@ type Work = {
   readonly conversation: Conversation;
   readonly line: PlaceholderLine;
   wanted: Status | undefined;
-  /** Slack's own line and since when; undefined if unused. */
+  /** Slack's own line, and since when it is shown; undefined if it is not used. */
   shown: Readonly<{ status: Status; at: number }> | undefined;
   failures: number;
   alarm: AbortController;
 };
 
-/** Uses Slack's own line under the thread if it can, else a message that changes. */
+/** Shows status in Slack's own line under the thread if it can, or else in a message that changes. */
 export function createStatus(options: {
   call: CallSlack;
   sender: Sender;
@@ -76,7 +76,7 @@ export function createStatus(options: {
         )
           work.shown = { status: wanted, at: clock.now() };
         else if (wanted.kind === 'line') work.line.write(wanted);
-        // Elsewhere others would read it.
+        // In a channel everybody would see it.
         else if (!inThread && conversation.chat.startsWith('D')) work.line.write({ kind: 'line', text: '…' });
       }
       work.failures = 0;
@@ -142,7 +142,7 @@ function thinking({ language }: Extract<Status, { kind: 'typing' }>): string {
 
 const mostTries = 5;
 const againMs = 1000;
-/** Slack removes it after two minutes. */
+/** Shown again after this time, because Slack removes it after two minutes. */
 const refreshMs = 90_000;
 
 function isCurrent({ wanted, shown }: Work, now: number): boolean {
@@ -160,7 +160,7 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   }
 }
 
-/** A line, if Slack has none of its own, or the answer's words (H6). */
+/** Shows a line if Slack has none of its own here, or the words of the answer (H6). */
 function createStatusLine(
   conversation: Conversation,
   placeholder: Placeholder,
@@ -198,7 +198,7 @@ function createStatusLine(
       return { id: textOf(await call('chat.postMessage', whole), 'ts') };
     } catch (error) {
       const told = failed(error, posts, chat);
-      // Perhaps posted all the same (H7).
+      // It may have been posted although the call failed (H7).
       const found = told.outcome === 'unknown' ? await sender.find(conversation, placeholder.key) : undefined;
       if (found === undefined) throw told;
       return found;
@@ -233,14 +233,14 @@ function createStatusLine(
     async end() {
       await line.end();
       await stream?.stop().catch((error: unknown) => {
-        // The answer, which is an edit, tries it again.
+        // The answer, which is an edit, stops the stream again.
         log.debug({ err: error, work: placeholder.key }, 'a stream could not be stopped');
       });
     },
   };
 }
 
-/** Without a body the words go into the open stream. */
+/** What is sent. Without a body the words go into the open stream. */
 type Sent = Written & Readonly<{ body?: ReturnType<typeof toBody> }>;
 
 function bodyOf(wish: Wish, preview: Preview): ReturnType<typeof toBody> {
@@ -248,13 +248,13 @@ function bodyOf(wish: Wish, preview: Preview): ReturnType<typeof toBody> {
   return toBody({ markdown: preview(wish.markdown) });
 }
 
-/** Slack's own signs of work: a line under a thread, else a reaction on the message. */
+/** Slack's own signs of work: a line under a thread, or else a reaction on the message. */
 type OwnStatus = Readonly<{
-  /** '' removes it. False if Slack has none here. */
+  /** Shows a status; '' removes it. False if Slack has none here. */
   set(conversation: Conversation, status: string, placeholder: Placeholder): Promise<boolean>;
 }>;
 
-/** Without `mark`, messages have a receipt reaction (H13). */
+/** Makes Slack's own signs. Without `mark`, messages have a receipt reaction instead (H13). */
 function createOwnStatus(call: CallSlack, mark: boolean): OwnStatus {
   const refused = new Set<string>();
   return {

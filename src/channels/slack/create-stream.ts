@@ -7,20 +7,20 @@ import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-/** (H6) Throws SendError. */
+/** An answer that Slack shows while it is written (H6). Its methods throw SendError. */
 type Stream = Readonly<{
-  /** As a stream has it. Undefined if it can't be in one. */
+  /** The text as a stream shows it; undefined if it can't be in a stream. */
   text(markdown: string): string | undefined;
-  /** The ts. Undefined if Slack streams nothing now. */
+  /** Starts a stream and returns its timestamp; undefined if Slack does not stream now. */
   start(markdown: string): Promise<string | undefined>;
-  /** Undefined without an open stream. */
+  /** Whether the rate limit allows more words now; undefined without an open stream. */
   mayAppend(): boolean | undefined;
-  /** False: the message must be edited. */
+  /** Adds words to a stream. False if the message has to be edited instead. */
   extend(ts: string, wish: Wish): Promise<boolean>;
   stop(): Promise<void>;
 }>;
 
-/** A stream needs a thread; in a channel only one person would see it (docs/decisions/0038). */
+/** Opens a stream in a thread; undefined elsewhere. In a channel only one person would see it (docs/decisions/0038). */
 export type OpenStream = (conversation: Conversation, key: string) => Stream | undefined;
 
 const startLimit = 'chat.startStream';
@@ -90,7 +90,7 @@ function createStream(
 
     async extend(ts, wish) {
       const before = open;
-      // A line goes: later words are a new message, perhaps a stream.
+      // After a line, later words are a new message, which may be a stream.
       if (wish.kind === 'line') began = false;
       if (before?.ts !== ts) return false;
       const text = wish.kind === 'words' ? toStreamText(wish.markdown) : undefined;
@@ -100,13 +100,13 @@ function createStream(
       }
       const more = text.slice(before.text.length);
       if (more === '') return true;
-      // If unknown, only an edit shows each word once.
+      // If the outcome is unknown, only an edit shows each word once.
       open = undefined;
       try {
         await call('chat.appendStream', { channel: chat, ts, markdown_text: more });
       } catch (error) {
         const code = slackErrorCode(error);
-        // After some five minutes, whatever is added.
+        // This happens after about five minutes, whatever is added.
         if (code === 'message_not_in_streaming_state') return false;
         if (code === 'stopped_by_user')
           throw new SendError('refused', 'the person stopped the stream', { cause: error });
@@ -135,7 +135,7 @@ const doubtful: readonly string[] = [
 
 type Place = Readonly<{ channel: string; ts: string }>;
 
-/** Its metadata is the mark of Q6. */
+/** Ends a stream. Its metadata carry the key by which the message is found (Q6). */
 async function stopStream(call: CallSlack, place: Place, key: string): Promise<void> {
   try {
     await call('chat.stopStream', { ...place, metadata: keyMetadata(key) });
@@ -145,7 +145,7 @@ async function stopStream(call: CallSlack, place: Place, key: string): Promise<v
   }
 }
 
-/** Slack refuses changes of an open stream. */
+/** Changes a message. Slack refuses changes of an open stream, so it is ended first. */
 export async function whenClosed<Answer>(
   call: CallSlack,
   place: Place,

@@ -35,19 +35,19 @@ const hiddenByPlan = fixed`this workspace’s plan no longer shows it`;
 
 type File = OutgoingFile;
 
-/** Bytes. */
+/** Most bytes of a file that Slack accepts. */
 export const largestFile = 1_000_000_000;
 const longestCaption = 3000;
 const uploadMs = 600_000;
 
-/** No link that Slack might fetch. */
+/** Whether a caption can be below a file. It must contain no link that Slack might fetch. */
 export function captionFits(markdown: string): boolean {
   if (markdown.length > 4 * longestCaption) return false;
   const text = toSlackText(markdown);
   return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
 }
 
-/** Nobody sees it yet. Throws SendError, never `unknown`. */
+/** Uploads a file, which nobody sees yet. Throws SendError, never `unknown`. */
 export async function uploadFile(call: CallSlack, { name, size, path }: File): Promise<string> {
   try {
     const place = await call('files.getUploadURLExternal', { filename: name, length: size });
@@ -65,7 +65,7 @@ export async function uploadFile(call: CallSlack, { name, size, path }: File): P
   }
 }
 
-/** As one message. Throws SendError. */
+/** Shares uploaded files as one message. Throws SendError. */
 export async function shareFiles(
   call: CallSlack,
   { chat, thread }: Conversation,
@@ -73,7 +73,7 @@ export async function shareFiles(
   files: readonly Readonly<{ id: string; title: string }>[],
   key: string,
 ): Promise<void> {
-  // Verbatim: no mention or link. Else the name carries the mark.
+  // The text is verbatim, so nothing becomes a mention or link. Without one, the file names are shown.
   const written = toSlackText(markdown).trim();
   const caption =
     written === ''
@@ -122,7 +122,11 @@ const refusals: Readonly<Record<string, Fixed>> = {
 
 type Found = Readonly<{ url: string; size: number | undefined }>;
 
-/** Events may be old: Slack is asked first (M12). The token goes to Slack's hosts, along no redirect (S3). `smaller`: 1,024 pixels at most (https://docs.slack.dev/reference/objects/file-object). */
+/**
+ * Makes a download. It first asks Slack about the file, because events may be old (M12). The token goes only to Slack's
+ * hosts and follows no redirect (S3). `smaller` downloads at most 1,024 pixels
+ * (https://docs.slack.dev/reference/objects/file-object).
+ */
 export function createFetchFile(
   call: CallSlack,
   { botToken, apiUrl }: Readonly<{ botToken: string; apiUrl?: string }>,
@@ -154,7 +158,7 @@ export function createFetchFile(
       }
       const begin = { text: '' };
       const saved = await saveFile(withBegin(response.body, begin), to);
-      // Without the scope Slack answers with a sign-in page.
+      // Without the scope, Slack answers with a sign-in page.
       const isPage = page.test(begin.text);
       if (saved === size || (size === undefined && !isPage)) return;
       throw isPage ? notPermitted() : passing(`${saved} of ${size} bytes of a file arrived`);

@@ -4,17 +4,20 @@ import type { Conversation } from '../../core/conversation.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import type { SlackIdentity } from './slack-options.ts';
 
-/** So that an unknown send can be found (Q6). */
+/** Metadata with the key of a part, by which an unknown send can be found (Q6). */
 export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
   return { event_type: eventType, event_payload: { key } };
 }
 
-/** A file's message takes no metadata: its block id is the mark. */
+/** Block id with the key. The message of a file accepts no metadata. */
 export function keyBlockId(key: string): string {
   return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Undefined also if the app may not read. With `me` also the open stream of a placeholder, which can carry no mark yet; a conversation has one turn at a time. */
+/**
+ * Timestamp of the message with this key; undefined if there is none or the app may not read. With `me` it also finds
+ * the open stream of a placeholder, which can't carry a key yet; a conversation has one turn at a time.
+ */
 export async function findKey(
   call: CallSlack,
   { chat, thread }: Conversation,
@@ -54,7 +57,7 @@ function askedIn(key: string, before: string): string | undefined {
 }
 
 const eventType = 'skillet_part';
-/** 2,000 replies, from the oldest. */
+/** This many pages are 2,000 replies, beginning with the oldest. */
 const mostPages = 10;
 const historyPages = 3;
 

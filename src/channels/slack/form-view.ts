@@ -6,13 +6,13 @@ import { shownName } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
-/** Says that a form is one of ours. */
+/** Marks a form as one of ours. */
 export const formCallback = 'skillet:form';
 const actionId = 'skillet:value';
-/** A modal takes 100 blocks. */
+/** A modal accepts 100 blocks, of which one is the text. */
 const mostFields = 99;
 
-/** A modal (X3). What is too long is cut, so that it opens. */
+/** Writes a form as a modal (X3). What is too long is cut, so that the form opens. */
 export function toFormView({ title, text, action, conversation, fields, words }: Form): Block {
   return {
     type: 'modal',
@@ -28,7 +28,7 @@ export function toFormView({ title, text, action, conversation, fields, words }:
         block_id: one.field.key,
         label: plain(one.field.title, 2000),
         hint: plain(one.hint, 2000),
-        // Empty is unset.
+        // An empty field means that the setting is not set.
         optional: true,
         element: { action_id: actionId, ...elementOf(one, words) },
       })),

@@ -11,11 +11,11 @@ import { plainStyle, renderText, type TextStyle } from '../../lib/markdown/rende
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { markdownLength, writeMarkdown } from '../../lib/markdown/write-markdown.ts';
 
-/** `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
+/** Matches what Slack reads as a mention: `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>` and `@here`. */
 const pings =
   /[<;]\\*(?=[@#]\w|!(?:channel|here|everyone|group|subteam|date))|(?<![\w.+-])@(?=channel|here|everyone|group)|@(?=(?:channel|here|everyone|group)(?![\w-]*\.\w))/gi;
 
-/** Word joiner: invisible, and no line break. */
+/** A word joiner, which is invisible and breaks no line. */
 const joiner = '\u2060';
 
 type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
@@ -38,7 +38,7 @@ const mrkdwnStyle: TextStyle = {
   quote: (inner) => inner.replace(/^/gm, '> '),
 };
 
-/** Pings nobody and fetches nothing (H2). Too long: no block. */
+/** Writes an answer for Slack that mentions nobody and fetches nothing (H2). If it is too long it has no block. */
 export function toSlackMessage(markdown: string | MarkdownDocument): SlackMessage {
   const document = asDocument(markdown);
   const text = renderText(document, mrkdwnStyle);
@@ -46,7 +46,7 @@ export function toSlackMessage(markdown: string | MarkdownDocument): SlackMessag
   return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
 }
 
-/** The Markdown as it was written. */
+/** Writes the Markdown as it is, without reading it. */
 export function toPlainMessage({ markdown }: Readonly<{ markdown: string }>): SlackMessage {
   return { text: escapeMrkdwn(markdown.replace(pings, `$&${joiner}`)), blocks: [] };
 }
@@ -55,12 +55,15 @@ export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
   return writeMarkdown(asDocument(markdown));
 }
 
-/** Its three special characters are escaped. */
+/** Writes text in Slack's markup, with its three special characters escaped. */
 export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
 
-/** Stream previews can't be switched off: no link, image or mention (H2). Text only grows: undecided last characters wait. */
+/**
+ * Text for a stream, whose link previews can't be switched off: without links, images and mentions (H2). The text only
+ * grows, so last characters that are still undecided wait.
+ */
 export function toStreamText(markdown: string): string {
   return markdown
     .replace(/(?<![\s.:])[\s.:]*[\ud800-\udbff]?$/, '')
@@ -69,7 +72,7 @@ export function toStreamText(markdown: string): string {
     .replace(/(?<=[<@!&])(?=\S)|(?<=#)(?=\w)|(?<=\])(?=[([:])/g, joiner);
 }
 
-/** 12,000 characters in a block, and as the fallback text. */
+/** Whether text fits into 12,000 characters, both as a block and as the fallback text. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
   const { length } = renderText(document, mrkdwnStyle);
@@ -90,7 +93,7 @@ function escapeMrkdwn(text: string): string {
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/** In code too: how often Slack unescapes is undocumented (H2). */
+/** Removes mentions, also in code, because it is undocumented how often Slack unescapes (H2). */
 function withoutPings<N extends Node>(node: N): N {
   if ('value' in node) return { ...node, value: node.value.replace(pings, `$&${joiner}`) };
   if (!('children' in node)) return node;

@@ -15,7 +15,7 @@ export type HomeVisit = Readonly<{
   visit: Visit;
   tab: 'home' | 'messages';
   hash?: string;
-  /** For 3 s. */
+  /** Opens a form. It is valid for 3 s. */
   trigger?: string;
 }>;
 
@@ -45,7 +45,7 @@ export function toHomeVisit(
   return { visit, tab, hash: view?.hash ? view.hash : undefined };
 }
 
-/** A press on the tab names no channel: the view does. */
+/** A press on the Home tab. It names no channel, but the view does. */
 function fromPress(
   { user, view, actions, trigger_id: trigger }: HomeActions,
   me: SlackIdentity,
@@ -67,7 +67,7 @@ function fromPress(
   return { visit, tab: 'home', trigger: trigger || undefined };
 }
 
-/** The rest is cut. `chat`: the direct message of presses. */
+/** Writes the Home tab; what does not fit is cut. `chat` is the direct message that presses belong to. */
 export function toHomeView(home: Home, chat: string): Block {
   const all = home.flatMap((section, index) => [
     ...(index === 0 ? [] : [{ type: 'divider' }]),
@@ -79,7 +79,7 @@ export function toHomeView(home: Home, chat: string): Block {
   return { type: 'home', private_metadata: chat, blocks: all.filter(fits) };
 }
 
-/** Views take no `markdown` block. */
+/** Writes a section as blocks, because views accept no `markdown` block. */
 function toBlocks({ markdown, buttons = [] }: HomeSection): readonly Block[] {
   const pieces = splitMarkdown(markdown, (piece) => toSlackText(piece).length <= longestSection);
   return [

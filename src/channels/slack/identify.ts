@@ -7,7 +7,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** What fails without each (H13). docs/how-to/slack-app.md has the same table. */
+/** The scopes that the app needs, with what fails without each (H13). docs/how-to/slack-app.md has the same table. */
 export const neededScopes: ReadonlyMap<string, Fixed> = new Map([
   ['app_mentions:read', fixed`mentions in channels`],
   ['assistant:write', fixed`suggestions in direct messages`],
@@ -31,10 +31,10 @@ export const neededScopes: ReadonlyMap<string, Fixed> = new Map([
   ['users:read', fixed`names and languages of people`],
 ]);
 
-/** What is in use. Scopes of the rest are not missed. */
+/** The features that are in use. Scopes of the others are not needed. */
 export type SlackFeatures = Readonly<{ agentView: boolean; reaction: boolean; userGroups: boolean }>;
 
-/** Which of these scopes of a token are missed, given what is in use. */
+/** Which scopes a token lacks, given the features in use. */
 export function missedScopes(scopes: readonly string[], features: SlackFeatures): readonly string[] {
   const unused = new Set([
     ...(features.userGroups ? [] : ['usergroups:read']),
@@ -44,7 +44,7 @@ export function missedScopes(scopes: readonly string[], features: SlackFeatures)
   return [...neededScopes.keys()].filter((scope) => !scopes.includes(scope) && !unused.has(scope));
 }
 
-/** Retries. Throws OperatorError if the token can never work. */
+/** Asks Slack who the bot is, with retries. Throws OperatorError if the token can never work. */
 export async function identify(
   call: CallSlack,
   command: string,

@@ -7,7 +7,7 @@ const said = ['message', 'app_mention'];
 const membership = ['member_joined_channel', 'channel_left', 'group_left'];
 const opened = 'app_home_opened';
 
-/** Sends each kind of event to its place. Bolt's `processEvent` rejects if one of these listeners does (Q1). */
+/** Passes each kind of event to its method. Bolt's `processEvent` rejects if one of these listeners does (Q1). */
 export function listen(app: App, intake: Intake, log: Log): void {
   app.event(oneOf(said), ({ body }) => intake.said(body));
   app.event(oneOf(membership), ({ body }) => intake.joinedOrLeft(body));

@@ -27,7 +27,10 @@ const info = z.object({
 
 const userGroup = z.object({ users: z.array(z.string()) });
 
-/** Qualified ids (A13): tier 2, `usergroups:read`. Rejects with the SDK's error. */
+/**
+ * Qualified ids of the people in a user group (A13). It needs `usergroups:read` and counts for tier 2. Rejects with the
+ * SDK's error.
+ */
 export async function membersOf(call: CallSlack, usergroup: string): Promise<readonly string[]> {
   const { users } = userGroup.parse(await call('usergroups.users.list', { usergroup }));
   return users.map((user) => `slack:${user}`);
@@ -35,9 +38,9 @@ export async function membersOf(call: CallSlack, usergroup: string): Promise<rea
 
 type Client = Pick<Sender, 'language' | 'timezone'>;
 
-/** Kept for a day; a missing name for five minutes. */
+/** Looks names up. They are kept for a day, a missing name for five minutes. */
 export type NameLookup = Readonly<{
-  /** Those known within half a second. Never throws: a message is acknowledged only after it (Q1). */
+  /** The names that are known within half a second. Never throws. Messages are acknowledged only after it (Q1). */
   of(users: readonly string[]): Promise<Names>;
   clientOf(user: string): Client;
 }>;
@@ -116,7 +119,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
 const patienceMs = 500;
 const minute = 60_000;
 const mostKept = 10_000;
-/** Answers share the SDK's hundred calls. */
+/** Limit of calls at the same time, because answers share the SDK's hundred calls. */
 const mostAsked = 20;
 
 const text = z.string().nullish().catch(undefined);
@@ -130,21 +133,21 @@ const answer = z.object({
   }),
 });
 
-/** `absent`: the bot is not in that channel. */
+/** What Slack tells about a chat. `absent` means that the bot is not in that channel. */
 type ChatFacts = Readonly<{
   chatType: SeenChatType;
   external: boolean;
   absent: boolean;
   name?: string;
-  /** Whom a private chat is with. */
+  /** Qualified id of the person in a private chat. */
   person?: string;
 }>;
 
-/** By events, else Slack; kept for an hour (A1, Q2). */
+/** Facts about chats, from events or else from Slack. They are kept for an hour (A1, Q2). */
 export type ChatLookup = Readonly<{
   note(chat: string, facts: Pick<ChatFacts, 'chatType' | 'external'>): void;
   known(chat: string): ChatFacts | undefined;
-  /** Never throws: unknown denies (A3). */
+  /** Asks Slack about a chat. Never throws: an unknown type denies (A3). */
   lookUp(chat: string): Promise<ChatFacts>;
   lookUpNamed(chat: string): Promise<ChatFacts>;
 }>;

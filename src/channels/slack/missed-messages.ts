@@ -11,7 +11,7 @@ const heard = z.object({
   }),
 });
 
-/** Whether the app lacks message events: Slack sends each mention as a message, too. */
+/** Returns whether the app lacks message events, because Slack sends each mention as a message, too. */
 export function createMissedMessages(): (payload: unknown) => boolean {
   const chats = new Map<string, Set<string> | undefined>();
   return (payload) => {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 
 /**
- * Runs the task of an id once in ten minutes; again if it failed. Slash commands and presses have no row that could tell a
- * replay (S1), and a signature is good for 5 minutes on both sides.
+ * Runs the task of an id once in ten minutes, and again if it failed. Slash commands and presses have no row that could
+ * show a replay (S1), and a signature is valid for 5 minutes before and after.
  */
 export function createOnceGuard(clock: Clock) {
   const seen = new Map<string, number>();

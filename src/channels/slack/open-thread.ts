@@ -10,14 +10,14 @@ import { userOf } from './slack-options.ts';
 
 export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
 
-/** The root says who asked for what (I1, H12). Throws SendError. */
+/** Posts who asked for what, and returns the thread under it (I1, H12). Throws SendError. */
 export async function openThread(
   call: CallSlack,
   posts: RateLimiter,
   { id, conversation, sender }: Call,
   { skill, text }: ShownCall,
 ): Promise<Conversation> {
-  // Not waited for: Slack wants an acknowledgement within 3 s, and lets single messages burst.
+  // Counted without waiting: Slack wants an acknowledgement within 3 s and allows single messages to burst.
   posts.take(conversation.chat);
   const [say, who] = [sayIn(sender.language), `<@${userOf(sender.id)}>`];
   const asked =

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-// Slack omits nearly any field.
+// Slack leaves out nearly any field at times.
 const text = z.string().nullish();
-/** A bad one costs nobody the message. */
+/** A field that is optional for us. If it is damaged, the message is read all the same. */
 const courtesy = text.catch(undefined);
 const id = z.string().min(1);
 const ts = z.string().regex(/^\d{1,12}\.\d{1,9}$/);
@@ -105,7 +105,7 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
-/** `channel`: their direct message with the bot. */
+/** Somebody opened the app's home. `channel` is their direct message with the bot. */
 export const homeOpened = z.object({
   type: z.literal('app_home_opened'),
   tab: z.enum(['home', 'messages']),

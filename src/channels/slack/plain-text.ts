@@ -2,12 +2,12 @@ import { oneLine } from '../../lib/text/text.ts';
 
 export const noNames: Names = new Map();
 
-/** They turn or hide text; emoji and some scripts need the two joiners. */
+/** Characters that turn or hide text. The two joiners stay, because emoji and some scripts need them. */
 const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
 type SlackText = Readonly<{
   text: string;
-  /** `text`, unless a name is in its first word. */
+  /** The same as `text`, unless a name is in its first word. */
   commandText: string;
   mentioned: boolean;
   mentionsOthers: boolean;
@@ -21,7 +21,7 @@ type Piece = Readonly<
   | { kind: 'own' }
 >;
 
-/** Only Slack's marks are mentions: typed text arrives escaped. */
+/** Reads Slack's markup as plain text. Only Slack's own marks are mentions, because typed text arrives escaped. */
 export function plainSlackText(source: string, botUser: string, names: Names = noNames): SlackText {
   const pieces = source.split(/(<[^<>]*>)/).map((piece) => toPiece(piece, botUser));
   const text = written(pieces, names);
@@ -112,15 +112,15 @@ function unescape(text: string): string {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
 
-/** Shown as it is, without mentions or links (H2). */
+/** Escapes text, so that Slack shows it as it is, without mentions or links (H2). */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** By user id. Decisions use the id (A9). */
+/** Names by user id. Decisions use the id (A9). */
 export type Names = ReadonlyMap<string, string>;
 
-/** One line of 80 characters, nothing invisible. */
+/** The first of these names that has something visible, on one line of at most 80 characters. */
 export function shownName(...candidates: readonly (string | null | undefined)[]): string | undefined {
   for (const candidate of candidates) {
     const name = oneLine((candidate ?? '').replace(invisible, ''), 80);

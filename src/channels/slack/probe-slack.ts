@@ -6,16 +6,16 @@ export type SlackProbe =
       ok: true;
       team: string;
       user: string;
-      /** With what fails without it. */
+      /** Scopes that the token lacks, with what fails without each. */
       missing: readonly Readonly<{ scope: string; why: string }>[];
-      /** Slack's clock, if it tells. */
+      /** The time by Slack's clock; undefined if Slack does not tell. */
       at: number | undefined;
     }>
   | Readonly<{ ok: false; token: 'bot_token' | 'app_token'; refused: boolean; message: string }>;
 
 type Tokens = Readonly<{
   botToken: string;
-  /** For Socket Mode. */
+  /** The token for Socket Mode; undefined for http mode. */
   appToken?: string;
   apiUrl: string;
   features: SlackFeatures;
@@ -30,7 +30,7 @@ const answer = z.object({
 
 const patienceMs = 10_000;
 
-/** Asks Slack about both tokens. Two plain requests: the SDK would take longer to load. */
+/** Asks Slack about both tokens. It sends two plain requests, because the SDK would take longer to load. */
 export async function probeSlack(tokens: Tokens): Promise<SlackProbe> {
   const { botToken, appToken, apiUrl, features } = tokens;
   const bot = await ask(apiUrl, 'auth.test', botToken);
@@ -72,7 +72,7 @@ async function ask(apiUrl: string, method: string, token: string): Promise<Asked
     const body = answer.parse(await response.json());
     return body.ok ? { body, headers: response.headers } : failed(true, body.error ?? 'no reason');
   } catch (error) {
-    // Neither addresses nor tokens are in what `fetch` says of the cause.
+    // What `fetch` says about the cause contains neither addresses nor tokens.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     if (!(cause instanceof Error)) return failed(false, 'no answer');
     if (cause.name === 'TimeoutError') return failed(false, `nothing within ${patienceMs / 1_000} s`);

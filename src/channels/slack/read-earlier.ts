@@ -5,7 +5,7 @@ import type { SlackApi } from './slack-options.ts';
 import { spoken } from './to-event.ts';
 import { toMessage, type Heard } from './to-message.ts';
 
-/** Up to 2,000 replies: the newest come last. */
+/** Up to 2,000 replies are read, because the newest come last. */
 const mostPages = 10;
 const pageSize = 200;
 
@@ -14,7 +14,7 @@ const page = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** Before a message of a thread, or in the channel since `since`: the newest `most`, oldest first. */
+/** Messages before this one in its thread, or in the channel since `since`: the newest `most`, oldest first. */
 export async function readEarlier(
   { call, me, names }: Pick<SlackApi, 'call' | 'me' | 'names'>,
   message: Message,

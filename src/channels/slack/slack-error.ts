@@ -28,14 +28,17 @@ export const tokenErrors: readonly string[] = [
   'app_access_restricted',
 ];
 
-/** `channel_not_found`, … */
+/** Slack's code of an error, such as `channel_not_found`; undefined for other errors. */
 export function slackErrorCode(error: unknown): string | undefined {
   if (!isSdkError(error) || error.code !== 'slack_webapi_platform_error') return undefined;
-  // Else a whole answer that is not JSON.
+  // Otherwise it is a whole answer that is not JSON.
   return /^[a-z][a-z0-9_]{0,80}$/i.test(error.data.error) ? error.data.error : undefined;
 }
 
-/** Refused can never work, unknown may have happened; what an operator can fix is retried (Q6, H8). */
+/**
+ * Reads an error as a failed send. `refused` can never work, `unknown` may have happened, and what an operator can fix
+ * is retried (Q6, H8).
+ */
 export function toSendError(error: unknown, doing: string): SendError {
   if (error instanceof SendError) return error;
   const rateLimited = retryAfterOf(error);
@@ -60,7 +63,7 @@ function outcomeOf(code: string): SendError['outcome'] {
   return tokenErrors.includes(code) || passing.includes(code) ? 'retry' : 'unknown';
 }
 
-/** The classes would load the SDK. */
+/** The shape of the SDK's errors, because their classes would load the SDK. */
 type SdkError = Error &
   (
     | Readonly<{ code: 'slack_webapi_platform_error'; data: Readonly<{ error: string; needed?: unknown }> }>
@@ -115,7 +118,7 @@ const passing: readonly string[] = [
   'two_factor_setup_required',
 ];
 
-/** Milliseconds; half a minute without `Retry-After`. */
+/** Milliseconds to wait after a rate limit; half a minute without `Retry-After`. */
 function retryAfterOf(error: unknown): number | undefined {
   if (isSdkError(error) && error.code === 'slack_webapi_rate_limited_error') return error.retryAfter * 1000;
   const code = slackErrorCode(error);
@@ -152,13 +155,13 @@ const sentences: Readonly<Record<string, string>> = {
   edit_window_closed: 'That Slack message is too old to change',
 };
 
-/** Rejects with the SDK's error; retries nothing. */
+/** Calls a method of Slack's API. Rejects with the SDK's error and retries nothing. */
 export type CallSlack = (
   method: string,
   args: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Throws if Slack left it out. */
+/** A text field of an answer. Throws if Slack left it out. */
 export function textOf(answer: Readonly<Record<string, unknown>>, field: string): string {
   const value = answer[field];
   if (typeof value !== 'string' || value === '') throw new Error(`Slack answered without ${field}`);

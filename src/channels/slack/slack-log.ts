@@ -1,14 +1,14 @@
 import type { Logger } from '@slack/bolt';
 import type { Log } from '../../lib/log.ts';
 
-/** Debug lines hold payloads and one-time addresses. */
+/** Logs for the SDK. Its debug lines are dropped, because they contain payloads and one-time addresses. */
 export function toSlackLogger(log: Log): Logger {
   return {
     debug: () => undefined,
     info: () => undefined,
     warn: (...said) => log.warn({ from: 'bolt' }, words(said)),
     error: (...said) => {
-      // A socket that ends names no cause, as at each stop; who opened it sees and tells that it is gone.
+      // A socket that ends names no cause, as at each stop. Whoever opened it notices and reports that it is gone.
       const level = /^WebSocket error occurred:\s*$/.test(words(said)) ? 'debug' : 'error';
       log[level]({ from: 'bolt' }, words(said));
     },

@@ -7,26 +7,26 @@ import type { ChatLookup, NameLookup } from './look-up.ts';
 import type { CallSlack } from './slack-error.ts';
 
 export type SlackApp = Readonly<{
-  /** `xoxb-…` */
+  /** The bot token, which begins with `xoxb-`. */
   botToken: string;
-  /** `xapp-…` with connections:write, for Socket Mode. */
+  /** The app token, `xapp-…` with connections:write, for Socket Mode. */
   appToken?: string;
   signingSecret?: string;
   mode: 'socket' | 'http';
-  /** For test servers. */
+  /** Another address of Slack's API, for test servers. */
   apiUrl?: string;
   listen?: Readonly<{ host: string; port: number }>;
 }>;
 
 export type SlackSettings = Readonly<{
   command: string;
-  /** Until somebody else speaks (H11). */
+  /** Follow a thread without mentions, until somebody else speaks (H11). */
   threadFollow: boolean;
-  /** Each message to the bot begins a thread (H4). */
+  /** If true, each message to the bot begins a thread (H4). */
   agentView?: boolean;
-  /** An emoji (H13). */
+  /** Name of the emoji that confirms receipt; undefined for none (H13). */
   reaction?: string;
-  /** One message a second a channel (H8). */
+  /** If true, at most one message a second goes to a channel (H8). */
   paced: boolean;
 }>;
 
@@ -34,7 +34,7 @@ export type SlackDeps = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
   partners: ThreadPartners;
   isAtWork(conversation: Conversation): Promise<boolean>;
-  /** Given if other processes send in the bot's name (H8). */
+  /** Set if other processes send in the bot's name, too (H8). */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
@@ -43,20 +43,20 @@ export type SlackDeps = Readonly<{
 export type SlackPaces = Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>;
 
 export type SlackIdentity = Readonly<{
-  /** `T…`: members of others are guests (A9). */
+  /** The bot's team, `T…`. Members of other teams are guests (A9). */
   team: string;
-  /** `U…` or `W…` */
+  /** The bot's user id, which begins with `U` or `W`. */
   user: string;
   name?: string;
-  /** `B…`: on its own posts. */
+  /** The bot's id, `B…`, as it is on its own posts. */
   botId?: string;
-  /** `A…` */
+  /** The app's id, which begins with `A`. */
   appId?: string;
-  /** Of the workspace. */
+  /** Address of the workspace in Slack. */
   url?: string;
-  /** Of the bot token, if Slack told them. */
+  /** Scopes of the bot token, if Slack told them. */
   scopes?: readonly string[];
-  /** Of any name; it means `/skill` (I1). */
+  /** The slash command. Whatever its name, it means `/skill` (I1). */
   command: string;
   agentView?: boolean;
 }>;

@@ -2,8 +2,9 @@ import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 
 /**
  * A Bolt receiver that acknowledges an event once all listeners have resolved, which is when everything is stored (Q1).
- * Bolt's App acknowledges at once: that answer is kept until then. If a listener rejects, nothing is sent, and Slack
- * delivers the event again. `stop` waits for the events that were taken, while their lines are still open.
+ * Bolt's App acknowledges at once, so that answer is held back until then. If a listener rejects, nothing is sent, and
+ * Slack delivers the event again. `stop` waits for the events that were received, while their connections are still
+ * open.
  */
 export function storeFirst(receiver: Receiver): Receiver {
   const running = new Set<Promise<void>>();

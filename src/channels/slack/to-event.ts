@@ -20,31 +20,31 @@ const left = z.object({ type: z.enum(['channel_left', 'group_left']), channel: i
 
 export type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
-/** What a payload means, and whose names it needs; or why it means nothing. */
+/** What a payload means and whose names it needs, or why it is ignored. */
 export type Converted<What> = Named<What> | Readonly<{ ignored: string }>;
 export type Named<What> = What & Readonly<{ people: readonly string[] }>;
 
-/** Never throws (H4). `names` has those that are known so far. */
+/** Reads a payload and never throws (H4). `names` contains those that are known so far. */
 export type Convert<What> = (payload: unknown, me: SlackIdentity, names?: Names) => Converted<What>;
 
 type Said = Readonly<{ event: Followed; followable: boolean }>;
-/** `trigger` opens a form, for 3 s. */
+/** A slash command. `trigger` opens a form within 3 s. */
 export type Slash = Readonly<{ message: Message; trigger: string }>;
 type Pressed = Readonly<{ press: Press; trigger?: string }>;
 
-/** The events `message` and `app_mention`: something was said, edited or deleted. */
+/** Reads the events `message` and `app_mention`: something was said, edited or deleted. */
 export const toSaid: Convert<Said> = (payload, me, names = noNames) => {
   const wrapper = eventCallback.safeParse(payload);
   if (!wrapper.success) return { ignored: 'malformed event_callback' };
   const { event, is_ext_shared_channel, team_id, authorizations } = wrapper.data;
   const message = messageEvent.safeParse(event);
   if (!message.success) return { ignored: `malformed ${word(event.type)}` };
-  // Other workspaces may send here.
+  // Other workspaces may write in this chat.
   const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
   return fromMessage(message.data, is_ext_shared_channel === true || !isHome, me, names);
 };
 
-/** Still said by a person, or another bot (A9). */
+/** Subtypes of messages that a person, or another bot, has said (A9). */
 export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
 const notice =
@@ -74,11 +74,11 @@ function fromMessage(
     return converted({ type: 'edited', message: heard.message, ...at }, heard);
   }
   const odd = event.subtype && !spoken.includes(event.subtype) ? event.subtype : undefined;
-  // In a direct message somebody waits.
+  // In a direct message somebody waits for an answer.
   if (odd !== undefined && (event.channel_type !== 'im' || notice.test(odd)))
     return { ignored: `message subtype ${word(odd)}` };
   const { root, ...own } = event;
-  // Slack's own words are nobody's.
+  // Words of Slack itself are nobody's words.
   const said = odd === undefined ? own : { ...own, text: '', blocks: [], attachments: [], files: [] };
   const heard = toMessage(said, { ...place, quoted: root || undefined }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
@@ -88,7 +88,7 @@ function converted(event: Followed, { followable, people }: Heard): Converted<Sa
   return { event, followable, people };
 }
 
-/** A slash command. Slack does not date it: `now` does. */
+/** Reads a slash command. Slack gives it no date, so it gets `now`. */
 export function toSlash(
   payload: unknown,
   me: SlackIdentity,
@@ -119,7 +119,7 @@ export function toSlash(
   return { message, people: [slash.user_id, ...people], trigger: slash.trigger_id };
 }
 
-/** A press on a button of a message. */
+/** Reads a press on a button of a message. */
 export const toPress: Convert<Pressed> = (payload, me, names = noNames) => {
   const read = blockActions.safeParse(payload);
   if (!read.success) return { ignored: 'block_actions without a message' };
@@ -133,7 +133,7 @@ export const toPress: Convert<Pressed> = (payload, me, names = noNames) => {
   const kind = senderKind(user.team_id, true, me);
   const press: Press = {
     id: `slack:${me.team}:${chat}:${container.message_ts}:press:${user.id}:${pressed?.action_ts ?? ''}`,
-    // An ephemeral message has no thread.
+    // An ephemeral message has no thread of its own.
     conversation: container.is_ephemeral
       ? { channel: 'slack', chat, thread }
       : toConversation(chat, thread, container.message_ts, 'unknown'),

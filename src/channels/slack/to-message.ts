@@ -23,12 +23,15 @@ type Place = Readonly<{
 
 export type Heard = Readonly<{
   message: Message;
-  /** It names nobody (`thread_follow`). */
+  /** True if it mentions nobody, so that `thread_follow` applies. */
   followable: boolean;
   people: readonly string[];
 }>;
 
-/** Both twins give the same, but the chat type (Q2). `names` are only shown (A9). */
+/**
+ * Reads a message. Both events of one message give the same result except for the chat type (Q2). `names` are only
+ * shown (A9).
+ */
 export function toMessage(
   said: Said,
   place: Place,
@@ -81,12 +84,14 @@ export function toMessage(
 
 const unreadable = 'The content of this kind of message cannot be read here.';
 
-/** One for event, twin, retry and edit (Q2). */
+/** The id of a message, which is the same for its event, twin, retry and edit (Q2). */
 function messageId(team: string, chat: string, ts: string): string {
   return `slack:${team}:${chat}:${ts}`;
 }
 
-/** In DMs with the agent view, or where a person began one (H4). */
+/**
+ * The conversation of a message. Direct messages have threads only with the agent view, or if a person began one (H4).
+ */
 export function toConversation(
   chat: string,
   thread: string | undefined,
@@ -99,14 +104,14 @@ export function toConversation(
   return { channel: 'slack', chat, thread: place };
 }
 
-/** Unknown denies (A1, A3). */
+/** The type of a chat. An unknown type denies (A1, A3). */
 export function chatTypeOf(channelType: string | null | undefined): SeenChatType {
   if (channelType === 'im' || channelType === 'app_home') return 'private';
   if (channelType === 'mpim' || channelType === 'group') return 'group';
   return channelType === 'channel' ? 'channel' : 'unknown';
 }
 
-/** Without a team: a guest, but in the home workspace's own events (A9). */
+/** Whether a sender is a guest. Without a team they are, except in events of the home workspace (A9). */
 export function senderKind(
   team: string | null | undefined,
   external: boolean,
@@ -116,7 +121,7 @@ export function senderKind(
   return team === me.team ? 'person' : 'guest';
 }
 
-/** `!name rest`: threads take no slash commands (I1). */
+/** Reads a command written as `!name rest`, because slash commands do not work in threads (I1). */
 function commandIn(text: string): Command | undefined {
   const command = parseCommand(text.replace(/^!/, '/'));
   return command === undefined ? undefined : { name: command.name, args: command.args };
@@ -172,15 +177,15 @@ function toQuote(
   };
 }
 
-/** A counter follows: never a float. */
+/** A timestamp in milliseconds. A counter follows the seconds, so it is not a floating point number. */
 function millisecondsOf(ts: string): number {
   const [seconds = '0', fraction = ''] = ts.split('.');
   return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
 /**
- * What a message or an attachment says, as Slack's markup: its text, or else the words of its blocks. An app's text may be
- * a short notice of what its blocks say in full.
+ * What a message or an attachment says in Slack's markup: its text, or else the words of its blocks. The text of an app
+ * may be a short notice of what its blocks say in full.
  */
 export function markupOf({
   text,
@@ -202,7 +207,10 @@ function sharedOf(said: Said, me: SlackIdentity, names: Names): readonly Quote[]
   });
 }
 
-/** `fallback` is Slack's plain summary of the other fields: it counts only where they are empty. */
+/**
+ * The words of an attachment. `fallback` is Slack's plain summary of the other fields, so it counts only if they are
+ * empty.
+ */
 function textOf(each: Shared, me: SlackIdentity, names: Names): string {
   const { pretext, title, title_link: link, fields, footer, fallback, message_blocks: messages } = each;
   const forwarded = (messages ?? []).map(({ message }) => markupOf({ blocks: message?.blocks }));
@@ -212,7 +220,7 @@ function textOf(each: Shared, me: SlackIdentity, names: Names): string {
     title && link ? `<${link}|${title}>` : title,
     markupOf(each) || forwarded.filter((one) => one !== '').join('\n'),
     ...(fields ?? []).map((field) => [field.title, field.value].filter(Boolean).join(': ')),
-    // Of a message, it only names the place.
+    // For a message, it only names the place.
     isMessage ? '' : footer,
   ].filter(Boolean);
   const words = parts.length === 0 ? [fallback] : parts;
@@ -221,7 +229,7 @@ function textOf(each: Shared, me: SlackIdentity, names: Names): string {
   return [...plain, ...carried].filter((piece) => piece !== '').join('\n');
 }
 
-/** What an app attaches without naming anybody is of the app that wrote the message. */
+/** Who wrote an attachment. If nobody is named, it is the app that wrote the message. */
 function authorOf(each: Shared, said: Said, me: SlackIdentity, names: Names): Omit<Quote, 'text'> {
   const { author_id: id, author_name: name, service_name: service } = each;
   const shown = shownName(name, names.get(id ?? ''), service) ?? (id || undefined);
@@ -240,7 +248,7 @@ function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Share
   return url ? `preview of ${url}` : byApp;
 }
 
-/** Other organizations' files have only an id; what is gone leaves a stub. */
+/** Files of a message. Those of other organizations have only an id, and what was deleted leaves a stub. */
 function toAttachments(files: readonly SaidFile[] | null | undefined): readonly Attachment[] {
   return (files ?? []).map((file) => {
     const mime = file.mimetype || undefined;
@@ -261,7 +269,7 @@ function missingOf({ mode, file_access: access }: SaidFile): Attachment['missing
   return mode === 'tombstone' || access === 'file_not_found' ? 'deleted' : undefined;
 }
 
-/** Of voice and video clips. */
+/** What Slack heard in a voice or video clip. */
 function transcriptOf({ transcription }: SaidFile): Attachment['transcript'] {
   const heard = transcription?.preview?.content?.trim() ?? '';
   return heard === '' ? undefined : { text: heard, whole: transcription?.preview?.has_more !== true };

@@ -37,23 +37,23 @@ export type TelegramSettings = Readonly<{
   token: string;
   apiRoot?: string;
   mode: 'polling' | 'webhook';
-  /** `url` is served at `listen`. */
+  /** Telegram posts to `url`; the bot listens on `listen`, behind a reverse proxy. */
   webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
   paced: boolean;
-  /** Put on a message once it is stored. */
+  /** The reaction on a message once it is stored; undefined for none. */
   reaction?: ReactionTypeEmoji['emoji'];
 }>;
 
 export type TelegramDeps = Readonly<{
-  /** Resolves when this process alone does `what`; the signal: no longer (Q9). */
+  /** Resolves when only this process does `what`. The signal aborts when it no longer does (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** If other processes send in the bot's name (H8). */
+  /** Set if other processes send in the bot's name, too (H8). */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
 
-/** With an acknowledgement of our own, so that no update is lost (H1, H3, Q1). */
+/** Makes the channel. It acknowledges updates itself, so that none is lost (H1, H3, Q1). */
 export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): Channel {
   const { log, clock, reserve } = deps;
   const bot = createTelegramBot(settings);
@@ -94,7 +94,7 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
     },
     lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
     command: (_, name, args) => writeCommand(name, args),
-    // Only supergroups have addresses.
+    // Only supergroups have addresses for their messages.
     messageLink({ chat, thread }, id) {
       const room = /^-100(\d+)$/.exec(chat)?.[1];
       return room === undefined
@@ -163,7 +163,7 @@ async function openIntake(
   return receiver;
 }
 
-/** Ends the button's spinner. */
+/** Answers a press, which ends the spinner of the button. */
 function answerPress({ id }: Press, words: string | undefined, { api, log }: Calls): void {
   api.answerCallbackQuery({ callback_query_id: id, text: words?.slice(0, 200) }).catch((error: unknown) => {
     const level = saidBy(error, /query is too old/) ? 'debug' : 'warn';
@@ -210,14 +210,14 @@ async function tellPrivacy(onEvent: OnEvent, log: Log): Promise<void> {
 
 const privacyNotice = fixed`My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.`;
 
-/** H8: a chat one a second and five at once, a group twenty a minute, all thirty a second. */
+/** Limits (H8): one message a second and five at once for a chat, twenty a minute for a group, thirty a second in all. */
 const telegramPace: readonly RateLimitRule[] = [
   { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat },
   { kind: 'window', count: 20, ms: 60_000, of: (chat) => (chat.startsWith('-') ? chat : undefined) },
   { kind: 'window', count: 30, ms: 1000, of: () => 'all' },
 ];
 
-/** Without it anybody could post updates (H3). */
+/** The webhook's settings. Without the secret anybody could post updates (H3). */
 function webhookOf({ mode, webhook }: TelegramSettings): TelegramSettings['webhook'] {
   if (mode === 'polling') return undefined;
   if (webhook === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(webhook.secret)) {
@@ -239,7 +239,7 @@ function refusedWebhook(url: string, error: unknown): unknown {
   );
 }
 
-/** `-` as `_`, as Telegram links it. A tap copies code. */
+/** Writes a command with `_` for `-`, as Telegram links it. Code is copied by a tap. */
 export function writeCommand(name: string, args = ''): string {
   const tappable = name.toLowerCase().replaceAll('-', '_');
   const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
@@ -249,7 +249,7 @@ export function writeCommand(name: string, args = ''): string {
 
 type Waiting = Readonly<{ clock: Clock; log: Log; signal: AbortSignal }>;
 
-/** Throws OperatorError for a bad token. */
+/** Connects and returns who the bot is. Throws OperatorError for a bad token. */
 async function connect(api: TelegramApi, waiting: Waiting): Promise<UserFromGetMe> {
   try {
     const me = await untilReached(() => api.getMe(), waiting);
@@ -278,7 +278,7 @@ export async function untilReached<Result>(
   }
 }
 
-/** 409: another process is setting the webhook. */
+/** Whether Telegram refused for good. 409 means that another process is setting the webhook. */
 function isRefusal({ kind, code }: TelegramFault): boolean {
   return kind === 'answered' && code < 500 && code !== 429 && code !== 409;
 }

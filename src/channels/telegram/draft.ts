@@ -8,7 +8,7 @@ import { toTelegramHtml } from './from-markdown.ts';
 import { addressOf, withMarks } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
-/** In private chats, gone after 30 s (H6). */
+/** The words so far as a draft in a private chat, which disappears after 30 s (H6). */
 export type Draft = Readonly<{
   write(markdown: string): void;
   end(): Promise<void>;
@@ -17,10 +17,10 @@ export type Draft = Readonly<{
 const everyMs = 1_000;
 const refreshMs = 20_000;
 const afterFaultMs = 5_000;
-/** Writing previews takes at most this part of the time. */
+/** The share of the time that writing previews may take. */
 const share = 0.1;
 
-/** `refused`: this server or chat knows no drafts. */
+/** Makes a draft. `refused` is called if this server or chat knows no drafts. */
 export function createDraft(options: {
   conversation: Conversation;
   key: string;
@@ -36,7 +36,7 @@ export function createDraft(options: {
   const draft_id = createHash('sha256').update(key).digest().readUInt32BE() % 0x7fffffff || 1;
   let wanted = '';
   let done: string | undefined;
-  /** Undefined: it has to be put up again. */
+  /** Undefined if the draft has to be shown again. */
   let shown: string | undefined;
   let nextAt = 0;
   let waiting = new AbortController();
@@ -65,7 +65,7 @@ export function createDraft(options: {
       done = markdown;
       return;
     }
-    // Counted apart: a preview never delays an answer.
+    // Counted separately, so that a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
     const draft = { ...addressOf(conversation), draft_id };
     try {

@@ -7,18 +7,18 @@ import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
 import { fixed } from '../../core/texts/say.ts';
 
-/** Bytes that Telegram gives to a bot. */
+/** Most bytes of a file that Telegram gives to a bot. */
 const largestDownload = 20 * 1024 * 1024;
 
 const usualRoot = 'https://api.telegram.org';
 
-/** Bytes, a little under the limit. */
+/** Most bytes of a file, a little under Telegram's limit. */
 export const largestFile = 50_000_000;
-/** A larger picture goes as a file. */
+/** A larger picture is sent as a document. */
 const largestPhoto = 10 * 1024 * 1024;
 const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
 
-/** It still arrives as a document. */
+/** Matches errors after which a picture still arrives as a document. */
 const notAsPhoto = /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/;
 
 type Rest = Readonly<{
@@ -30,7 +30,7 @@ type Rest = Readonly<{
   reply_markup?: InlineKeyboardMarkup;
 }>;
 
-/** Pictures as photos, Opus in Ogg as a voice note, others as documents (T12). */
+/** Sends a file: pictures as photos, Opus in Ogg as a voice note, anything else as a document (T12). */
 export async function sendFile(
   api: TelegramApi,
   { name, mime, size, path }: OutgoingFile,
@@ -63,13 +63,13 @@ export async function sendFile(
   }
 }
 
-/** Shown together; voice notes are alone. */
+/** Which files are shown together. Voice notes are sent alone. */
 export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';
 }
 
-/** Two to ten; the first has the caption and is the receipt (T12). */
+/** Sends two to ten files as an album. The first one has the caption and is the receipt (T12). */
 export async function sendAlbum(
   api: TelegramApi,
   files: readonly OutgoingFile[],
@@ -135,7 +135,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   return error;
 }
 
-/** (M12) The address holds the token: no redirects, no error shows it (S3). */
+/** Makes a download (M12). The address contains the token, so it follows no redirect and no error shows it (S3). */
 export function createFetchFile({
   api,
   token,
@@ -183,7 +183,7 @@ export function createFetchFile({
   };
 }
 
-/** A local Bot API server names files of its machine. */
+/** The path of a file in a URL. A local Bot API server names files of its own machine, which can't be read. */
 function inUrl(path: string): string {
   const names = path.split('/');
   if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {

@@ -13,17 +13,17 @@ import {
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
-/** Columns of a phone in landscape. */
+/** Columns that a phone shows in landscape. */
 const widestTable = 60;
 
 const longestText = 4096;
 const longestCaption = 1024;
-/** Bytes with marks. Telegram refuses more. */
+/** Bytes of text with its marks. Telegram refuses more. */
 const longestSource = 32_768;
 /** Telegram silently drops further marks. */
 const mostEntities = 100;
 
-/** A word joiner: `@name` mentions nobody (H2). */
+/** Matches where a word joiner is added, so that `@name` mentions nobody (H2). */
 const names = /(?<!\w)@(?=\w|<|$)/g;
 
 const textStyle: TextStyle = {
@@ -32,8 +32,8 @@ const textStyle: TextStyle = {
 };
 
 /**
- * Packages such as `@types/node` are code, and so are files whose ending is a domain's, too: Telegram links `README.md`
- * by itself, to somebody's website.
+ * Matches what is written as code: packages such as `@types/node`, and files whose ending is also a domain's. Telegram
+ * would link `README.md` to somebody's website.
  */
 const asCode =
   /(?<![\w@/.:-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?|(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:cc|md|mk|mov|pm|ps|py|rs|sh|tf|zip))(?![\w/@-]|\.\w)/i;
@@ -51,7 +51,7 @@ const htmlStyle: TextStyle = {
   italic: (inner) => `<i>${inner}</i>`,
   strike: (inner) => `<s>${inner}</s>`,
   code: (value) => `<code>${escapeHtml(value)}</code>`,
-  // Telegram drops links with code.
+  // Telegram drops links that contain code.
   link: (inner, url) =>
     `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '').replace(names, '@\u2060')}</a>`,
   heading: (inner) => `<b>${inner.replace(/<\/?b>/g, '')}</b>`,
@@ -62,7 +62,7 @@ const htmlStyle: TextStyle = {
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
 };
 
-/** Properly nested, all else escaped (H2). */
+/** Writes HTML with properly nested tags and everything else escaped (H2). */
 export function toTelegramHtml(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), htmlStyle);
 }
@@ -71,19 +71,21 @@ export function toTelegramText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), textStyle);
 }
 
-/** 4,096 UTF-16 units, 32,768 bytes with marks, 100 marks. */
+/** Whether text fits into a message: 4,096 UTF-16 units, 32,768 bytes with marks, and 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   return fits(markdown, longestText);
 }
 
-/** Of a part with its marks, three for each character: so short, it is read at once when it is sent (S15). */
+/**
+ * Longest part with its marks, three for each character. It is short enough to be read at once when it is sent (S15).
+ */
 const longestPart = 3 * longestText;
 
 export function splitForTelegram({ markdown }: Readonly<{ markdown: string }>): readonly string[] {
   return splitMarkdown(markdown, telegramFits, longestPart);
 }
 
-/** 1,024 UTF-16 units, below a file (H2). */
+/** Whether text fits below a file: 1,024 UTF-16 units (H2). */
 export function captionFits(markdown: string | MarkdownDocument): boolean {
   return (
     (typeof markdown !== 'string' || markdown.length <= 4 * longestCaption) && fits(markdown, longestCaption)
@@ -110,7 +112,7 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/** Telegram drops links to mail addresses and hosts without a dot. */
+/** Shows addresses as text where Telegram drops the link: mail addresses and hosts without a dot. */
 function showDeadLinks<N extends Node>(node: N): N {
   if (!('children' in node)) return node;
   const before: readonly Node[] = node.children;
@@ -141,7 +143,7 @@ function withoutSlash(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** A paragraph for each row (H2). */
+/** Writes wide tables as a paragraph for each row (H2). */
 function withoutWideTables(blocks: readonly Block[]): readonly Block[] {
   return blocks.flatMap((block): readonly Block[] => {
     if (block.type === 'blockquote') return [{ ...block, children: withoutWideTables(block.children) }];

@@ -8,18 +8,18 @@ import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
 export type Listening = Readonly<{
-  /** Sees a whole batch before it is handled: a later piece of an album may address the bot (H3). */
+  /** Looks at a whole batch before it is handled, because a later piece of an album may address the bot (H3). */
   foresee(updates: readonly Update[]): void;
 }>;
 
 /**
- * Sends each kind of update to its place. `bot.handleUpdate` resolves once the update is stored, and rejects if it has to
- * come again (Q1). It also resolves for updates that can't be read, so that they block no other.
+ * Passes each kind of update on. `bot.handleUpdate` resolves once the update is stored, and rejects if it has to come
+ * again (Q1). It also resolves for updates that can't be read, so that they block no other.
  */
 export function listen(
   bot: Bot,
   options: Readonly<{
-    /** Commands without `@bot`; undefined: not known yet. */
+    /** Commands that count without `@bot`; undefined if they are not known yet. */
     commands: () => ReadonlySet<string> | undefined;
     onEvent: OnEvent;
     stored: (message: Message) => void;

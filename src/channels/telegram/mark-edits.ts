@@ -1,23 +1,23 @@
 import type { MessageEntity } from 'grammy/types';
 
-/** Writes at a place of a text; with `end`, removes what is between the two. */
+/** Writes something at a place of a text. With `end` it removes what is in between. */
 export type Edit = Readonly<{
   at: number;
   end?: number;
   write: string;
-  /** Of several edits in one place, the one with the higher rank stands further to the front. */
+  /** Of several edits in one place, the one with the higher rank comes first. */
   rank: number;
 }>;
 
-/** Marks that end stand before marks that begin; inner ones close first and open last. */
+/** Marks that end come before marks that begin. Inner ones close first and open last. */
 const closing = 1e9;
 const quoting = closing - 1;
-/** An address belongs to the words before it, inside their marks. */
+/** The rank of an address, which belongs to the words before it, inside of their marks. */
 export const inFront = 2 * closing;
 
 /**
  * Markdown marks for formatting that changes what words mean: struck out, code, quoted. Bold and the like are left out.
- * A single line that is code as a whole has no marks: somebody copied it, such as a code that confirms something.
+ * A single line that is all code has no marks, because somebody copied it, such as a code that confirms something.
  */
 export function markEdits(text: string, entities: readonly MessageEntity[]): readonly Edit[] {
   return entities.flatMap((entity) => {
@@ -59,7 +59,7 @@ export function markEdits(text: string, entities: readonly MessageEntity[]): rea
   });
 }
 
-/** Longer than any row of backticks inside. */
+/** A fence that is longer than any row of backticks in the code. */
 function fenceFor(code: string, least: number): string {
   const rows = [...code.matchAll(/`+/g)].map(([row]) => row.length + 1);
   return '`'.repeat(Math.max(least, ...rows));

@@ -7,7 +7,7 @@ type Content = Partial<Message> | ExternalReplyInfo;
 
 type Author = Omit<Quote, 'text' | 'note'>;
 
-/** Hidden accounts have only a name. */
+/** Who wrote a forwarded message. Hidden accounts have only a name. */
 export function authorOf(origin: MessageOrigin, me: Me): Author {
   switch (origin.type) {
     case 'user': {
@@ -24,7 +24,7 @@ export function authorOf(origin: MessageOrigin, me: Me): Author {
   }
 }
 
-/** Words of the bot that were passed on. */
+/** Marks words of the bot that somebody passed on. */
 export function relayedBy(origin: MessageOrigin | undefined, me: Me): Pick<Quote, 'relayed'> {
   return origin !== undefined && authorOf(origin, me).own ? { relayed: true } : {};
 }
@@ -92,7 +92,7 @@ const envelope: ReadonlySet<string> = new Set([
   ...['entities', 'caption', 'caption_entities', 'show_caption_above_media', 'has_media_spoiler'],
 ]);
 
-/** Notices of Telegram that nobody said. */
+/** Matches Telegram's own notices, which nobody said. */
 const isNotice =
   /^(?:new_|left_|delete_|group_|supergroup_|channel_|forum_|general_|video_chat_|message_auto_|migrate_|pinned_|chat_|community_|boost_|giveaway|suggested_post_|checklist_tasks_|poll_option_|managed_bot_|proximity_|write_access_|connected_|passport_|successful_|refunded_|gift|unique_gift|direct_message_price_|paid_message_price_)/;
 
@@ -107,20 +107,25 @@ function placeOf({ latitude, longitude }: Readonly<{ latitude: number; longitude
 export type Me = Readonly<{
   id: number;
   username: string;
-  /** Commands without `@bot`; unknown: all. */
+  /** Commands that count without `@bot`; undefined means all of them. */
   commands?: ReadonlySet<string>;
 }>;
 
 export type ReadText = Readonly<{
-  /** Without the bot's mention; a link's address follows its words, and marks that change the meaning are Markdown. */
+  /**
+   * The text without the bot's mention. The address of a link follows its words, and marks that change the meaning are
+   * Markdown.
+   */
   text: string;
-  /** The same without marks, for whatever must be typed to the letter, such as commands. */
+  /** The same without marks, for what has to be read literally, such as commands. */
   bare: string;
   mentioned: boolean;
   hiddenLinks: readonly string[];
 }>;
 
-/** The bot's mention does not count inside code. Offsets are UTF-16 units. */
+/**
+ * Reads a text with its entities, whose offsets are UTF-16 units. A mention of the bot does not count inside of code.
+ */
 export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
   const own = entities.filter((entity) => isOwn(text, entity, me));
   const links = entities
@@ -145,7 +150,7 @@ export function readText(text: string, entities: readonly MessageEntity[], me: M
 }
 
 function edited(text: string, edits: readonly Edit[]): string {
-  // From the end: offsets stay valid.
+  // Applied from the end, so that offsets stay valid.
   const order = [...edits].sort((a, b) => b.at - a.at || a.rank - b.rank);
   return order
     .reduce(
@@ -168,7 +173,7 @@ function isOwn(text: string, entity: MessageEntity, me: Me): boolean {
   return name.toLowerCase() === me.username.toLowerCase();
 }
 
-/** With a space or comma beside it. */
+/** Removes a piece, together with a space or comma beside it. */
 function cut(text: string, start: number, end: number): string {
   const before = text.slice(0, start);
   const after = text.slice(end);

@@ -7,16 +7,19 @@ import type { Listening } from './listen.ts';
 import { TelegramFault, thrownBy, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
-/** How long Telegram keeps an idle poll open. */
+/** Seconds for which Telegram keeps an idle poll open. */
 const pollSeconds = 30;
-/** A poll takes 0.3 ms of the processor. */
+/** Milliseconds before the first poll. A poll takes 0.3 ms of the processor. */
 const beginMs = 5;
 const shortestPauseMs = 1000;
 const longestPauseMs = 30_000;
-/** 409: another poller, perhaps gone soon. */
+/** Milliseconds to wait after a 409: another process polls, which may be gone soon. */
 const electionPauseMs = 5000;
 
-/** The offset moves only past stored updates (Q1, Q9). `stop` resolves once the running update is acknowledged. */
+/**
+ * Polls for updates. The offset moves only past stored updates (Q1, Q9). `stop` resolves once the running update is
+ * acknowledged.
+ */
 export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
   const running = run({ ...deps, trouble: createTroubleLog(deps.log) }, stopping.signal);
@@ -31,7 +34,7 @@ export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }>
 type PollDeps = Readonly<{
   bot: Bot;
   foresee: Listening['foresee'];
-  /** Resolves when this process polls; the signal: no longer. */
+  /** Resolves when this process is the one that polls. The signal aborts when it no longer is. */
   lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;
   log: Log;
@@ -47,7 +50,7 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
     stopping.addEventListener('abort', giveUp);
     try {
       const leading = await lead(term.signal);
-      // From here the term ends by acknowledging.
+      // From here on the term ends by acknowledging.
       stopping.removeEventListener('abort', giveUp);
       await poll(poller, leading, AbortSignal.any([stopping, leading]));
       if (!stopping.aborted) log.warn({}, 'another process may take the updates of this bot now');
@@ -63,12 +66,12 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** Unacknowledged updates go to the next poller. */
+/** Polls while this process leads. Updates that are not acknowledged go to the next one. */
 async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): Promise<void> {
   const { bot, trouble, clock, log } = poller;
   const api = bot.api.raw;
   let isOurs = false;
-  // Ids may restart lower after a quiet week: an answer confirms the offset.
+  // Ids may begin lower again after a quiet week, so the answer confirms the offset.
   let offset: number | undefined;
   let told: number | undefined;
   let failures = 0;
@@ -94,11 +97,11 @@ async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): 
       await pause(clock, pauseAfter(error, failures, trouble), signal);
     }
   }
-  // Another poller would be cut off.
+  // If another process polls by now, this call would cut it off.
   if (offset !== undefined && offset !== told && !leading.aborted) await confirm(api, offset, log);
 }
 
-/** Chats side by side. After the first that was not stored, all come again. */
+/** Handles a batch, with chats side by side. After the first update that was not stored, all later ones come again. */
 async function takeAll(
   { bot, foresee, log }: Poller,
   batch: readonly Update[],

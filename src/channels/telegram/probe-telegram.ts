@@ -4,17 +4,17 @@ export type TelegramProbe =
   | Readonly<{
       ok: true;
       username: string;
-      /** Privacy mode is off: mentions in groups arrive. */
+      /** True if privacy mode is off, so that mentions in groups arrive. */
       hearsGroups: boolean;
       webhook: Readonly<{ url: string; trouble: string | undefined }> | undefined;
-      /** Of those that were asked about, the ones that never wrote to the bot. */
+      /** Those of the people asked about who never wrote to the bot. */
       strangers: readonly string[];
     }>
   | Readonly<{ ok: false; refused: boolean; message: string }>;
 
 const patienceSeconds = 10;
 
-/** Asks Telegram who the bot is. Fetches no updates and changes nothing. `people` are qualified ids. */
+/** Asks Telegram who the bot is. It fetches no updates and changes nothing. `people` are qualified ids. */
 export async function probeTelegram(
   { token, apiRoot }: Readonly<{ token: string; apiRoot?: string }>,
   people: readonly string[] = [],
@@ -38,7 +38,7 @@ export async function probeTelegram(
   }
 }
 
-/** Telegram tells a bot of those alone who wrote to it. */
+/** Whether a person wrote to the bot: Telegram tells a bot only about those. */
 async function knows(api: TelegramApi, person: string): Promise<boolean> {
   try {
     await api.getChat({ chat_id: Number(person.slice(person.indexOf(':') + 1)) });

@@ -7,12 +7,12 @@ import { serveHttp } from '../../lib/net/serve-http.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import { thrownBy } from './telegram-api.ts';
 
-/** Updates are below 512 KiB, unescaped (S4). */
+/** In bytes. Updates are below 512 KiB before escaping (S4). */
 export const largestBody = 1024 * 1024;
 const longestRequestMs = 15_000;
 const mostConnections = 256;
 
-/** Telegram repeats what was not answered 200 (Q1). */
+/** Receives updates by webhook. Telegram repeats those that were not answered with 200 (Q1). */
 export async function receiveWebhook(options: {
   bot: Bot;
   listen: Readonly<{ host: string; port: number }>;
@@ -72,7 +72,10 @@ class Refused extends Error {
   }
 }
 
-/** Like grammY's own for Node, but with a limit for bodies. The body is read once the secret is known to be right. */
+/**
+ * An adapter like grammY's own for Node, but with a limit for bodies. The body is read only after the secret was found
+ * to be right.
+ */
 function adapter(request: IncomingMessage, response: ServerResponse) {
   const secret = request.headers['x-telegram-bot-api-secret-token'];
   return {

@@ -7,7 +7,7 @@ import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 
-/** All failures are SendErrors. Only bad formatting is retried. Rate-limited. */
+/** Sends parts within the rate limit. All failures are SendErrors. Only bad formatting is tried again. */
 export type SendPart = Readonly<{
   send(
     conversation: Conversation,
@@ -17,13 +17,13 @@ export type SendPart = Readonly<{
   ): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
-  /** Telegram's own limits pause the chat. */
+  /** Reads a failure. If Telegram's own limit was reached, it pauses the chat. */
   failed(chat: string, error: unknown): SendError;
 }>;
 
 type SendDeps = Readonly<{
   api: TelegramApi;
-  /** For large files. */
+  /** An API with a longer timeout, for large files. */
   uploads: TelegramApi;
   pace: RateLimiter;
 }>;
@@ -35,7 +35,7 @@ export function createSendPart(deps: SendDeps): SendPart {
     if (retryAfterMs !== undefined) pace.pause(chat, retryAfterMs);
     return toSendError(error);
   };
-  /** Telegram answers 404 to a token that it doesn't know, and to what it doesn't do at all. */
+  /** Reads an error. Telegram answers 404 both to an unknown token and to a method that it does not have. */
   const thrown = async (chat: string, error: unknown): Promise<SendError> => {
     const known = failed(chat, error);
     if (!(error instanceof TelegramFault) || error.code !== 404) return known;
@@ -85,7 +85,7 @@ export function createSendPart(deps: SendDeps): SendPart {
 
 type MarkedText = Readonly<{ text: string; parse_mode?: 'HTML' }>;
 
-/** Without marks if Telegram can't parse them (H2). */
+/** Calls with HTML, and without marks if Telegram can't parse them (H2). */
 export async function withMarks<Result>(
   markdown: string,
   call: (text: MarkedText) => Promise<Result>,
@@ -114,14 +114,14 @@ function post(
   return sendFile(uploads, file, { ...place, ...caption, reply_markup });
 }
 
-/** Telegram must fetch nothing for a model (H2). */
+/** Telegram must not fetch addresses that a model wrote (H2). */
 export const noPreview = { link_preview_options: { is_disabled: true } } as const;
 
 export function addressOf({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
   return { chat_id: Number(chat), message_thread_id: thread === undefined ? undefined : Number(thread) };
 }
 
-/** The message may be gone by now. */
+/** Replies to a message, also if that is gone by now. */
 export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): { reply_parameters?: ReplyParameters } {
   if (id === undefined) return {};
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
@@ -154,7 +154,7 @@ function toSendError(error: unknown): SendError {
 
 function outcomeOf({ code, movedTo }: TelegramFault): SendError['outcome'] {
   if (movedTo !== undefined || code === 429) return 'retry';
-  // A wrong token can be fixed.
+  // A wrong token can be fixed, so the send is retried.
   if (code === 401 || code === 404) return 'retry';
   return code >= 500 ? 'unknown' : 'refused';
 }

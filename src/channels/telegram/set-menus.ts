@@ -11,7 +11,7 @@ const longestDescription = 256;
 
 const scopes = { private: 'all_private_chats', group: 'all_group_chats' } as const;
 
-/** Returns what is not shown (I1). */
+/** Makes the function that sets the menus. It returns a note for each entry that is not shown (I1). */
 export function createSetMenus(
   api: TelegramApi,
 ): (menus: Menus, language?: string) => Promise<readonly Diagnostic[]> {
@@ -50,14 +50,17 @@ export function createSetMenus(
   };
 }
 
-/** With `-` and with `_`. */
+/** Names of all commands in the menus, both with `-` and with `_`. */
 export function namesOf(menus: Menus): ReadonlySet<string> {
   const entries: readonly MenuEntry[] = [...menus.private, ...menus.group];
   const names = entries.map(({ name }) => name.toLowerCase());
   return new Set(names.flatMap((name) => [name, name.replaceAll('-', '_')]));
 }
 
-/** One line of 256, at most 100 (I1). Telegram refuses all for one bad entry. */
+/**
+ * Writes a menu of at most 100 entries, each on one line of 256 characters (I1). Telegram refuses the whole menu for
+ * one bad entry.
+ */
 export function toMenu(
   entries: readonly MenuEntry[],
 ): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {
@@ -113,7 +116,7 @@ function flat(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Without half a surrogate pair. */
+/** The text without half a surrogate pair at its end. */
 function whole(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }

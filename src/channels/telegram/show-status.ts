@@ -14,10 +14,10 @@ const privateEveryMs = 1000;
 const groupEveryMs = 3000;
 const longestLine = 300;
 const longestPreview = 8_000;
-/** It is shown for five seconds. */
+/** Milliseconds between calls. Telegram shows it for five seconds. */
 const typingMs = 4000;
 
-/** Typing, a line, or words as they come (U13, H7). */
+/** Shows that the bot types, a line, or the words as they come (U13, H7). */
 type ShowStatus = Readonly<{
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ export function createShowStatus(deps: StatusDeps): ShowStatus {
     return { line, over };
   }
 
-  /** In private chats a draft: only the answer rings. */
+  /** Shows words. In private chats they are a draft, so that only the answer notifies. */
   function showWords(
     conversation: Conversation,
     words: Extract<Status, { kind: 'words' }>,
@@ -94,7 +94,7 @@ async function keepTyping(conversation: Conversation, signal: AbortSignal, deps:
   while (!signal.aborted && (await type(conversation, deps))) await pause(deps.clock, typingMs, signal);
 }
 
-/** False if another try is useless. */
+/** Shows that the bot types. False if trying again is useless. */
 async function type(conversation: Conversation, { api, log }: StatusDeps): Promise<boolean> {
   try {
     await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });
@@ -105,7 +105,7 @@ async function type(conversation: Conversation, { api, log }: StatusDeps): Promi
   }
 }
 
-/** Words look like the answer (H6). */
+/** Shows a line or words in a message. Words look like the answer (H6). */
 function createStatusLine(
   conversation: Conversation,
   placeholder: Placeholder,
@@ -164,7 +164,7 @@ function shownAs<Sent>(
   return wish.kind === 'line' ? call({ text: wish.text }) : withMarks(markdown, call, same);
 }
 
-/** Telegram refuses longer messages; marks take no part of the 4,096 characters. */
+/** Makes a preview that Telegram accepts. Marks do not count for the 4,096 characters. */
 export function createTelegramPreview(): Preview {
   return createPreview(telegramFits, longestPreview);
 }

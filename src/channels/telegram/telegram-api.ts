@@ -2,12 +2,15 @@ import type { Agent as HttpAgent } from 'node:http';
 import { Api, Bot, BotError, type ApiClientOptions, type RawApi, type Transformer } from 'grammy';
 import { proxiesOf, proxyForUrl } from '../../lib/net/proxy-for.ts';
 
-/** Safe to log: no token (S3), no content. `unknown`: perhaps carried out. */
+/**
+ * A failed call, which is safe to log: it contains no token (S3) and no content. `unknown` means that it may have been
+ * carried out.
+ */
 export class TelegramFault extends Error {
   override readonly name = 'TelegramFault';
   readonly kind: 'answered' | 'not_sent' | 'unknown';
   readonly method: string;
-  /** 0 without an answer. */
+  /** Telegram's code; 0 if there was no answer. */
   readonly code: number;
   readonly description: string;
   readonly retryAfterMs: number | undefined;
@@ -35,20 +38,20 @@ export class TelegramFault extends Error {
   }
 }
 
-/** Rejects with TelegramFault; retries nothing. */
+/** Telegram's methods. They reject with TelegramFault and retry nothing. */
 export type TelegramApi = RawApi;
 
-/** Longer than a poll. */
+/** In seconds, which is longer than a poll. */
 const longestCallSeconds = 60;
-/** 50 MB on a slow line. */
+/** In seconds, for 50 MB on a slow connection. */
 export const longestUploadSeconds = 600;
 
-/** No byte of the request left. */
+/** Codes of errors after which no byte of the request has left. */
 const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 type ApiSettings = Readonly<{ token: string; apiRoot?: string; timeoutSeconds?: number }>;
 
-/** Its `api` rejects like TelegramApi. */
+/** Makes a bot whose `api` rejects in the same way as TelegramApi. */
 export function createTelegramBot(settings: ApiSettings): Bot {
   const bot = new Bot(settings.token, { client: clientOptions(settings) });
   bot.api.config.use(faultsOf(settings.token));
@@ -65,7 +68,7 @@ function clientOptions({ apiRoot, timeoutSeconds = longestCallSeconds }: ApiSett
   return {
     timeoutSeconds,
     apiRoot: apiRoot?.replace(/\/+$/, ''),
-    // Its own agents know no proxy.
+    // grammY's own agents do not know of proxies.
     baseFetchConfig: { agent: agentFor(apiRoot ?? 'https://api.telegram.org') },
   };
 }
@@ -89,12 +92,12 @@ function faultsOf(token: string): Transformer {
   };
 }
 
-/** What a listener threw. grammY's own error holds the token. */
+/** The error that a listener threw. grammY's own error contains the token. */
 export function thrownBy(error: unknown): unknown {
   return error instanceof BotError ? error.error : error;
 }
 
-/** Node's agents go by the proxies that they are given, or directly. */
+/** An agent that uses the proxy of the environment, if there is one for this address. */
 function agentFor(apiRoot: string): HttpAgent {
   const url = new URL(apiRoot);
   const proxy = proxyForUrl(url, proxiesOf(process.env))?.href;
@@ -103,7 +106,7 @@ function agentFor(apiRoot: string): HttpAgent {
   return new module.Agent({ keepAlive: true, proxyEnv });
 }
 
-/** Gateways answer JSON of their own. */
+/** Whether an answer is Telegram's. Gateways answer with other JSON. */
 function isBotApi(answer: unknown): boolean {
   const { ok, result, error_code } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   return ok === true ? result !== undefined : typeof error_code === 'number';
@@ -120,7 +123,7 @@ function networkFault(method: string, error: unknown, token: string): TelegramFa
     : new TelegramFault('unknown', method, `${method} got no usable answer: ${code || 'cut off'}`, { cause });
 }
 
-/** It is in every URL, perhaps percent-encoded. */
+/** Removes the token, which is in every URL and may be percent-encoded. */
 export function withoutToken(text: string, token: string): string {
   return text
     .replaceAll(token, '[redacted]')

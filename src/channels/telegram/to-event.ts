@@ -13,7 +13,10 @@ export const wantedUpdates = [
   'my_chat_member',
 ] as const;
 
-/** What a part of an update means, or why nothing. These functions throw only on shapes that Telegram never sends. */
+/**
+ * What a part of an update means, or why it is ignored. These functions throw only for shapes that Telegram never
+ * sends.
+ */
 type Converted = Readonly<{ event: ChannelEvent }> | Ignored;
 
 export function toSaid(said: TelegramMessage, me: Me): Converted {
@@ -32,12 +35,12 @@ export function toEdited(edited: TelegramMessage, me: Me): Converted {
   return 'ignored' in read ? read : { event: { type: 'edited', message: read.message, ...at } };
 }
 
-/** Both chats tell it (A6). */
+/** A chat got a new id. Both chats report it (A6). */
 function moved(from: number, to: number): Converted {
   return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
 }
 
-/** The bot comes into a group, or goes. */
+/** The bot was added to a group or removed from it. */
 export function toStanding(change: ChatMemberUpdated): Converted {
   const { chat, from, old_chat_member: before, new_chat_member: now } = change;
   const isIn = isThere(now);

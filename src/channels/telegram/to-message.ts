@@ -13,7 +13,7 @@ import { readText, authorOf, relayedBy, thingOf, type Me, type ReadText } from '
 
 export type Ignored = Readonly<{ ignored: string }>;
 
-/** What an update says, with its chat type (H3, A1). */
+/** Reads a message with its chat type (H3, A1). */
 export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Message }> | Ignored {
   const reason = reasonToIgnore(from, me);
   if (reason !== undefined) return { ignored: reason };
@@ -28,7 +28,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   const reply = replyOf(from, me);
   const call = readCommand(read, from, me);
   const isPassedOn = from.forward_origin !== undefined;
-  // Whom the words of somebody else mention, their forwarder doesn't mean (M11).
+  // Whoever forwards a message does not mean the people whom it mentions (M11).
   const meant = call?.meant === true || (read.mentioned && !isPassedOn) || reply?.own === true;
   const own = isPassedOn ? '' : (call?.text ?? read.text);
   return {
@@ -51,7 +51,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   };
 }
 
-/** Only forum topics are threads (TG5). */
+/** The conversation of a message. Only forum topics are threads (TG5). */
 export function conversationOf(
   message: Readonly<{ chat: Chat; is_topic_message?: boolean; message_thread_id?: number }>,
 ): Conversation {
@@ -86,7 +86,7 @@ function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {
   return undefined;
 }
 
-/** A chat that speaks is judged by its id (A9). */
+/** Who wrote a message. A chat that speaks is judged by its id (A9). */
 function senderOf(from: TelegramMessage): Sender | undefined {
   const chat = from.sender_chat ?? (from.chat.type === 'channel' ? from.chat : undefined);
   if (chat === undefined) return from.from === undefined ? undefined : personOf(from.from);
@@ -94,7 +94,7 @@ function senderOf(from: TelegramMessage): Sender | undefined {
   return { id: `telegram:${chat.id}`, name: name ?? String(chat.id), kind: 'chat' };
 }
 
-/** In a topic every message "replies" to its creation. */
+/** The message that was replied to. In a topic every message "replies" to its creation, which does not count. */
 function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
   const { reply_to_message: to, external_reply: elsewhere, quote } = from;
   if (to !== undefined && to.forum_topic_created === undefined) {
@@ -139,7 +139,7 @@ function saidIn(
   };
 }
 
-/** Not the sender's own words (M11). */
+/** Words that are not the sender's own (M11). */
 function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): readonly Quote[] {
   const { forward_origin: origin } = from;
   const thing = thingOf(from);
@@ -153,7 +153,7 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
 
-/** Read without marks, as it was typed. Telegram's entity of `/my-skill` is `/my`, so the text decides. */
+/** Reads a command without marks, as it was typed. Telegram's entity for `/my-skill` is `/my`, so the text decides. */
 function readCommand(
   { text: marked, bare: text, mentioned }: ReadText,
   from: TelegramMessage,
@@ -196,10 +196,10 @@ function fileOf(message: Partial<TelegramMessage>): Attachment | undefined {
   return undefined;
 }
 
-/** Larger ones are scaled down or refused by models. */
+/** Larger pictures are scaled down or refused by models. */
 const largestPicture = { side: 2000, bytes: 3_900_000 };
 
-/** The smallest comes first. */
+/** The largest size that fits, or the smallest one. The smallest comes first. */
 function largestFor(sizes: readonly PhotoSize[]): PhotoSize | undefined {
   const fitting = sizes.filter(
     ({ width, height, file_size: bytes = 0 }) =>

@@ -1,13 +1,13 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** What a person used today, and the model that answers here: empty where none is connected. */
+/** What a person used today. `model` answers here, and is empty if none is connected. */
 export type Spent = Readonly<{ model: string; tokens: number; usd: number }>;
 
-/** `claude-sonnet-5-5 · $0.0123 · 3.1 s`: what an answer cost, and how long it took. */
+/** What an answer cost and how long it took: `claude-sonnet-5-5 · $0.0123 · 3.1 s`. */
 export type AnswerCost = Readonly<{
-  /** Something was asked. */
+  /** Call it when the person asks something. */
   asked(): void;
-  /** Undefined where nothing is known. */
+  /** The line for the last answer; undefined if nothing is known. */
   line(): Promise<string | undefined>;
 }>;
 

@@ -14,7 +14,7 @@ const comments = new Map([
 
 type Colours = Readonly<Record<'comment' | 'text' | 'number' | 'word', (inner: string) => string>>;
 
-/** A line of code with its comments, texts, numbers and keywords in colours: by their look, not by a grammar. */
+/** Colours comments, texts, numbers and keywords in a line of code. It goes by their look, not by a grammar. */
 export function colourCode(line: string, language: string, colours: Colours): string {
   const comment = comments.get(language.toLowerCase()) ?? hash;
   const parts = new RegExp(

@@ -9,15 +9,15 @@ import { skilletVersion } from '../../core/version.ts';
 import { changeableByOthers } from '../../lib/files/changeable-by-others.js';
 import type { Log } from '../../lib/log.ts';
 
-/** A message with room to spare. */
+/** In characters: a message with room to spare. */
 const longestLine = 4_000_000;
 
 export type OnProgress = (done: number, total: number) => void;
 
-/** Does an operation (Q9). Nothing is checked yet: not the name, nor the input. Returns plain data. */
+/** Carries out an operation (Q9). Neither its name nor its input is checked yet. Returns plain data. */
 export type AnswerOperation = (name: string, input: unknown, onProgress?: OnProgress) => Promise<unknown>;
 
-/** Takes over a connection of a terminal (H5); returns what takes its further lines. */
+/** Takes over a connection of a terminal (H5), and returns how to handle its further lines. */
 export type TakeTerminal = (socket: Socket, who: unknown) => (line: unknown) => void;
 
 const version = skilletVersion();
@@ -35,23 +35,26 @@ export type Control = Readonly<{ close(): Promise<void> }>;
 
 const otherVersion = `The running bot is Skillet ${version}, and you asked it with another version. Restart the bot.`;
 
-/** The first line of a terminal. */
+/** The first line that a terminal sends. */
 export function joinRequest(who: unknown): unknown {
   return { version, terminal: who };
 }
 
-/** Why the bot refused a terminal, if this line says so. */
+/** Why the bot refused a terminal; undefined if this line does not say so. */
 export function refusalOf(line: unknown): string | undefined {
   const read = reply.safeParse(line).data;
   return read !== undefined && 'ok' in read && !read.ok ? String(read.data) : undefined;
 }
 
-/** For this user alone (0600). */
+/** Path of the control socket, which only this user may open (0600). */
 export function controlPath(dataDir: string): string {
   return path.join(dataDir, 'control.sock');
 }
 
-/** One JSON line in, one out, and one for each step of progress before it. Or a terminal. */
+/**
+ * Serves the control socket: one line of JSON in and one out, preceded by one for each step of progress. Or it serves a
+ * terminal.
+ */
 export async function serveControl(options: {
   path: string;
   operate: AnswerOperation;
@@ -101,7 +104,7 @@ export async function serveControl(options: {
   }
 }
 
-/** Undefined if no bot listens. Throws what it answered as an error. */
+/** Asks the running bot. Undefined if none listens. Throws an error that the bot answered. */
 export async function askControl(
   socketPath: string,
   operation: string,
@@ -129,10 +132,10 @@ export async function askControl(
   return { data };
 }
 
-/** Not there, left over, or too long a path. */
+/** Codes of errors that mean nobody listens: the socket is not there, left over, or its path is too long. */
 const nobody: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'EINVAL']);
 
-/** Undefined if no bot runs there. Throws OperatorError if unknown. */
+/** Connects to the running bot; undefined if there is none. Throws OperatorError if that can't be told. */
 export async function connectControl(socketPath: string): Promise<Socket | undefined> {
   const problem = untrusted(socketPath);
   if (problem !== undefined)
@@ -150,7 +153,7 @@ export async function connectControl(socketPath: string): Promise<Socket | undef
   });
 }
 
-/** Also another user's bot. */
+/** Whether a bot runs there, also one of another user. */
 export async function isServed(dataDir: string): Promise<boolean> {
   try {
     const socket = await connectControl(controlPath(dataDir));
@@ -162,18 +165,18 @@ export async function isServed(dataDir: string): Promise<boolean> {
   }
 }
 
-/** Why somebody else could listen there (S10). Root trusts the data directory's owner. */
+/** Why somebody else could listen there; undefined if nobody can (S10). Root trusts the owner of the data directory. */
 function untrusted(socketPath: string, us = process.getuid?.()): string | undefined {
   try {
     return changeableByOthers(socketPath, us === 0 ? statSync(path.dirname(socketPath)).uid : us);
   } catch (error) {
-    // Connecting tells which.
+    // Connecting will tell the reason.
     if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
 }
 
-/** Ends the connection at invalid JSON or an endless line. */
+/** Reads lines of JSON. It ends the connection for invalid JSON and for an endless line. */
 export function readJsonLines(socket: Socket, onLine: (value: unknown) => void): void {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -194,7 +197,7 @@ export function readJsonLines(socket: Socket, onLine: (value: unknown) => void):
   socket.on('end', () => take(rest));
 }
 
-/** Undefined if the connection has ended. */
+/** Writes a value as a line of JSON, unless the connection has ended. */
 export function writeJsonLine(socket: Socket, value: unknown): void {
   if (socket.writable) socket.write(`${JSON.stringify(value)}\n`);
 }

@@ -5,23 +5,23 @@ import { displayWidth } from '../../lib/text/text.ts';
 
 export type Output = Writable & Readonly<{ isTTY?: boolean; columns?: number; rows?: number }>;
 
-/** Text that stays, above a status line and the line being typed. */
+/** Text that stays, above a status line and the line that is being typed. */
 export type Screen = Readonly<{
-  /** Returns a handle for `reprint`. Rejects when the output is gone. */
+  /** Prints text and returns a handle for `reprint`. Rejects when the output is gone. */
   print(text: string): Promise<number>;
-  /** Above the last print, if that is still whole on the screen. */
+  /** Prints above the last print, if that is still completely on the screen. */
   above(text: string): Promise<void>;
-  /** Replaces the last print if it is whole on the screen, else prints again. */
+  /** Replaces the last print if it is completely on the screen, or else prints again. */
   reprint(handle: number, text: string): Promise<void>;
-  /** Lines that go away again, cut to the width; the last that fit. Nothing without a terminal. */
+  /** Shows the last lines that fit, cut to the width, until they change. Without a terminal it shows nothing. */
   status(text: string | undefined): void;
-  /** After a line with this text was ended. */
+  /** Shows the prompt. `ended` is the text of the line that was ended before it. */
   prompt(ended?: string): void;
-  /** Undefined without a terminal. */
+  /** Columns of the terminal; undefined without one. */
   width(): number | undefined;
 }>;
 
-/** `editor` returns the line editor on a terminal until its input ends. */
+/** Makes the screen. `editor` returns the line editor of a terminal, until its input ends. */
 export function createScreen(output: Output, editor: () => Interface | undefined): Screen {
   let statusLine: string | undefined;
   let drawn = false;
@@ -71,7 +71,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
     await written;
   }
 
-  /** If it can be written over. */
+  /** Rows of the last print, if it can be written over. */
   function lastRows(): number {
     const below = statusRows() + 2;
     const isWhole = editor() !== undefined && printed.rows + below < (output.rows ?? 24);
@@ -109,7 +109,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
     prompt(ended) {
       const line = editor();
       if (line !== undefined && ended !== undefined && drawn && statusLine !== undefined) {
-        // The status moves below the ended line.
+        // The status moves below the line that ended.
         const text = line.getPrompt() + ended;
         eraseRows(rowsOf(text, width()) + statusRows());
         output.write(`${text}\n`);

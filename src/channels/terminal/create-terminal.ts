@@ -30,7 +30,7 @@ const shortForms: Readonly<Record<string, readonly string[]>> = {
   a: ['always'],
 };
 
-/** For a second Ctrl-C. */
+/** Milliseconds within which a second Ctrl-C leaves. */
 const leaveMs = 2000;
 
 export type TerminalOptions = Readonly<{
@@ -40,22 +40,22 @@ export type TerminalOptions = Readonly<{
     colour: boolean;
   }>;
   who: Readonly<{
-    /** The sender is `terminal:USER`. */
+    /** Name of the user, who is the sender `terminal:USER`. */
     user: string;
-    /** A private chat is the user's own; the others are `group` and `channel`. */
+    /** The kind of chat. A private one is the user's own; the others are `group` and `channel`. */
     as: ChatType;
   }>;
   typing: Readonly<{
-    /** For completion of `/`. */
+    /** What can be completed after a `/`. */
     completions(): readonly string[];
-    /** The whole input is one message. */
+    /** If true, the whole input is one message. */
     whole?: boolean;
-    /** On a terminal. */
+    /** Lines typed before; only used on a terminal. */
     history?: History | undefined;
   }>;
   bot?: Readonly<{
     spent?(): Promise<Spent | undefined>;
-    /** Ctrl-C; false if nothing ran. */
+    /** Stops the work at Ctrl-C; false if nothing was running. */
     cancel?(): Promise<boolean>;
     /** Awaited between piped lines, and at the end of the input. */
     idle?(): Promise<void>;
@@ -66,11 +66,11 @@ export type TerminalOptions = Readonly<{
 
 export type Terminal = Omit<Channel, 'status'> &
   Readonly<{
-    /** It needs no message. */
+    /** Shows what the bot does, which needs no placeholder here. */
     status(conversation: Conversation, status: Status | undefined): Promise<void>;
     conversation: Conversation;
     note(line: string): void;
-    /** Resolves when the person left, or a pipe has ended and was answered. */
+    /** Resolves when the person left, or when a pipe has ended and was answered. */
     closed: Promise<void>;
   }>;
 
@@ -89,7 +89,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   let interruptedAt = -Infinity;
   const cost = createAnswerCost(async () => bot.spent?.(), clock);
   let costLine: string | undefined;
-  /** For a pipe whose next line is the answer. */
+  /** Resolved when the bot asks something, for a pipe whose next line is the answer. */
   let question = Promise.withResolvers<void>();
   let asked: Readonly<{ handle: number; buttons: readonly Button[] }> | undefined;
 
@@ -155,7 +155,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     return toAnsi(status.markdown, { colour, width });
   }
 
-  /** Below the answer, until the next one begins. */
+  /** Shows the cost below the answer, until the next one begins. */
   function showCost(): void {
     if (typed?.editor() === undefined) return;
     cost.line().then(
@@ -191,7 +191,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     note: (line) => void screen.above(safeLine(line)).catch(leave),
     closed: closed.promise,
     async start(onEvent) {
-      // Else a closed pipe ends the process; the failed write reports it.
+      // Without a listener a closed pipe would end the process. The failed write reports it.
       output.on('error', leave);
       typed = readMessages({
         input,
@@ -238,7 +238,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
         return handle;
       });
     },
-    // The status goes by itself, prints stay.
+    // The status disappears by itself, and prints stay.
     remove: async () => undefined,
     async status(_, status) {
       screen.status(status === undefined ? costLine : shownAs(status));
@@ -251,7 +251,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   };
 }
 
-/** A terminal shows where a file is. */
+/** The part with the path of its file, because a terminal shows where that is. */
 function withPath({ file, markdown, ...part }: OutgoingPart): Part {
   if (file === undefined) return { ...part, markdown };
   const line = `\`${file.name}\` (${byteSize(file.size)}): \`${file.path}\``;
@@ -260,7 +260,7 @@ function withPath({ file, markdown, ...part }: OutgoingPart): Part {
 
 type Choice = Extract<Button, { action: string }>;
 
-/** A number for choices, the address for links. */
+/** Lists buttons: choices with a number, links with their address. */
 function listButtons(buttons: readonly Button[]): string {
   const choices = choicesOf(buttons);
   return buttons
@@ -272,7 +272,7 @@ function listButtons(buttons: readonly Button[]): string {
     .join('\n');
 }
 
-/** By number, label in any case, or `y`, `n`, `a`. */
+/** The choice that a line names: by number, by label in any case, or by `y`, `n` or `a`. */
 function findChoice(buttons: readonly Button[], line: string): Choice | undefined {
   const choices = choicesOf(buttons);
   const said = line.trim().toLowerCase();

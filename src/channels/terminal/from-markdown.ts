@@ -5,10 +5,13 @@ import { colourCode } from './colour-code.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { withoutControls } from '../../lib/markdown/sanitize-markdown.ts';
 
-/** They reorder text. */
+/** Characters that reorder text. */
 const reordering = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Styled if `colour`, else plain, broken at `width`. No control sequence of the text gets through (H5, S1). */
+/**
+ * Writes Markdown for a terminal, broken at `width`: with styles if `colour` is true, otherwise plain. Control
+ * sequences of the text are removed (H5, S1).
+ */
 export function toAnsi(markdown: string, options: Readonly<{ colour: boolean; width?: number }>): string {
   return renderText(
     parseMarkdown(markdown),
@@ -16,7 +19,7 @@ export function toAnsi(markdown: string, options: Readonly<{ colour: boolean; wi
   );
 }
 
-/** Any text, safe to print. */
+/** Puts any text on one line that is safe to print. */
 export function safeLine(text: string): string {
   return safe(text).replace(/\s+/g, ' ').trim();
 }
@@ -60,7 +63,7 @@ const code = { comment: around(90, 39), text: around(32, 39), number: around(33,
 
 function around(on: number, off: number): (inner: string) => string {
   const [start, end] = [`\u001b[${on}m`, `\u001b[${off}m`];
-  // It would end too early.
+  // An inner mark would end this one too early.
   return (inner) => start + inner.replaceAll(start, '').replaceAll(end, '') + end;
 }
 

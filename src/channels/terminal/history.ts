@@ -1,19 +1,24 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Lines typed in sessions before, the newest first. */
+/** Lines typed in earlier sessions, newest first. */
 export type History = Readonly<{
   lines: readonly string[];
-  /** Kept at once, for a session that is killed. */
+  /** Adds a line and stores it at once, in case the session is killed. */
   add(line: string): void;
 }>;
 
 export const mostLines = 500;
 
-/** As in a shell, what begins with a space is not kept; and what may hold a secret is not. */
+/**
+ * Matches lines that are not kept: those that begin with a space, as in a shell, and those that may contain a secret.
+ */
 const unkept = /^\s|^[/!](?:settings|connect)\b/;
 
-/** Of a file of lines that only its owner reads. What can't be read or written is no history: nobody waits for it. */
+/**
+ * Opens the history in a file that only its owner can read. If it can't be read or written, there is no history and no
+ * error.
+ */
 export function openHistory(file: string): History {
   const known = linesOf(file);
   const lines = [...new Set(known.toReversed())].slice(0, mostLines);
@@ -31,7 +36,10 @@ export function openHistory(file: string): History {
   };
 }
 
-/** Of the person at this machine: `$XDG_STATE_HOME/skillet/history`. */
+/**
+ * Path of the history for the person at this machine: `$XDG_STATE_HOME/skillet/history`. Undefined if there is no home
+ * folder.
+ */
 export function historyFile(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { XDG_STATE_HOME: state, HOME: home } = env;
   const folder = state || (home ? path.join(home, '.local', 'state') : undefined);

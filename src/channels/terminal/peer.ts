@@ -11,12 +11,12 @@ const place = 'sent';
 
 const mostNames = 100;
 
-/** Arguments are not checked yet. */
+/** Answers by name. Their arguments are not checked yet. */
 export type Answers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
 
-/** Two programs that ask each other over a connection. */
+/** A connection over which two programs ask each other. */
 export type Peer = Readonly<{
-  /** Rejects with the other side's error, or when the connection ends. */
+  /** Asks the other side. Rejects with its error, or when the connection ends. */
   ask(what: string, argument?: unknown): Promise<unknown>;
   take(line: unknown): void;
   ended: Promise<void>;
@@ -72,7 +72,10 @@ export function createPeer(socket: Socket, answers: Answers): Peer {
   };
 }
 
-/** The same bytes under one name are stored once; other bytes get a number. */
+/**
+ * Saves a file for a terminal and returns its path. The same bytes under one name are stored once; other bytes get a
+ * number.
+ */
 export async function saveForTerminal(
   folder: string,
   file: Readonly<{ name: string; path: string }>,

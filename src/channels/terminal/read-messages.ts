@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 import { mostLines, type History } from './history.ts';
 import type { Output } from './create-screen.ts';
 
-/** They make a terminal mark pastes. */
+/** Sequences by which a terminal begins and ends to mark pastes. */
 const markPastes = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 
 export type Typed = Readonly<{
-  /** Undefined without a terminal, or after its input ended. */
+  /** The line editor; undefined without a terminal, or after its input ended. */
   editor(): Interface | undefined;
   close(): void;
 }>;
@@ -15,22 +15,23 @@ export type Typed = Readonly<{
 type Key = Readonly<{ name?: string; ctrl?: boolean; meta?: boolean }> | undefined;
 
 /**
- * On a terminal a message is a line, or a paste with its last line; Alt-Enter begins another line of it. Ctrl-R looks
- * for a line of before that holds what is typed. In a pipe each line is one, or all with `whole`.
+ * Reads messages. On a terminal a message is a line, or a paste with its last line; Alt-Enter begins another line of
+ * it. Ctrl-R looks for an earlier line that contains what is typed. In a pipe each line is a message, or all of them
+ * with `whole`.
  */
 export function readMessages(options: {
   input: Readable & Readonly<{ isTTY?: boolean }>;
   output: Output;
   prompt: string;
   whole: boolean;
-  /** Of a terminal. */
+  /** Lines typed before; only used on a terminal. */
   history: History | undefined;
-  /** Without the slash. */
+  /** Names to complete, without the slash. */
   completions(): readonly string[];
-  /** More may belong to the message. */
+  /** Called for each line. More lines may belong to the message. */
   onLine(text: string): void;
   onText(text: string): void;
-  /** With half a line typed, it clears that. */
+  /** Called at Ctrl-C. If half a line is typed, Ctrl-C only clears that. */
   onInterrupt(): void;
   onEnd(): void;
 }): Typed {
@@ -88,7 +89,7 @@ export function readMessages(options: {
     line.write(text);
   }
 
-  /** The next older line that holds what was typed. */
+  /** Shows the next older line that contains what was typed. */
   function searchBack(): void {
     if (line.line !== search.shown) Object.assign(search, { wanted: line.line, at: -1 });
     const { typed, wanted, at } = search;

@@ -4,21 +4,24 @@ import { once } from '../../lib/async/mutex.ts';
 export const languages = ['de', 'es', 'fr', 'ja', 'pt', 'ru', 'zh'] as const;
 export type Language = (typeof languages)[number];
 
-/** English with `{0}` for a value: the key of translations. */
+/** An English sentence with `{0}` for a value. It is the key of its translations. */
 export type Fixed = string;
 
-/** say`Hello ${name}.` Untranslated sentences stay English; `npm run texts` lists them. */
+/**
+ * Says a sentence in one language: say`Hello ${name}.` Sentences without a translation stay English; `npm run texts`
+ * lists them.
+ */
 export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (string | number)[]) => string) &
   Readonly<{
-    /** `1.234,50` */
+    /** Writes a number as the language does: `1.234,50`. */
     number(value: number, digits?: number): string;
-    /** `a, b oder c` */
+    /** Joins alternatives as the language does: `a, b oder c`. */
     either(values: readonly string[]): string;
-    /** `3,4 MB` */
+    /** Writes a number of bytes as people read it: `3,4 MB`. */
     bytes(count: number): string;
-    /** `23.11.2026, 17:05 MEZ`; `zone`: IANA. */
+    /** Writes a date and time, such as `23.11.2026, 17:05 MEZ`, in an IANA time zone. */
     time(at: number, zone: string): string;
-    /** A time of day: `00:00 UTC`. */
+    /** Writes a time of day, such as `00:00 UTC`, in an IANA time zone. */
     hour(at: number, zone: string): string;
   }>;
 
@@ -36,7 +39,10 @@ const catalogues: ReadonlyMap<string, () => Catalogue> = new Map(
   ]),
 );
 
-/** `de`, `pt-br`, `zh-hans`; otherwise English. */
+/**
+ * Returns how to say sentences in the language of a BCP 47 tag such as `de`, `pt-br` or `zh-hans`; English for any
+ * other.
+ */
 export function sayIn(tag: string | undefined): Say {
   const catalogue = catalogues.get(languageOf(tag));
   const locale = localeOf(tag);
@@ -63,7 +69,7 @@ export function sayIn(tag: string | undefined): Say {
   return say;
 }
 
-/** English while the file can't be read: no answer is lost for its language. */
+/** A language file that can't be read counts as empty, so that the answer goes out in English. */
 function readable(catalogue: (() => Catalogue) | undefined): Catalogue {
   try {
     return catalogue?.() ?? {};
@@ -76,7 +82,7 @@ export function inEveryLanguage(sentence: Fixed): readonly string[] {
   return [undefined, ...languages].map((language) => sayIn(language)(sentence));
 }
 
-/** For later: fixed`Denied ${0}.` */
+/** Marks a sentence that is said later, with its places numbered: fixed`Denied ${0}.` */
 export function fixed(words: TemplateStringsArray, ..._places: readonly number[]): Fixed {
   return keyOf(words);
 }

@@ -8,7 +8,7 @@ export type Deadline = Readonly<{
   end(): void;
 }>;
 
-/** Does not keep the process alive. */
+/** Makes a time limit that can be paused. It does not keep the process alive. */
 export function createDeadline(clock: Clock): Deadline {
   const over = new AbortController();
   const now = monotonicClock(clock);
@@ -67,7 +67,7 @@ export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number)
   }
 }
 
-/** Never go back, even if the clock does. */
+/** Returns milliseconds that never go back, even if the clock does. */
 export function monotonicClock(clock: Clock): () => number {
   let ahead = 0;
   let seen = clock.now();

@@ -1,4 +1,4 @@
-/** Tasks of one key run one after another, also after a failure. Tasks of different keys run side by side. */
+/** Runs tasks of one key one after another, also after a failure. Tasks of different keys run side by side. */
 export function createInOrder(): (key: string, task: () => Promise<void>) => Promise<void> {
   const tails = new Map<string, Promise<void>>();
   return async (key, task) => {

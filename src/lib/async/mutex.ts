@@ -17,7 +17,7 @@ export function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** True once in `everyMs` a key, in this process. */
+/** Returns a check that is true at most once in `everyMs` milliseconds for each key, in this process. */
 export function createThrottle(everyMs: number, clock: Clock): (key: string) => boolean {
   const seen = new Map<string, number>();
   return (key) => {
@@ -29,7 +29,7 @@ export function createThrottle(everyMs: number, clock: Clock): (key: string) => 
   };
 }
 
-/** For long loops: yields after each `sliceMs` (B6). */
+/** Returns a function that long loops call, and that lets other work run after each `sliceMs` milliseconds (B6). */
 export function createYieldToEventLoop(sliceMs = 8): () => Promise<void> | undefined {
   let started = performance.now();
   return () => {

@@ -1,10 +1,10 @@
 /**
- * Milliseconds that a stop may take beside `[bot] shutdown_seconds`: for work that was aborted and for sends. What is
- * left then is cut off, as by a kill (Q7). With the default a stop takes less than the 10 s of `docker stop`.
+ * Milliseconds that a stop may take in addition to `[bot] shutdown_seconds`: for work that was aborted and for sends.
+ * What is left then is cut off as by a kill (Q7). With the default, a stop takes less than the 10 s of `docker stop`.
  */
 export const stopMarginMs = 4_500;
 
-/** Aborted work continues at the next start (Q7). */
+/** The reason with which work is aborted at a stop. It continues at the next start (Q7). */
 export function shutdownReason(): DOMException {
   return new DOMException('shutting down', 'ShutdownError');
 }

@@ -3,7 +3,10 @@ import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { hasCode } from '../has-code.ts';
 
-/** Makes a file (0600), and its folder (0700), that nobody ever sees a part of, also after a kill. False, changing nothing, if there is one. */
+/**
+ * Creates a file (0600) and its folder (0700). Nobody ever sees a part of the file, not even after a kill. If there is
+ * one already, it returns false and changes nothing.
+ */
 export function createWhole(file: string, text: string): boolean {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomUUID().slice(0, 8)}.new`;

@@ -1,12 +1,12 @@
-/** What all parts of one document may have together: bytes when unpacked, and marks and stretches of text (S15). */
+/** What all parts of one document may have together: bytes when unpacked, and tags and pieces of text (S15). */
 const most = { bytes: 20_000_000, tokens: 2_000_000 };
 
 /** Counts what one document makes its reader do, over all of its parts. */
 export type Budget = Readonly<{
-  /** Bytes that the next part may have when it is unpacked. */
+  /** How many bytes the next part may have when it is unpacked. */
   bytesLeft(): number;
   unpacked(bytes: number): void;
-  /** False once the document has no tokens left. */
+  /** Counts one token. False once the document has none left. */
   token(): boolean;
   /** Notes that something of the document was not read. */
   leaveOut(): void;

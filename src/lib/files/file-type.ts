@@ -78,7 +78,7 @@ const wordsOf: Readonly<Record<string, string>> = {
 
 export const typeBytes = 16;
 
-/** Bytes win over the name, except for archives. */
+/** The type of a file. Its first bytes count more than its name, except for archives. */
 export function fileType(name: string, start: Uint8Array): FileType {
   const hex = Buffer.from(start.subarray(0, typeBytes)).toString('hex');
   const [, mime, words] = magics.find(([magic]) => magic.test(hex)) ?? [];
@@ -93,7 +93,7 @@ export function fileType(name: string, start: Uint8Array): FileType {
   return { mime: named ?? 'application/octet-stream', words: binary };
 }
 
-/** With its dot, or empty. */
+/** The usual ending of a type with its dot; empty if there is none. */
 export function endingOf(mime: string): string {
   const known: Readonly<Record<string, string>> = {
     'image/gif': '.gif',

@@ -1,6 +1,9 @@
 import { statfsSync } from 'node:fs';
 
-/** Bytes that this user may still write there. Undefined where the file system can't tell, as some on the network: then nothing is held back. */
+/**
+ * Bytes that this user may still write in the folder. Undefined if the file system can't tell, as some network file
+ * systems; then nothing is held back.
+ */
 export function freeSpace(folder: string): number | undefined {
   try {
     const { bavail, bsize, blocks } = statfsSync(folder);

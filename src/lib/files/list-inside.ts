@@ -2,10 +2,10 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { chmod, lstat, opendir, stat } from 'node:fs/promises';
 import { enterFolder, unlessRefused, usualWay, type EnteredFolder, type Way } from './open-inside.ts';
 
-/** So that endless empty files meet the limit. */
+/** Bytes that each entry counts besides its content, so that endless empty files reach the limit. */
 export const perEntry = 512;
 
-/** Deeper folders count as endless. */
+/** A folder with more levels than this counts as endless. */
 export const deepestFolder = 256;
 
 export type ListedFile = Readonly<
@@ -21,7 +21,10 @@ const entryLimit = 200;
 const depthLimit = 4;
 const lookLimit = 5_000;
 
-/** Four levels, at most 200 files: no links, devices, pipes, dot folders, `node_modules`. Undefined if absent or behind a link (T13). */
+/**
+ * Lists four levels and at most 200 files. It leaves out links, devices, pipes, dot folders and `node_modules`.
+ * Undefined if the folder is absent or behind a link (T13).
+ */
 export function listInside(root: string, names: readonly string[], way?: Way): Listing | undefined {
   const found: ListedFile[] = [];
   const state = { cut: false, looked: 0 };
@@ -77,7 +80,10 @@ function namesIn(folder: EnteredFolder, state: { cut: boolean; looked: number })
   return names.sort();
 }
 
-/** On disk, 512 for each entry included; stops above `enough`. Follows no links; opens closed folders. Undefined above `mostEntries`. */
+/**
+ * Bytes of a folder on disk, with 512 for each entry. Counting stops above `enough`. It follows no links and opens
+ * folders whose permissions are closed. Undefined if there are more than `mostEntries` entries.
+ */
 export async function folderSize(
   folder: string,
   enough: number,

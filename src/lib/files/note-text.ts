@@ -4,7 +4,7 @@ import { tokensOf } from './xml-tokens.ts';
 /** A footnote or comment: the attributes of its element, and its words on one line. */
 export type Note = Readonly<{ attributes: string; words: string }>;
 
-/** Programs write the words into `t`, some into `text` alone. */
+/** Notes of a part. Programs write the words into `t`, and some directly into `text`. */
 export function* notesOf(xml = '', element: string, budget: Budget): Iterable<Note> {
   let attributes: string | undefined;
   let words = '';

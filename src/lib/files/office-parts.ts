@@ -5,7 +5,7 @@ import type { Zip } from './zip.ts';
 
 type Relation = Readonly<{ type: string; target: string }>;
 
-/** What a part of an Office file leads to, by id. `target`: the name of another part. */
+/** What a part of an Office file refers to, by id. `target` is the name of another part. */
 export async function relationsOf(
   zip: Zip,
   part: string,

@@ -4,10 +4,13 @@ import { sheets } from './sheets-text.ts';
 import { wordDocument } from './word-text.ts';
 import { openZip, type Zip, type ZipProblem } from './zip.ts';
 
-/** Lines of a document, from the parts that it reads. */
+/** Reads the lines of a document from its parts. */
 export type Reader = (zip: Zip, budget: Budget) => AsyncIterable<string>;
 
-/** `whole`: false if the document says more. `without`: what people see in it besides, such as `3 pictures`. */
+/**
+ * The text of a document. `whole` is false if the document says more. `without` names what else people see in it, such
+ * as `3 pictures`.
+ */
 export type OfficeText = Readonly<{ text: string; whole: boolean; without: readonly string[] }>;
 
 export type OfficeProblem = ZipProblem | 'no text';
@@ -24,8 +27,8 @@ const kinds: readonly (readonly [part: string, read: Reader])[] = [
 ];
 
 /**
- * Of DOCX, XLSX and PPTX: paragraphs, rows and notes as lines, cells between tabs, at most `most` characters. Bounded
- * in time and memory whatever the bytes are (S15).
+ * The text of a DOCX, XLSX or PPTX file: paragraphs, rows and notes as lines, cells separated by tabs, at most `most`
+ * characters. Time and memory are bounded whatever the bytes are (S15).
  */
 export async function officeText(bytes: Buffer, most: number): Promise<OfficeText | OfficeProblem> {
   const budget = createBudget();

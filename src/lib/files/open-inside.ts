@@ -2,15 +2,18 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, mkd
 import path from 'node:path';
 import { hasCode } from '../has-code.ts';
 
-/** Linux resolves names from an open folder, so swapping a folder for a link has no effect (T13). */
+/** On Linux, names are resolved from an open folder, so that replacing a folder by a link has no effect (T13). */
 export const usualWay: Way = process.platform === 'linux' ? 'descriptor' : 'path';
 
-/** Linux' O_PATH, missing in Node: opens no device or pipe. */
+/** O_PATH of Linux, which Node lacks. It opens neither devices nor pipes. */
 const standsFor = 0x200000;
 
 export type FilePlace = Readonly<{ root: string; names: readonly string[] }>;
 
-/** Undefined if a name is absent or a link, or for anything but a file. `alone`: also for hard links (T13). */
+/**
+ * Opens a file for reading. Undefined if a name is absent or a link, or if it is not a file. With `alone` also if it
+ * has hard links (T13).
+ */
 export function openInside(
   { root, names }: FilePlace,
   { alone, way = usualWay }: Readonly<{ alone: boolean; way?: Way }>,
@@ -33,7 +36,7 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
   const found = openSync(entry, standsFor | constants.O_NOFOLLOW);
   try {
     if (!isWanted(fstatSync(found), alone)) return undefined;
-    // Non-blocking: a lease could delay the open by 45 seconds.
+    // Without non-blocking, a lease on the file could delay the open by 45 seconds.
     return openSync(pathOf(found), constants.O_RDONLY | constants.O_NONBLOCK);
   } finally {
     closeSync(found);
@@ -55,17 +58,23 @@ function isWanted(stats: Readonly<{ isFile(): boolean; nlink: number }>, alone: 
   return stats.isFile() && (!alone || stats.nlink === 1);
 }
 
-/** Its paths stay valid even if the folder is renamed. */
+/** An open folder. Its paths stay valid even if the folder is renamed. */
 export type EnteredFolder = Readonly<{
   at(name: string): string;
   self: string;
   leave(): void;
 }>;
 
-/** `path`: checked paths, which a swapped folder could mislead; used only where commands have no sandbox of real processes. */
+/**
+ * How folders are entered. `path` checks paths, which a swapped folder could mislead. It is used only where commands
+ * have no sandbox of real processes.
+ */
 export type Way = 'descriptor' | 'path';
 
-/** Never through a link; `root` may be one. Undefined if a name is absent or no folder. `make`: makes them (0700). */
+/**
+ * Enters a folder without following links, except for `root`. Undefined if a name is absent or not a folder. With
+ * `make` missing ones are created (0700).
+ */
 export function enterFolder(
   root: string,
   names: readonly string[],
@@ -76,7 +85,7 @@ export function enterFolder(
   );
 }
 
-/** Undefined for any file system error (R4). */
+/** Does work on files; undefined for any file system error (R4). */
 export function unlessRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -119,7 +128,7 @@ function byPath(root: string, names: readonly string[], make: boolean): EnteredF
   return { self, at: (name) => path.join(self, oneName(name)), leave: () => undefined };
 }
 
-/** A name never leads out of its folder. */
+/** Checks that a name does not lead out of its folder. */
 function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notThere(name);
   return name;

@@ -2,13 +2,13 @@ import { fstatSync, readSync } from 'node:fs';
 import { fileType } from './file-type.ts';
 import { decodeText } from '../text/text.ts';
 
-/** In no text; some are missing from Windows-1252, too. */
+/** Control characters that no text contains; some are missing from Windows-1252, too. */
 const noText = /(?![\t\n\v\f\r])\p{Cc}/u;
 
-/** In Latin letters most characters are ASCII. */
+/** In text with Latin letters most characters are ASCII. */
 const mostBeyondAscii = 0.3;
 
-/** Bytes (R4). */
+/** How many bytes of a file tools read at most (R4). */
 export const textLimit = 200_000;
 
 type ReadBytes = Readonly<
@@ -42,7 +42,10 @@ function tooLarge(size: number, limit: number): ReadBytes {
   return { ok: false, code: 'FILE_TOO_LARGE', message: `${size} bytes; at most ${limit} can be read` };
 }
 
-/** UTF-8, UTF-16 with its mark, Windows-1252 (Excel's CSV). `cut`: only the beginning. */
+/**
+ * The text of a file in UTF-8, in UTF-16 with its byte order mark, or in Windows-1252 (CSV from Excel). Undefined if it
+ * is none. `cut` means that `bytes` is only the beginning.
+ */
 export function fileText(bytes: Uint8Array, cut: boolean): string | undefined {
   const text = decoded(bytes, cut)?.replace(/^\uFEFF/, '');
   return text === undefined || text.trim() === '' || text.includes('\0') ? undefined : text;

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 const longest = 80;
 
-/** Needs no quotes in a shell. `ending`: used if it has none. */
+/** A file name that needs no quotes in a shell. `ending` is used if the name has none. */
 export function safeName(written: string, ending = ''): string {
   const plain = written
     .slice(-1_000)
@@ -20,7 +20,7 @@ export function safeName(written: string, ending = ''): string {
   return `${short === '' ? 'file' : short}${kept === '' ? ending : kept}`;
 }
 
-/** The name, or `name-2`, `name-3` … */
+/** The name itself, or `name-2`, `name-3` and so on if it is taken. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   const ending = path.posix.extname(name);
@@ -31,7 +31,7 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Whether `freeName` could have made this name of the wanted one. */
+/** Whether `freeName` could have made this name from the wanted one. */
 export function isNameFor(wanted: string, name: string): boolean {
   const ending = path.posix.extname(wanted);
   const stem = wanted.slice(0, wanted.length - ending.length);

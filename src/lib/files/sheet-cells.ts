@@ -3,10 +3,10 @@ import { tokensOf, valueOf } from './xml-tokens.ts';
 
 export type Cell = Readonly<{ type: string; style: number; value: string; formula: string }>;
 
-/** How numbers of a workbook are shown: a format by style, and where its days begin. */
+/** How numbers of a workbook are shown: a format for each style, and the year in which its days begin. */
 export type CellFormats = Readonly<{ codes: readonly string[]; from1904: boolean }>;
 
-/** Formats that a file names by number only (ECMA-376, 18.8.30). Other numbers of its table show plain numbers. */
+/** Formats that a file names only by number (ECMA-376, 18.8.30). Other numbers of that table show plain numbers. */
 const builtIn: Readonly<Record<string, string>> = {
   9: '0%',
   10: '0.00%',
@@ -27,7 +27,7 @@ const builtIn: Readonly<Record<string, string>> = {
   ...Object.fromEntries([32, 33, 34, 35, 55, 56].map((id) => [id, 'h:mm:ss'])),
 };
 
-/** Characters. Excel has no longer ones. */
+/** In characters. Excel has no longer formats. */
 const longestCode = 255;
 
 export function readFormats(xml = '', from1904: boolean, budget: Budget): CellFormats {
@@ -46,7 +46,7 @@ export function readFormats(xml = '', from1904: boolean, budget: Budget): CellFo
   return { codes, from1904 };
 }
 
-/** What a person sees in the cell. A formula whose result the file does not have is shown itself. */
+/** What a person sees in the cell. A formula is shown itself if the file does not contain its result. */
 export function readCell(
   { type, style, value, formula }: Cell,
   shared: readonly string[],
@@ -62,7 +62,7 @@ export function readCell(
     : value;
 }
 
-/** Programs show 15 digits, and store noise beyond. */
+/** Programs show 15 digits and store noise after them. */
 function plain(number: number, written: string): string {
   return written.length > 15 ? String(Number(number.toPrecision(15))) : written;
 }
@@ -70,7 +70,7 @@ function plain(number: number, written: string): string {
 function shown(number: number, code: string, from1904: boolean): string | undefined {
   const [first = '', second] = sections(code);
   const section = number < 0 && second !== undefined ? second : first;
-  // Colours, conditions and languages stand in brackets, as elapsed time does.
+  // Colours, conditions and languages are in brackets, as elapsed time is.
   const marks = section.replace(/"[^"]*"|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '');
   if (/general|@/i.test(marks)) return undefined;
   if (/[ymdhs]/i.test(marks.replace(/e[+-]/gi, ''))) return dateOf(number, marks, from1904);
@@ -79,21 +79,21 @@ function shown(number: number, code: string, from1904: boolean): string | undefi
   return withUnit(number, section);
 }
 
-/** Semicolons within quotes part nothing. */
+/** The sections of a format. Semicolons within quotes do not separate them. */
 function sections(code: string): readonly string[] {
   return (code.match(/(?:"[^"]*"|\\.|[^;"\\])+|;/g) ?? []).filter((section) => section !== ';');
 }
 
-/** Postcodes and the like. */
+/** A number padded with zeros, as for postcodes. */
 function padded(number: number, length: number): string | undefined {
   return Number.isInteger(number) && number >= 0 ? String(number).padStart(length, '0') : undefined;
 }
 
-/** A currency or unit before or after the digits. */
+/** A number with a currency or unit before or after the digits. */
 function withUnit(number: number, section: string): string | undefined {
   const words = section.replace(/\[\$([^\]-]*)[^\]]*\]/g, '"$1"').replace(/\[[^\]]*\]/g, '');
   const [, before, digits, after] = /^([^#0?]*)([#0?][#0?.,\s]*)([^#0?]*)$/.exec(words) ?? [];
-  // A comma at the end divides by a thousand.
+  // A comma at the end means division by a thousand.
   if (before === undefined || digits === undefined || after === undefined || /,\s*$/.test(digits))
     return undefined;
   const [left, right] = [literal(before).trimStart(), literal(after).trim()];
@@ -111,10 +111,10 @@ function literal(part: string): string {
 }
 
 const dayMs = 86_400_000;
-/** 9999-12-31. */
+/** The day number of 9999-12-31. */
 const lastDay = 2_958_465;
 
-/** ISO date, time of day, or elapsed time. Undefined for what no calendar has. */
+/** An ISO date, a time of day or elapsed time. Undefined if the calendar has no such day. */
 function dateOf(serial: number, marks: string, from1904: boolean): string | undefined {
   const seconds = Math.round(serial * 86_400);
   if (/\[[hms]+\]/i.test(marks)) return clock(seconds, Math.floor(Math.abs(seconds) / 3_600));
@@ -124,7 +124,7 @@ function dateOf(serial: number, marks: string, from1904: boolean): string | unde
   const time = clock(seconds, Math.floor((seconds % 86_400) / 3_600));
   if (!hasDate) return time;
   const day = Math.floor(seconds / 86_400);
-  // Excel's 1900 has a 29th of February.
+  // Excel's year 1900 has a 29th of February.
   const start = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, day < 60 ? 31 : 30);
   const date = new Date(start + day * dayMs).toISOString().slice(0, 10);
   if (hasTime) return `${date} ${time}`;

@@ -7,13 +7,16 @@ import type { Zip } from './zip.ts';
 
 type Sheet = Readonly<{ name: string; id: string; hidden: boolean }>;
 
-/** A value further right moves to here. */
+/** A value further to the right moves to this column. */
 const mostColumns = 256;
-/** Characters. Excel has no longer cells. */
+/** In characters. Excel has no longer cells. */
 const longestCell = 32_767;
 const longestRow = 100_000;
 
-/** Sheets by their names, rows as lines, values as people see them, then comments by their cell. */
+/**
+ * The lines of a workbook: each sheet's name, its rows with values as people see them, and then comments with their
+ * cells.
+ */
 export async function* sheets(zip: Zip, budget: Budget): AsyncIterable<string> {
   const book = 'xl/workbook.xml';
   const listed: Sheet[] = [];
@@ -48,7 +51,7 @@ function sharedStrings(xml = '', budget: Budget): readonly string[] {
       if (inText && !inReading) strings.push(`${strings.pop() ?? ''}${text}`);
     } else if (tag === 'si' && !closes) strings.push('');
     else if (tag === 't') inText = !closes && !empty;
-    // Skips the reading beside a Japanese word.
+    // Skips the reading that a file has beside a Japanese word.
     else if (tag === 'rPh') inReading = !closes && !empty;
   }
   return strings;
@@ -64,7 +67,7 @@ function* rowsOf(xml = '', known: Known, budget: Budget): Iterable<string> {
   let inReading = false;
   const end = (): void => {
     const text = cell === undefined ? '' : readCell(cell, known.shared, known.formats).slice(0, longestCell);
-    // The file leaves out empty cells. Many cells may share one long text.
+    // The file leaves out empty cells, and many cells may share one long text.
     if (cell !== undefined && text !== '' && length < longestRow) {
       while (row.length < cell.column) row.push('');
       row.push(text);
@@ -93,7 +96,7 @@ function* rowsOf(xml = '', known: Known, budget: Budget): Iterable<string> {
   }
 }
 
-/** `C7` is 2. */
+/** The column of a place, counted from 0: `C7` is 2. */
 function columnOf(place: string): number {
   const letters = /^[A-Z]{1,3}/.exec(place)?.[0] ?? '';
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;

@@ -5,7 +5,7 @@ import { linesOf } from './word-text.ts';
 import { tokensOf, valueOf } from './xml-tokens.ts';
 import type { Zip } from './zip.ts';
 
-/** Slides in the order in which they are shown, each with its notes and comments. */
+/** The lines of slides in the order in which they are shown, each with its notes and comments. */
 export async function* slides(zip: Zip, budget: Budget): AsyncIterable<string> {
   for (const [index, part] of (await slidesInOrder(zip, budget)).entries()) {
     const xml = await zip.read(part);
@@ -13,7 +13,7 @@ export async function* slides(zip: Zip, budget: Budget): AsyncIterable<string> {
     yield* filled(linesOf(xml, budget));
     for (const { type, target } of (await relationsOf(zip, part, budget)).values()) {
       if (type.endsWith('/notesSlide')) {
-        // A program adds the number of the slide.
+        // Leaves out the slide number that some programs add.
         const words = filled(linesOf(await zip.read(target), budget)).filter((line) => !/^\d+$/.test(line));
         if (words.length > 0) yield* ['Notes:', ...words];
       } else if (/\/comments?$/.test(type))
@@ -29,7 +29,7 @@ function isHidden(xml = '', budget: Budget): boolean {
   return false;
 }
 
-/** A file keeps its number when somebody moves its slide. */
+/** The parts of slides in their order. A part keeps its number when somebody moves its slide. */
 async function slidesInOrder(zip: Zip, budget: Budget): Promise<readonly string[]> {
   const presentation = 'ppt/presentation.xml';
   const relations = await relationsOf(zip, presentation, budget);

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
-/** A plain file. `name`: relative, with `/`. */
+/** A plain file of an archive. `name` is relative, with `/` between folders. */
 export type TarMember = Readonly<{ name: string; size: number; mode: number; mtimeMs: number }>;
 
-/** `at`: where its bytes begin. `header`: where its first header begins. */
+/** A file in an archive. `at` is where its bytes begin, `header` where its first header begins. */
 export type FoundMember = TarMember & Readonly<{ at: number; header: number }>;
 
 const block = 512;
-/** Octal digits of a size in ustar. */
+/** The largest size that the octal digits of ustar can hold. */
 const largestPlain = 8 ** 11 - 1;
 const longestExtension = 65_536;
 
-/** Appends to an open, empty file. ustar, with a pax header for long or foreign names and for sizes from 8 GiB. */
+/**
+ * Appends to an open, empty file in the ustar format, with a pax header for long or non-ASCII names and for sizes from
+ * 8 GiB.
+ */
 export function createTarWriter(handle: FileHandle) {
   const hash = createHash('sha256');
 
@@ -22,20 +25,23 @@ export function createTarWriter(handle: FileHandle) {
   }
 
   return {
-    /** `pieces` have to be as many bytes as `member.size`. */
+    /** Adds a file. `pieces` have to be as many bytes as `member.size`. */
     async add(member: TarMember, pieces: Iterable<Uint8Array>): Promise<void> {
       if (problemOf(member.name) !== undefined) throw new Error(`a name for no archive: ${member.name}`);
       await write(headerOf(member));
       for (const piece of pieces) await write(piece);
       await write(Buffer.alloc(padding(member.size)));
     },
-    /** Of all bytes so far, in hex. */
+    /** SHA-256 of all bytes so far, in hexadecimal. */
     sha256: () => hash.copy().digest('hex'),
     end: () => write(Buffer.alloc(2 * block)),
   };
 }
 
-/** Throws for a file that is cut off or damaged, and for anything but plain files under relative names, each once. */
+/**
+ * Lists the files of an archive. Throws if it is cut off or damaged, and if it contains anything but plain files with
+ * relative names, each once.
+ */
 export async function listTar(handle: FileHandle): Promise<readonly FoundMember[]> {
   const { size: end } = await handle.stat();
   const members: FoundMember[] = [];
@@ -74,7 +80,7 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
   return bytes;
 }
 
-/** Undefined for a name that can't leave a folder. */
+/** What is wrong with a name; undefined if it can't lead out of a folder. */
 function problemOf(name: string): string | undefined {
   const parts = name.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
@@ -116,7 +122,7 @@ function ustar(name: string, size: number, type: '0' | 'x', mode: number, second
   return header;
 }
 
-/** The field of the sum itself counts as eight blanks. */
+/** The checksum of a header. Its own field counts as eight blanks. */
 function sumOf(header: Buffer): number {
   return header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0);
 }
@@ -136,7 +142,7 @@ function readHeader(header: Buffer, at: number) {
   };
 }
 
-/** `LENGTH KEY=VALUE\n`: the length counts itself. */
+/** A pax record `LENGTH KEY=VALUE\n`, whose length includes itself. */
 function record(key: string, value: string): Buffer {
   const rest = Buffer.from(` ${key}=${value}\n`);
   let length = rest.length + 1;

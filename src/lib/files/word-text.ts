@@ -3,14 +3,14 @@ import { notesOf } from './note-text.ts';
 import { tokensOf, valueOf } from './xml-tokens.ts';
 import type { Zip } from './zip.ts';
 
-/** What stands outside of the body. `mark` names it there and where the text refers to it. */
+/** Parts with text outside of the body. `mark` is the element there and where the body refers to it. */
 const notes: readonly Readonly<{ part: string; title: string; mark: string }>[] = [
   { part: 'word/footnotes.xml', title: 'Footnotes', mark: 'footnote' },
   { part: 'word/endnotes.xml', title: 'Endnotes', mark: 'endnote' },
   { part: 'word/comments.xml', title: 'Comments', mark: 'comment' },
 ];
 
-/** The body, then headers, footers, footnotes, endnotes and comments. */
+/** The lines of a document: the body, then headers, footers, footnotes, endnotes and comments. */
 export async function* wordDocument(zip: Zip, budget: Budget): AsyncIterable<string> {
   yield* linesOf(await zip.read('word/document.xml'), budget);
   const edges = ['header', 'footer'].flatMap((edge) =>
@@ -20,7 +20,7 @@ export async function* wordDocument(zip: Zip, budget: Budget): AsyncIterable<str
   for (const name of edges) {
     const words = [...linesOf(await zip.read(name), budget)].filter((line) => line !== '').join(' ');
     const line = `${name.startsWith('word/header') ? 'Header' : 'Footer'}: ${words}`;
-    // Each section has its own, often the same.
+    // Each section has its own header and footer, which are often the same.
     if (words !== '' && !said.has(line)) yield line;
     said.add(line);
   }
@@ -36,12 +36,12 @@ export async function* wordDocument(zip: Zip, budget: Budget): AsyncIterable<str
 }
 
 /**
- * Nobody sees these, or not here: settings of paragraphs, what was moved away, and the older form of what stands
- * before it.
+ * Elements whose text people do not see here: settings of paragraphs, what was moved away, and an older form of the
+ * element before it.
  */
 const unseen = new Set(['pPr', 'moveFrom', 'Fallback']);
 
-/** Paragraphs and rows of text documents and slides. Only `t` holds text. */
+/** Paragraphs and rows of text documents and slides. Only `t` contains text. */
 export function* linesOf(xml = '', budget: Budget): Iterable<string> {
   let line = '';
   let inText = false;

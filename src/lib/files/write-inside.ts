@@ -18,8 +18,8 @@ import { hasCode } from '../has-code.ts';
 const run = promisify(execFile);
 
 /**
- * Writes a file (0600), or copies `copyOf`, atomically, with missing folders. False if a name is a link or taken by
- * something else (T13). Targets of links stay. Throws if the disk is full.
+ * Writes a file (0600), or copies `copyOf`, atomically and with missing folders. False if a name is a link or taken by
+ * something else (T13). Targets of links stay as they are. Throws if the disk is full.
  */
 export function writeInside(
   { root, names }: FilePlace,
@@ -58,7 +58,7 @@ function writeNew(file: string, bytes: Uint8Array): void {
   }
 }
 
-/** Other errors are faults of the disk. */
+/** Whether something is in the way of the file. Other errors are faults of the disk. */
 function isRefusal(error: unknown): boolean {
   const codes = [
     'EISDIR',

@@ -1,6 +1,6 @@
 import type { Budget } from './document-budget.ts';
 
-/** A mark, or the text between two marks. `tag`: without its prefix, as prefixes vary. */
+/** A tag, or the text between two tags. `tag` has no prefix, because prefixes vary. */
 export type Token = Readonly<{
   tag?: string;
   closes: boolean;
@@ -9,7 +9,7 @@ export type Token = Readonly<{
   text: string;
 }>;
 
-/** Marks and texts of XML in linear time, until the budget has no tokens left. Comments are left out (S15). */
+/** Tags and texts of XML in linear time, until the budget has no tokens left. Comments are left out (S15). */
 export function* tokensOf(xml: string, budget: Budget): Iterable<Token> {
   const find = createFinder(xml);
   for (let at = 0; at < xml.length && budget.token();) {
@@ -32,7 +32,7 @@ export function* tokensOf(xml: string, budget: Budget): Iterable<Token> {
 
 const nothing = { closes: false, empty: false, attributes: '', text: '' };
 
-/** Looks for each word once only, however often it is asked from the same stretch. */
+/** Looks for each word only once in a stretch, however often it is asked. */
 function createFinder(text: string): (word: string, from: number) => number {
   const found = new Map<string, number>();
   return (word, from) => {
@@ -51,7 +51,7 @@ function markOf(inside: string): Token | undefined {
   return { tag, closes: slash === '/', empty: attributes.endsWith('/'), attributes, text: '' };
 }
 
-/** The value of an attribute, or empty. `name` has no prefix unless it is asked with one. */
+/** The value of an attribute, or empty. `name` matches with any prefix. */
 export function valueOf(attributes: string, name: string): string {
   const found = new RegExp(`(?:^|\\s)(?:[\\w.-]{1,100}:)?${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(
     attributes,

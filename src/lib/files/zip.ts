@@ -13,19 +13,19 @@ export const mostEntries = 10_000;
 export type Zip = Readonly<{
   names: readonly string[];
   /**
-   * The text of a part, or its beginning if the budget has less left. Undefined if there is no such part, if it was read
-   * before, or if it is encrypted or damaged.
+   * The text of a part, or its beginning if the budget has less left. Undefined if there is no such part, if it was
+   * read before, or if it is encrypted or damaged.
    */
   read(name: string): Promise<string | undefined>;
 }>;
 
-/** `overlaps`: parts have bytes or a name in common, as no program writes them. */
+/** Why an archive is not read. `overlaps`: parts share bytes or a name, which no program writes. */
 export type ZipProblem = 'damaged' | 'overlaps';
 
-/** `from` to `end`: all of its bytes with its header. `start`: where its content begins. */
+/** A part. Its bytes, header included, are from `from` to `end`; its content begins at `start`. */
 type Entry = Readonly<{ from: number; start: number; end: number; method: number; encrypted: boolean }>;
 
-/** Each part can be read once, and all parts count against one budget (S15). */
+/** Opens an archive. Each part can be read once, and all parts count against one budget (S15). */
 export function openZip(bytes: Buffer, budget: Budget): Zip | ZipProblem {
   const entries = entriesOf(bytes);
   if (typeof entries === 'string') return entries;
@@ -95,7 +95,7 @@ async function contentOf(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // The sizes that the directory tells may be lies.
+    // The sizes in the directory may be false.
     const source = Readable.from([packed], { objectMode: false });
     const unpacked: AsyncIterable<Buffer> = method === 0 ? source : source.pipe(createInflateRaw());
     for await (const chunk of unpacked) {

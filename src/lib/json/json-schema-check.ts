@@ -7,22 +7,22 @@ import { isShallow } from './json-values.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Loaded on first use: few bots have tools from outside. */
+/** Loaded when it is first used, because few bots have tools from outside. */
 const library = once(() => require('@cfworker/json-schema') as typeof JsonSchema);
 
-/** What is wrong, in words; undefined if it fits. */
+/** Says in words what is wrong with the data; undefined if it fits the schema. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** How long a check may block everybody else. */
+/** How many milliseconds a check may block everything else. */
 const checkMs = 500;
 const dataLevels = 200;
 const mostProblems = 5;
 
 /**
- * Object schemas, drafts 4 to 2020-12. Throws for undefined references. `patterns: false` ignores `pattern` and
- * `format`. After 500 ms, as for a bad pattern, the data counts as wrong.
+ * Makes a check for an object schema of drafts 4 to 2020-12. Throws for undefined references. With `patterns: false` it
+ * ignores `pattern` and `format`. If a check takes 500 ms, as with a bad pattern, the data counts as wrong.
  */
 export function jsonSchemaCheck(
   schema: Node,
@@ -52,7 +52,7 @@ function draftOf({ $schema }: Node): SchemaDraft {
   return named === null ? '2020-12' : ((named[1] ?? '2019-09') as SchemaDraft);
 }
 
-/** Their errors only repeat those of the parts. */
+/** Keywords whose errors only repeat those of their parts. */
 const containers = new Set(['properties', 'items', 'prefixItems', '$ref', 'allOf', 'patternProperties']);
 
 function inWords(errors: readonly OutputUnit[]): string {
@@ -64,7 +64,7 @@ function inWords(errors: readonly OutputUnit[]): string {
   return [...new Set(each)].slice(0, mostProblems).join('\n');
 }
 
-/** Values are data, not schemas. */
+/** Keywords whose values are data, not schemas. */
 const verbatim = new Set(['enum', 'const', 'examples', 'required', 'default']);
 const byName = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
@@ -73,7 +73,7 @@ function withoutPatterns(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const { pattern: _, format: __, patternProperties, ...said } = node as Node;
   return mapped(said, (key, value) => {
-    // Names allowed by a pattern are unknown, so allow all.
+    // A pattern also allows names, which are unknown without it, so all names are allowed.
     if (patternProperties !== undefined && key === 'additionalProperties') return true;
     if (verbatim.has(key)) return value;
     return byName.has(key) ? mapped(value, (_name, one) => withoutPatterns(one)) : withoutPatterns(value);
@@ -85,17 +85,18 @@ function mapped(value: unknown, change: (key: string, one: unknown) => unknown):
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
 }
 
-// Costs a check 0.4 ms; a new context each time cost 1.5 ms. A bad pattern would block the bot.
+// A check costs 0.4 ms this way; a new context each time cost 1.5 ms. Without a time limit a bad pattern would block
+// the bot.
 const limited = once(() => ({ context: createContext({}), script: new Script('work()') }));
 
-/** Undefined after `ms`; stops even a regular expression. */
+/** Does work and returns its value; undefined after `ms` milliseconds. It stops even a regular expression. */
 function runWithTimeLimit<Value>(ms: number, work: () => Value): Readonly<{ value: Value }> | undefined {
   const { context, script } = limited();
   context['work'] = work;
   try {
     return { value: script.runInContext(context, { timeout: ms }) as Value };
   } catch (error) {
-    // An Error of the other context.
+    // The error is one of the other context, so `instanceof` does not match.
     if (Reflect.get(Object(error) as object, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
     throw error;
   } finally {

@@ -30,7 +30,7 @@ export function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
-/** Without undefined members, for environments and headers. */
+/** The members that are not undefined, for environments and headers. */
 export function defined<Value>(members: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(members).filter((one): one is [string, Value] => one[1] !== undefined),
@@ -43,7 +43,7 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** In pieces: 10 MB of small values block the process for seconds. */
+/** Counts values in pieces of JSON text. 10 MB of small values would block the process for seconds. */
 export function createCountValues(): (piece: string) => number {
   let inText = false;
   let escaped = false;
@@ -62,7 +62,7 @@ export function createCountValues(): (piece: string) => number {
   };
 }
 
-/** RFC 8785: keys sorted by UTF-16 code units, no spaces. */
+/** JSON as RFC 8785 says: keys sorted by UTF-16 code units, and no spaces. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -72,7 +72,7 @@ export function canonicalJson(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** A token binds its call's input by this (C3). */
+/** The hash by which a token is bound to the input of its call (C3). */
 export function hashJson(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

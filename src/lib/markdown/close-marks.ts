@@ -1,7 +1,7 @@
 /**
- * Closes marks that are open at the end of Markdown that is still written: `**bold` becomes `**bold**`, half a link its
- * label, the head of a table a table. Half a mark without a word after it is left out. Looks at the last block only, as
- * marks end with it.
+ * Closes marks that are open at the end of Markdown that is still being written. `**bold` becomes `**bold**`, half a
+ * link its label, and the head of a table a table. Half a mark without a word after it is left out. It looks only at
+ * the last block, because marks end with it.
  */
 export function closeMarks(markdown: string): string {
   const text = markdown.trimEnd();
@@ -12,13 +12,17 @@ export function closeMarks(markdown: string): string {
   return `${whole.slice(0, from)}${closed(whole.slice(from))}`;
 }
 
-/** Half of the line that ends the code, or the line that begins it. */
+/** Matches half of the line that ends a code block, or the line that begins it. */
 const halfFence = /(?:^|\n)[ \t>]*(?:`{1,2}|~{1,2}|(?:`{3,}|~{3,})[^\n]*)$/;
 
-/** A mark that a line begins with, and no words yet: a heading, an item, a quote, a rule, a row, a box of a task. */
+/**
+ * Matches a mark at the beginning of a line without words yet: of a heading, an item, a quote, a rule, a row or a task.
+ */
 const halfLine = /(?<=^|\n)[ \t>]*(?:#{1,6}|[-*+=_|>]|--|==+|(?:[-*+]|\d+[.)])[ \t]+\[[ xX]?\]?)$/;
 
-/** The first two lines of a table, also where they are half written: without the second they are no table. */
+/**
+ * Completes the first two lines of a table, even if they are half written. Without the second one they are not a table.
+ */
 function withTable(text: string): string {
   const found = /(?:^|\n\n)[ \t]*(\|[^\n]+)(\n[ \t]*[|:-][ \t|:-]*)?$/.exec(text);
   const [, head = '', line = ''] = found ?? [];
@@ -33,7 +37,7 @@ function withTable(text: string): string {
   return isWhole ? text : `${text.slice(0, text.length - head.length - line.length)}${needed}`;
 }
 
-/** Where the last line of fences ends, and whether one is open there. */
+/** Where the last fence line ends, and whether a code block is open there. */
 function lastFence(text: string): Readonly<{ isOpen: boolean; end: number }> {
   let open = '';
   let end = 0;
@@ -91,7 +95,7 @@ function closed(block: string): string {
       drop(open);
     } else if (end !== undefined) {
       const label = drop(open);
-      // An address may follow.
+      // An address may follow the label.
       if (label?.mark === '[' && index + 1 === block.length) text = withoutBrackets(text, label.at);
       else if (label !== undefined && index + 1 === block.length) text = block.slice(0, label.at);
     }
@@ -100,7 +104,7 @@ function closed(block: string): string {
   return closeAll(text.replace(halfMark, ''), open);
 }
 
-/** A tag or an address in angle brackets, a character reference, a backslash. */
+/** Matches half of a tag, an address in angle brackets or a character reference, and a backslash. */
 const halfMark =
   /(?:<(?:[a-z/!][^<>\n]{0,200})?|&(?:#x?[\da-f]{0,6}|a|am|amp|l|lt|g|gt|q|qu|quo|quot|n|nb|nbs|nbsp)?|(?<!\\)(?:\\\\)*\\)$/i;
 
@@ -108,7 +112,7 @@ function withoutBrackets(text: string, at: number): string {
   return `${text.slice(0, at)}${text.slice(at + 1, -1)}`;
 }
 
-/** The end of the code that begins at `index`; -1: it is open. */
+/** The end of the code that begins at `index`; -1 if it is open. */
 function closingTicks(block: string, ticks: string, index: number): number {
   const from = index + ticks.length;
   for (const found of block.slice(from).matchAll(/`+/g))

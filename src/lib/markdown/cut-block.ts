@@ -54,7 +54,7 @@ function cutBlocks(
   return count === 0 ? undefined : { part: whole, rest: blocks.slice(count) };
 }
 
-/** The rest of a cut item has no bullet. */
+/** Cuts a list. The rest of a cut item has no bullet. */
 function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   const count = largestFit(list.children.length, (most) =>
     fits({ ...list, children: list.children.slice(0, most) }),
@@ -79,7 +79,7 @@ function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   };
 }
 
-/** Each part repeats the header; if no row fits, fixed-width text. */
+/** Cuts a table, and repeats its header in each part. If no row fits, it becomes fixed-width text. */
 function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined {
   const [header, ...rows] = table.children;
   if (header === undefined) return undefined;
@@ -102,7 +102,7 @@ export function cutText(
   return { part: text.slice(0, end), rest: text.slice(end) };
 }
 
-/** Marks close before the cut and reopen. */
+/** Cuts inline text. Marks close before the cut and open again after it. */
 function cutInlines(
   nodes: readonly Inline[],
   fits: (part: readonly Inline[]) => boolean,
@@ -110,7 +110,7 @@ function cutInlines(
   const text = nodes.map(visibleText).join('');
   const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
   if (cut === undefined) return undefined;
-  // White space there would be lost, or become something else.
+  // White space at the cut would be lost or get another meaning.
   const restLength = cut.rest.trimStart().length;
   return {
     part: takeInlines(nodes, 0, cut.part.trimEnd().length),
@@ -146,7 +146,7 @@ function takeInlines(nodes: readonly Inline[], start: number, end: number): read
   return taken;
 }
 
-/** Needs a monotonic `fits`; asks near the answer only. */
+/** The largest count that fits. `fits` has to be monotonic; it is only called near the answer. */
 export function largestFit(most: number, fits: (count: number) => boolean): number {
   let good = 0;
   let step = 1;

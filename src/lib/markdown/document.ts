@@ -1,4 +1,7 @@
-/** Safe for every channel (H2): no images, HTML or references, only live links. Nodes as in mdast. */
+/**
+ * Markdown that is safe for every channel (H2): no images, HTML or references, only live links. Its nodes are as in
+ * mdast.
+ */
 export type MarkdownDocument = Readonly<{ type: 'root'; children: readonly Block[] }>;
 
 export type Block =
@@ -10,7 +13,7 @@ export type Block =
   | Table
   | Readonly<{ type: 'thematicBreak' }>;
 
-/** `lang`: a word of at most 40 characters. */
+/** A block of code. `lang` is a word of at most 40 characters. */
 export type Code = Readonly<{ type: 'code'; lang: string | null; value: string }>;
 
 export type List = Readonly<{
@@ -42,12 +45,12 @@ export type Inline =
   | Readonly<{ type: 'inlineCode'; value: string }>
   | Readonly<{ type: 'break' }>
   | Readonly<{ type: 'emphasis' | 'strong' | 'delete'; children: readonly Inline[] }>
-  /** `url`: see `liveUrl`. No links inside. */
+  /** A link without other links inside. For `url` see `liveUrl`. */
   | Readonly<{ type: 'link'; url: string; children: readonly Inline[] }>;
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/** Without marks, bullets or layout; blocks, items, cells and breaks end in a newline. */
+/** The text of a node without marks, bullets or layout. Blocks, items, cells and breaks end in a newline. */
 export function visibleText(node: Node): string {
   switch (node.type) {
     case 'text':

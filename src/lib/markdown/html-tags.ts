@@ -1,19 +1,19 @@
 import type { Inline } from './document.ts';
 import { link, mark, text } from './inlines.ts';
 
-/** Of a pair that waits for its other half; `source` is how it was written. */
+/** One tag of a pair that waits for the other one. `source` is how it was written. */
 export type Tag = Readonly<{
   type: 'tag';
   name: string;
   source: string;
   closes: boolean;
-  /** Of `<a>`. */
+  /** The address of an `<a>` tag. */
   address?: string;
 }>;
 
 type Write = (children: readonly Inline[], tag: Tag) => readonly Inline[];
 
-/** An HTML comment, a tag, or a link as Slack writes it, `<address|label>`. */
+/** Matches an HTML comment, a tag, or a link as Slack writes it, `<address|label>`. */
 const found =
   /^<(?:!--.*--|(?<closes>\/?)(?<name>[a-z][a-z0-9]*)(?<attributes>\s.*?)?\s*\/?|(?<address>(?:https?:\/\/|mailto:)[^|\s]+)\|(?<label>.+))>$/i;
 
@@ -30,7 +30,7 @@ const pairs: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['a', (children, { address = '' }) => link(address, children)],
 ]);
 
-/** They lay out a page, and go where they begin or end a line, paired or not. */
+/** Tags that lay out a page. They are removed where they begin or end a line, whether in pairs or not. */
 const layout: ReadonlySet<string> = new Set(['details', 'p', 'div', 'center', 'section', 'article']);
 
 export function isTag(source: string): boolean {
@@ -55,7 +55,10 @@ const formulas = [
   { open: '$', close: '$' },
 ] as const;
 
-/** Ends before the next one begins, for linear time (S9). What stands before the last character began one, too. */
+/**
+ * Whether text may begin a formula. It ends before the next one begins, for linear time (S9). The character before the
+ * last may have begun one, too.
+ */
 export function beginsFormula(source: string): boolean {
   if (source.length < 3)
     return formulas.some(({ open }) => open.startsWith(source) || source.startsWith(open));
@@ -63,7 +66,10 @@ export function beginsFormula(source: string): boolean {
   return source.length < 4 || !/\\[([]/.test(source.slice(-2));
 }
 
-/** In single dollars and square brackets only with a sign of TeX: prices and escaped brackets are none. */
+/**
+ * Whether text is a formula. In single dollars and square brackets it needs a sign of TeX, because prices and escaped
+ * brackets are not formulas.
+ */
 export function isFormula(source: string, next: string): boolean {
   const { open, close } = formulas.find((one) => source.startsWith(one.open)) ?? {};
   if (open === undefined || !source.endsWith(close ?? '') || source.length <= 2 * open.length) return false;
@@ -79,7 +85,10 @@ function formulaIn(source: string): string {
   return source.slice(sides, -sides).trim().replace(/\s+/g, ' ');
 }
 
-/** What stands for a piece for which `isTag`, `isFormula` or `isDunder` holds. `atEdge`: it begins or ends its line. */
+/**
+ * The nodes for a piece of text for which `isTag`, `isFormula` or `isDunder` holds. `atEdge` is true if it begins or
+ * ends its line.
+ */
 export function readTag(source: string, atEdge: boolean): readonly (Inline | Tag)[] {
   const { closes, name: written, attributes = '', address, label } = found.exec(source)?.groups ?? {};
   if (address !== undefined) return link(address, text(label));
@@ -93,7 +102,7 @@ export function readTag(source: string, atEdge: boolean): readonly (Inline | Tag
   return [{ type: 'tag', name, source, closes: closes === '/', address: attribute(attributes, 'href') }];
 }
 
-/** A tag that finds no other half stays text. */
+/** Joins tags into marks. A tag without its other half stays text. */
 export function pairTags(nodes: readonly (Inline | Tag)[]): readonly Inline[] {
   if (nodes.every((node): node is Inline => node.type !== 'tag')) return nodes;
   const levels: { tag?: Tag; children: Inline[] }[] = [{ children: [] }];
@@ -131,13 +140,13 @@ function marked(type: 'strong' | 'emphasis' | 'delete'): Write {
   return (children) => mark(type, children);
 }
 
-/** Code holds no other marks: with some, only the tags go. */
+/** Code can't contain other marks. If there are some, only the tags are removed. */
 function code(children: readonly Inline[]): readonly Inline[] {
   const [only, ...more] = children;
   return only?.type === 'text' && more.length === 0 ? [{ type: 'inlineCode', value: only.value }] : children;
 }
 
-/** Unicode has raised and lowered digits and signs; other words follow a `^` or `_`. */
+/** Raises or lowers digits and signs, for which Unicode has characters. Other words follow a `^` or `_`. */
 function shifted(children: readonly Inline[], digits: string, sign: string): readonly Inline[] {
   const [only, ...more] = children;
   if (only?.type !== 'text' || more.length > 0) return children;

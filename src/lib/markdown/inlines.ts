@@ -4,13 +4,13 @@ const liveProtocols = new Set(['http:', 'https:', 'mailto:']);
 
 const longestUrl = 2048;
 
-/** Marks of one kind don't nest. */
+/** Makes a mark. Marks of one kind are not nested. */
 export function mark(type: 'emphasis' | 'strong' | 'delete', children: readonly Inline[]): readonly Inline[] {
   const inner = mergeTexts(children.flatMap((child) => (child.type === type ? child.children : [child])));
   return inner.length === 0 ? [] : [{ type, children: inner }];
 }
 
-/** A link where the address is safe; else the address follows the label as text. */
+/** Makes a link if the address is safe. Otherwise the address follows the label as text. */
 export function link(address: string, children: readonly Inline[]): readonly Inline[] {
   const label = withoutLinks(children);
   const shown = plain(label).trim();
@@ -53,12 +53,15 @@ export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
   return merged;
 }
 
-/** http(s) or mailto, at most 2,048 characters. Undefined also for hosts hidden behind a name (`good.com@evil.com`) (H2). */
+/**
+ * An http(s) or mailto address of at most 2,048 characters. Undefined for any other, and for hosts hidden behind a name
+ * (`good.com@evil.com`) (H2).
+ */
 function liveUrl(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !liveProtocols.has(url.protocol) || url.username !== '' || url.password !== '')
     return undefined;
-  // They end an address in Slack.
+  // These characters end an address in Slack.
   const href = url.href.replace(/[|<>"`\\^{}\s]/g, (character) => encodeURIComponent(character));
   return href.length > longestUrl ? undefined : href;
 }

@@ -4,18 +4,21 @@ import { createWorkerTask } from '../processes/worker-task.ts';
 const longest = 8_000;
 const mostLines = 400;
 
-/** True if reading it holds the event loop for some 50 ms at most, whatever its shape (S15). */
+/** True if reading the text blocks the event loop for about 50 ms at most, whatever its shape (S15). */
 function isShort(markdown: string): boolean {
   return markdown.length <= longest && markdown.split('\n', mostLines + 1).length <= mostLines;
 }
 
-/** Includes the start of the thread. The longest answer that is shown takes some seconds in its worst shape. */
+/**
+ * Milliseconds, the start of the thread included. The longest answer that is shown takes a few seconds in its worst
+ * shape.
+ */
 const threadMs = 30_000;
 
 /**
- * Reads and writes Markdown of any length: short text here, long text in a thread, so that it delays nobody (S15). If the
- * thread runs out of time or dies, `plain` answers without the parser. `thread`: a module without its ending that does
- * what `read` does.
+ * Reads and writes Markdown of any length: short text here, long text in a thread, so that it delays nobody (S15). If
+ * the thread runs out of time or dies, `plain` answers without the parser. `thread` is a module without its ending that
+ * does what `read` does.
  */
 export function createMarkdownTask<Input extends Readonly<{ markdown: string }>, Answer>(
   thread: URL,

@@ -10,7 +10,7 @@ import { simplifyTree } from './simplify-tree.ts';
 import { sanitizeMarkdown } from './sanitize-markdown.ts';
 import { hasVisible, withoutEnd } from '../text/text.ts';
 
-/** Scripts without spaces between words. Half a surrogate pair is an emoji or rare Han character. */
+/** Matches scripts without spaces between words. Half a surrogate pair is an emoji or a rare Han character. */
 const unspaced =
   /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}\u3000-\u303f\uff00-\uffef\ud800-\udfff]/u;
 
@@ -20,7 +20,7 @@ const closing = /[\p{Pe}\p{Pf}]/u;
 
 const phraseEnd = /[\p{Pe}\p{Pf}.,:;!?…%`]/u;
 
-/** GitHub-flavoured (H2). Any text, in linear time; text never becomes blank. */
+/** Parses GitHub-flavoured Markdown (H2). It accepts any text, takes linear time, and never turns text into nothing. */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   if (isPlain(markdown)) return { type: 'root', children: literally(markdown) };
   const stretches = sanitizeMarkdown(markdown);
@@ -36,13 +36,13 @@ function parse(source: string): readonly Block[] {
   return takePlainTables(source).flatMap((piece) => piece.table ?? parseAny(piece.source));
 }
 
-/** As CommonMark and GitHub say. */
+/** Parses text as CommonMark and GitHub define it. */
 export function parseAny(source: string): readonly Block[] {
   const tree: Root = markdownLibrary().fromMarkdown(source, options());
   return simplifyTree(tree);
 }
 
-// `tags` reads the HTML that chats can show, the rest is text; no channel has footnotes.
+// `tags` reads the HTML that chats can show, and the rest of it is text. No channel has footnotes.
 const notWanted = [
   'htmlFlow',
   'htmlText',
@@ -51,7 +51,7 @@ const notWanted = [
   'gfmPotentialFootnoteCall',
 ];
 
-// One tilde is no mark: H~2~O, ~5 minutes. Made once: it takes as long as a short text.
+// One tilde is not a mark, as in H~2~O and ~5 minutes. Made once, because it takes as long as parsing a short text.
 const options = once((): Options => {
   const { gfm, gfmFromMarkdown } = markdownLibrary();
   return {
@@ -64,7 +64,7 @@ const options = once((): Options => {
   };
 });
 
-/** One line without special characters: most answers. */
+/** Whether the text is one line without special characters, as most answers are. */
 function isPlain(markdown: string): boolean {
   return (
     /^\p{L}(?:[\p{L}\p{N} ,.;?!'"()%-]*[\p{L}\p{N},.;?!'"()%])?$/u.test(markdown) && !/www\./i.test(markdown)
@@ -81,8 +81,8 @@ function literally(source: string): readonly Block[] {
 }
 
 /**
- * CommonMark shows `**「重要」**です` and `*(note)*text` raw. Here `**` between punctuation and a letter may also close,
- * and beside Chinese, Japanese and Korean open (H2).
+ * CommonMark shows `**「重要」**です` and `*(note)*text` with their asterisks. Here `**` between punctuation and a letter may
+ * also close, and beside Chinese, Japanese and Korean text it may open (H2).
  */
 function mindMarkEdges(gfm: Extension): Extension {
   const { attention } = markdownLibrary();
@@ -112,7 +112,7 @@ function mind(construct: Construct): Construct {
 function widen(sequence: Token, before: string, after: string): void {
   if (before.trim() === '' || after.trim() === '') return;
   if (/\d/.test(before) && /\d/.test(after)) {
-    // 2*3*4 is a product.
+    // In 2*3*4 the asterisks mean multiplication.
     sequence._open = sequence._close = false;
     return;
   }
@@ -124,28 +124,28 @@ function widen(sequence: Token, before: string, after: string): void {
 
 const longestLiteral = 1_000;
 
-/** Tags and links in angle brackets end before the next `<`: so all of them take linear time (S9). */
+/** Tags and links in angle brackets. Each ends before the next `<`, so that all of them take linear time (S9). */
 const tags = literal(
   'tag',
   (source) => source === '<' || (source.at(-1) !== '<' && source.at(-2) !== '>'),
   isTag,
 );
 
-/** Python's `__init__` is a name, and no bold word. */
+/** A name such as Python's `__init__`, which is not a bold word. */
 const dunder: Construct = {
   ...literal('dunder', (source) => /^_{1,2}$|^__[a-z][a-z0-9_]{0,40}$/.test(source), isDunder),
   previous: (code) => !/\w/.test(character(code)),
 };
 
-/** TeX between dollars, or in its brackets, over several lines too: its backslashes are no escapes. */
+/** TeX between dollars or in its brackets, also over several lines. Its backslashes are not escapes. */
 const formula: Construct = {
   ...literal('formula', beginsFormula, isFormula, true),
   previous: (code) => !/[\w$\\]/.test(character(code)),
 };
 
 /**
- * Reads on in one line while `mayBe` holds for each character more, until it `is`; the tree has it as HTML (`readTag`).
- * Called for each character, `mayBe` looks at the last ones only.
+ * Reads on in a line while `mayBe` is true for each further character, until `is` is true. The tree contains the text
+ * as HTML (`readTag`). `mayBe` looks only at the last characters, because it is called for each.
  */
 function literal(
   name: string,
@@ -192,7 +192,7 @@ function literal(
   };
 }
 
-/** micromark's line ends and tabs are negative. */
+/** A character code as text. Codes of micromark for line ends and tabs are negative. */
 function character(code: Code): string {
   return code === null || code < 0 ? '' : String.fromCharCode(code);
 }

@@ -1,17 +1,17 @@
 import type { Table, TableRow } from './document.ts';
 
-/** Words, numbers and signs that can't be a mark, a link or a character's name. */
+/** Matches words, numbers and signs that can't be a mark, a link or a character's name. */
 const plainCell = /^(?:-|(?=.*[\p{L}\p{N}])[\p{L}\p{N} ,.;?!'"()%+-]*)$/u;
 const delimiter = /^:?-+:?$/;
-/** Beside these, what one block says may mean something else in another. */
+/** Matches marks by which one block may change the meaning of another. */
 const farReaching = /```|~~~|\]:/;
 
-/** Pieces of a text in their order: tables, and what stands between them. */
+/** A piece of a text: a table, or what is between tables. */
 type Piece = Readonly<{ table: Table } | { table?: undefined; source: string }>;
 
 /**
- * Takes tables of plain cells out, as the parser needs 40 µs for each of their characters (S9). A table stands between
- * blank lines, and each of its lines begins and ends with a bar.
+ * Separates tables of plain cells, because the parser needs 40 µs for each of their characters (S9). Such a table is
+ * between blank lines, and each of its lines begins and ends with a bar.
  */
 export function takePlainTables(source: string): readonly Piece[] {
   if (!/^\|/m.test(source) || farReaching.test(source)) return [{ source }];
@@ -80,7 +80,7 @@ function alignOf(mark: string): Table['align'][number] {
 
 const marks = { left: ':--', center: ':-:', right: '--:', none: '---' } as const;
 
-/** As the library writes it, at once. Undefined for any other table. */
+/** Writes a table as the library does, but faster. Undefined if not all of its cells are plain. */
 export function writePlainTable({ align, children }: Table): string | undefined {
   const width = children[0]?.children.length ?? 0;
   const lines: string[] = [];

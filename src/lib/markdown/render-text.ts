@@ -22,7 +22,7 @@ export const plainStyle: TextStyle = {
   rule: '———',
 };
 
-/** `text` and `code` get raw text, the others rendered text. */
+/** How a channel writes marks. `text` and `code` get raw text, the others text that is already rendered. */
 export type TextStyle = Readonly<{
   text(value: string): string;
   bold(inner: string): string;
@@ -32,10 +32,10 @@ export type TextStyle = Readonly<{
   link(inner: string, url: string): string;
   heading(inner: string, depth: number): string;
   pre(value: string, lang: string | null): string;
-  /** `> ` marks quotes inside it. */
+  /** Renders a quote. Quotes inside it are already marked with `> `. */
   quote(inner: string): string;
   rule: string;
-  /** To the width less `indent`. */
+  /** Breaks lines at the channel's width less `indent` characters. */
   wrap?(inner: string, indent: number): string;
 }>;
 

@@ -1,6 +1,6 @@
 import { graphemeStart } from '../text/text.ts';
 
-/** Terminal strings, control sequences, escapes. Each ends before the next escape, for linear time (S9). */
+/** Matches terminal strings, control sequences and escapes. Each ends before the next escape, for linear time (S9). */
 const sequences =
   // eslint-disable-next-line no-control-regex -- these are the characters to be removed
   /\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-Z\\^-~]/g;
@@ -8,30 +8,36 @@ const sequences =
 // eslint-disable-next-line no-control-regex -- these are the characters to be removed
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** `>`, `-`, `1.` at the head of a line. */
+/** How many marks such as `>`, `-` and `1.` a line may begin with. */
 const deepestPrefix = 24;
 
-/** The parser's time is quadratic in these. No honest text comes near. */
+/** Limits for one paragraph. The parser's time is quadratic in these, and no honest text comes near them. */
 const mostInParagraph = { brackets: 1000, delimiters: 1000, halfTicks: 100, addresses: 1000, lazyLines: 400 };
 
-/** Quotes, lists and items (twice after a blank line), underlined headings. */
+/** Limit for quotes, lists, items (twice after a blank line) and underlined headings. */
 const mostContainers = 1500;
 
 const marker = /^[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$))/;
 
 const nothing: Counts = { brackets: 0, delimiters: 0, halfTicks: 0, addresses: 0, lazyLines: 0 };
 
-/** Parsed alone, with its link definitions. `literal`: would stall the parser. */
+/**
+ * A stretch of text that is parsed alone, with the link definitions it uses. `literal` is true if it would stall the
+ * parser.
+ */
 export type Stretch = Readonly<{ source: string; definitions: string; literal: boolean }>;
 
-/** A stretch ends at a good place, a fair one, anywhere. */
+/** Lengths after which a stretch ends at a good place, at a fair place, or anywhere. */
 const goodLength = 6_000;
 const fairLength = 16_000;
 const anyLength = 32_000;
 
 const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
 
-/** No control characters, terminal sequences or lone surrogates; stretches parse with bounded time and stack (S6). */
+/**
+ * Removes control characters, terminal sequences and lone surrogates, and cuts the text into stretches that parse with
+ * bounded time and stack (S6).
+ */
 export function sanitizeMarkdown(markdown: string): readonly Stretch[] {
   const source = withoutControls(markdown);
   const stretches = cutIntoStretches(source).flatMap(safeParts);
@@ -88,8 +94,8 @@ type Counts = typeof mostInParagraph;
 type SafePart = Readonly<{ source: string; literal: boolean }>;
 
 /**
- * Cuts before lines that would stall the parser (S6). Literal: a line too heavy alone, too deep or too many
- * containers. Table cells are parsed one by one.
+ * Cuts a stretch before lines that would stall the parser (S6). A line is literal if it is too heavy alone, too deep,
+ * or has too many containers. Table cells are parsed one by one.
  */
 export function safeParts(stretch: string): readonly SafePart[] {
   const parts: SafePart[] = [];
@@ -137,7 +143,7 @@ export function safeParts(stretch: string): readonly SafePart[] {
   return parts;
 }
 
-/** The parser sees rows and cells as paragraphs. */
+/** Whether two lines begin a table. The parser sees its rows and cells as paragraphs. */
 function isTableHead(head: SourceLine | undefined, rule: SourceLine): boolean {
   if (head?.text.startsWith('|') !== true || !/^\|[ \t]*:?-[-:| \t]*$/.test(rule.text.trimEnd()))
     return false;
@@ -173,7 +179,7 @@ function add(counts: Counts, line: string, marked: boolean): Counts {
   return {
     brackets: counts.brackets + count(unescaped, /\]/g),
     delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|(?<!_)_+(?!\w)/g),
-    // An escape shortens the run, so it never ends.
+    // An escape shortens the run of ticks, so that it never ends.
     halfTicks: counts.halfTicks + count(line, /\\`(?=`)/g),
     addresses: counts.addresses + count(unescaped, /www\.|https?:|@/gi),
     lazyLines: marked || /^\s/.test(line) ? 0 : counts.lazyLines + 1,
@@ -190,7 +196,7 @@ function count(text: string, pattern: RegExp): number {
 
 type SourceLine = Readonly<{ text: string; position: number; blank: boolean; code: boolean }>;
 
-/** Fences count only at the start of a line. */
+/** The lines of a text. Fences count only at the beginning of a line. */
 function* sourceLines(source: string): Generator<SourceLine> {
   let fence: string | undefined;
   for (let position = 0; position < source.length;) {
@@ -210,7 +216,7 @@ function fenceAfter(open: string | undefined, line: string): string | undefined 
   return close?.startsWith(open) === true ? undefined : open;
 }
 
-/** Newlines and tabs stay; line ends become `\n`. */
+/** Removes control characters. Newlines and tabs stay, and line ends become `\n`. */
 export function withoutControls(text: string): string {
   return text.toWellFormed().replace(sequences, '').replace(/\r\n?/g, '\n').replace(controls, '');
 }

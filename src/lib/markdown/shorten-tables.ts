@@ -6,7 +6,10 @@ export type LargeTable = readonly (readonly string[])[];
 
 const previewRows = 8;
 
-/** Tables above `most` rows keep the header, 8 rows and the line of `below`. Tables in lists and quotes stay. */
+/**
+ * Shortens tables of more than `most` rows to the header, 8 rows and the line that `below` returns. Tables in lists and
+ * quotes stay as they are.
+ */
 export function shortenTables(
   markdown: string,
   most: number,

@@ -14,7 +14,7 @@ export function simplifyTree(tree: mdast.Root): readonly Block[] {
   return toBlocks(tree.children, definitions);
 }
 
-/** Words that look like the definition of a link: `[Note]: important`. */
+/** Words that only look like the definition of a link, as in `[Note]: important`. */
 function definitionText({ label, identifier, url, title }: mdast.Definition): string {
   const words = title ? `${url} "${title}"` : url;
   return footnoteLabel.test(identifier)
@@ -48,7 +48,7 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
           },
         ];
       case 'code':
-        // A platform shows no empty block; its info string may be words.
+        // Platforms show no empty block, but its info string may be words.
         if (node.value.trim() === '') return paragraph([node.lang, node.meta].filter(Boolean).join(' '));
         return [
           { type: 'code', lang: /^[\w+#.-]{1,40}/.exec(node.lang ?? '')?.[0] ?? null, value: node.value },
@@ -126,11 +126,11 @@ function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definit
       ),
     ),
   );
-  // Only now: a part of a reference may have been in what looked like an address.
+  // Done last, because what looked like an address may have contained part of a reference.
   return merged.flatMap((node) => (node.type === 'text' ? notation(node.value) : [node]));
 }
 
-/** A tag that went leaves white space beside it; lines that break at an end show nothing. */
+/** Removes white space that a removed tag left at the ends, and line breaks there, which show nothing. */
 function withoutEnds(nodes: readonly Inline[]): readonly Inline[] {
   const isEmpty = (node: Inline): boolean =>
     node.type === 'break' || (node.type === 'text' && node.value.trim() === '');
@@ -190,7 +190,7 @@ function raised(number: string): string {
   return [...number].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
 }
 
-/** Numbers of footnotes are raised; `==words==` are highlighted. */
+/** Raises the numbers of footnotes, and makes `==words==` bold. */
 function notation(value: string): readonly Inline[] {
   return value
     .replace(footnote, (_, number: string) => raised(number))

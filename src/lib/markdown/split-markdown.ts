@@ -6,9 +6,9 @@ import { withoutControls } from './sanitize-markdown.ts';
 import { escapeMarkdown, writeAndRead, writeMarkdown } from './write-markdown.ts';
 
 /**
- * Cuts between blocks, items, rows, lines, sentences, words, at worst inside a word. Fences reopen, table headers
- * repeat. `fits` sees growing documents; a single character is a piece even if it does not fit. Blank text has no
- * pieces. `longest`: characters of a piece with its marks.
+ * Cuts Markdown into pieces: between blocks, items, rows, lines, sentences or words, at worst inside a word. Fences
+ * open again and table headers repeat. `fits` is called with growing documents. A single character is a piece even if
+ * it does not fit. Blank text has no pieces. `longest` is how many characters a piece may have with its marks.
  */
 export function splitMarkdown(
   markdown: string,
@@ -28,10 +28,10 @@ export function splitMarkdown(
   });
 }
 
-/** Fits every channel, escaped too. */
+/** In characters. Fits every channel, also when it is escaped. */
 const longestPlain = 2_500;
 
-/** Shows the text with its marks, as it was written: for text that nobody could read in time (S15). */
+/** Cuts text that nobody could read in time (S15). It shows the text with its marks as it was written. */
 export function splitPlain({ markdown }: Readonly<{ markdown: string }>): readonly string[] {
   const pieces: string[] = [];
   for (let rest = withoutControls(markdown); rest !== '';) {
@@ -63,7 +63,7 @@ function splitDocument(
         waiting.push(...cut.rest.toReversed());
         piece.push(cut.part);
       } else if (whole.length === 0) {
-        // Better refused by the platform than lost.
+        // It is better that the platform refuses it than that it is lost.
         waiting.pop();
         piece.push(following);
       } else if (whole.length > 1 && whole.at(-1)?.type === 'heading') {

@@ -19,7 +19,7 @@ const longestGrapheme = 64;
 
 const punctuation = /[\p{P}\p{S}\ufe0f\u200d]/u;
 
-/** Reads back as the same text. Drops marks that it can't express. */
+/** Writes Markdown that reads back as the same text. Marks that can't be expressed are left out. */
 export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
@@ -28,12 +28,12 @@ export function markdownLength(document: MarkdownDocument): number {
   return write(document).length;
 }
 
-/** Reading it back may differ slightly. */
+/** Writes Markdown and returns what it reads back as, which may differ slightly. */
 export function writeAndRead(
   document: MarkdownDocument,
 ): Readonly<{ markdown: string; document: MarkdownDocument }> {
   const markdown = write(document);
-  // Reading takes most of the time: a table of 12,000 characters took a quarter of a second (S15).
+  // Reading back takes most of the time: a table of 12,000 characters took a quarter of a second (S15).
   if (document.children.every(isPlain)) return { markdown, document };
   const read = parseMarkdown(markdown);
   if (isSame(read, document)) return { markdown, document: read };
@@ -48,7 +48,7 @@ export function writeAndRead(
 const plainLine = /^\p{L}[\p{L}\p{N} ,.;?!'"()%-]*$/u;
 const plainCell = /^(?=.*[\p{L}\p{N}])[\p{L}\p{N} ,.;?!'"()%+-]*$/u;
 
-/** Nothing in it could be read as a mark, a link or another block. */
+/** Whether nothing in the block could be read as a mark, a link or another block. */
 function isPlain(block: Block): boolean {
   if (block.type === 'table')
     return block.children.every((row) =>
@@ -74,7 +74,7 @@ function write(document: MarkdownDocument): string {
   if (table !== undefined) return table;
   const { gfmToMarkdown, toMarkdown } = markdownLibrary();
   return toMarkdown(tightenMarks(document) as unknown as Root, {
-    // No padding; every reader accepts three dashes.
+    // Writes no padding, because every reader accepts three dashes.
     extensions: [gfmToMarkdown({ stringLength: () => 3 }), { handlers: onlyAsterisks() }],
     bullet: '-',
     rule: '-',
@@ -101,7 +101,10 @@ function isSame(one: MarkdownDocument, other: MarkdownDocument): boolean {
   return withoutSpace(visibleText(one)) === withoutSpace(visibleText(other));
 }
 
-/** Shows exactly these characters, except white space at line ends. At most three times as long. `\\(` would be TeX. */
+/**
+ * Escapes text so that exactly these characters are shown, except for white space at line ends. The result is at most
+ * three times as long. `\\(` would be TeX.
+ */
 export function escapeMarkdown(text: string): string {
   const escaped = text.split('\n').map((line) => line.trim().replace(/[!-'*-/:-@[\\^-`{-~]/g, '\\$&'));
   return escaped
@@ -117,7 +120,10 @@ type Node = MarkdownDocument | Block | ListItem | TableRow | TableCell;
 
 type Mark = Extract<Inline, Readonly<{ type: 'emphasis' | 'strong' | 'delete' }>>;
 
-/** Moves punctuation and spaces at the edge of a mark outside it before a letter, as in `「**重要**」です`, for every reader (H2). */
+/**
+ * Moves punctuation and spaces at the edge of a mark outside of it before a letter, as in `「**重要**」です`, so that every
+ * reader shows the mark (H2).
+ */
 function tightenMarks<N extends Node>(node: N): N {
   if (!('children' in node)) return node;
   if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell')
@@ -126,7 +132,7 @@ function tightenMarks<N extends Node>(node: N): N {
   return { ...node, children: children.map(tightenMarks) };
 }
 
-/** Neighbouring characters, empty at line ends. */
+/** Does so for inline nodes. `before` and `after` are the characters beside them, empty at line ends. */
 function tightenInlines(nodes: readonly Inline[], before: string, after: string): readonly Inline[] {
   const tight: Inline[] = [];
   const waiting = joinMarks(nodes).toReversed();
@@ -154,13 +160,13 @@ function tightenInlines(nodes: readonly Inline[], before: string, after: string)
   return mergeTexts(tight);
 }
 
-/** CommonMark sees no mark between them. */
+/** Whether CommonMark sees no mark between these two characters. */
 function mustMove(inside: string | undefined, outside: string): boolean {
   if (inside === undefined || /^\s/.test(inside)) return true;
   return outside.trim() !== '' && !isPunctuation(outside) && punctuation.test(inside);
 }
 
-/** Readers disagree on emojis. */
+/** Whether a character is punctuation to all readers. They disagree about emojis, which therefore are not. */
 function isPunctuation(character: string): boolean {
   return /[\p{P}!-/:-@[-`{-~]/u.test(character);
 }
@@ -196,7 +202,7 @@ function graphemes(value: string): readonly string[] {
   return [...segments].map(({ segment }) => segment);
 }
 
-/** Written as references, which readers drop. */
+/** Trims white space at line ends. The library would write it as character references, which readers drop. */
 function trimLines(nodes: readonly Inline[], inMark = false): readonly Inline[] {
   return nodes.map((node, index) => {
     if ('children' in node) return { ...node, children: trimLines(node.children, true) };
@@ -210,7 +216,7 @@ function trimLines(nodes: readonly Inline[], inMark = false): readonly Inline[] 
   });
 }
 
-/** `**a****b**` reads as neither. */
+/** Joins equal marks that are side by side, because `**a****b**` does not read as two. */
 function joinMarks(nodes: readonly Inline[]): readonly Inline[] {
   const joined: Inline[] = [];
   for (const node of nodes) {

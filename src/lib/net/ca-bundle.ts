@@ -4,8 +4,8 @@ import path from 'node:path';
 import { once } from '../async/mutex.ts';
 
 /**
- * A file of all certificates that this process trusts, for programs such as git, which trust one file and no more. It is
- * made when it is first needed, and goes with the process.
+ * Path of a file with all certificates that this process trusts, for programs such as git, which trust only one file.
+ * It is made when it is first needed, and removed when the process ends.
  */
 export const caBundle = once((): string => {
   const { getCACertificates } = process.getBuiltinModule('node:tls');

@@ -1,11 +1,14 @@
 import { connect, isIP, type Socket } from 'node:net';
 
-/** Why there is no tunnel; names the proxy's host, never its password. */
+/** A connection through a proxy, or why there is none. The message names the proxy's host, never its password. */
 type Tunnel = Readonly<{ ok: true; socket: Socket } | { ok: false; message: string }>;
 
 const headerLimit = 16_384;
 
-/** Asks a proxy by CONNECT for a line to a host or address (RFC 9110, 9.3.6). Nothing is read of what follows its answer. */
+/**
+ * Asks a proxy by CONNECT for a connection to a host or address (RFC 9110, 9.3.6). Nothing after the proxy's answer is
+ * read.
+ */
 export function connectByProxy(
   proxy: URL,
   { host, port }: Readonly<{ host: string; port: number }>,

@@ -3,7 +3,7 @@ import { connect, isIP, BlockList, type Socket } from 'node:net';
 import { connectByProxy } from './connect-by-proxy.ts';
 import type { Destination } from './proxy-for.ts';
 
-/** All unicast IPv6 (RFC 4291): no loopback, unique local or NAT64. */
+/** All unicast IPv6 (RFC 4291), which excludes loopback, unique local addresses and NAT64. */
 const assigned = blockList([['2000::', 3]]);
 
 /** IANA's special-purpose registries, and services of clouds. */
@@ -35,32 +35,32 @@ export type HostAddress = Readonly<{ address: string; family: 4 | 6 }>;
 
 type Lookup = (host: string) => Promise<readonly HostAddress[]>;
 
-/** How bytes leave this machine. */
+/** How connections leave this machine, and where they may go. */
 export type WayOut = Readonly<{
-  /** Whether this address, which the host leads to, may be reached; default: the public internet. */
+  /** Whether this address of the host may be reached; default: only the public internet. */
   mayReach?: (address: string, host: string) => boolean;
-  /** The proxy on the way there; undefined: none. */
+  /** The proxy to use; undefined if there is none. */
   proxy?: (to: Destination) => URL | undefined;
   /**
-   * The proxy gets the host's name instead of a checked address, and names that lead nowhere here, too: then it decides what
-   * may be reached.
+   * If true, the proxy gets the host's name instead of a checked address, also for names that are unknown here. Then
+   * the proxy decides what may be reached.
    */
   proxyResolves?: boolean;
 }>;
 
 export type ConnectOptions = WayOut &
   Readonly<{
-    /** Which proxy is asked; default: `https:`, as for any tunnel. */
+    /** Which of the proxies is asked; default `https:`, as for any tunnel. */
     protocol?: Destination['protocol'];
     lookup?: Lookup;
-    /** Resolving and connecting; 10 s. */
+    /** Milliseconds for resolving and connecting together; default 10 s. */
     timeoutMs?: number;
     signal?: AbortSignal;
   }>;
 
 type Connected =
   | Readonly<{ ok: true; socket: Socket }>
-  /** Names the host, never its address. */
+  /** The message names the host, never its address. */
   | Readonly<{
       ok: false;
       code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled';
@@ -68,8 +68,8 @@ type Connected =
     }>;
 
 /**
- * Resolves once, checks every address and connects to exactly those, whatever DNS says later (T3, T9). One bad address refuses
- * all. A proxy is asked for a checked address, too: it has nothing to resolve.
+ * Resolves a host once, checks every address and connects only to those, whatever DNS says later (T3, T9). One bad
+ * address refuses all of them. A proxy gets a checked address, too, so it has nothing to resolve.
  */
 export async function connectChecked(
   host: string,
@@ -165,7 +165,10 @@ function aborted(signal: AbortSignal): Promise<'aborted'> {
   });
 }
 
-/** On the public internet (T3, T9). Not this machine, its networks, cloud metadata, reserved ranges, IPv6 with IPv4 or a tunnel inside. */
+/**
+ * Whether an address is on the public internet (T3, T9). This machine, its networks, cloud metadata, reserved ranges,
+ * and IPv6 that contains IPv4 or a tunnel are not.
+ */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !refused.check(address, 'ipv4');
@@ -181,7 +184,7 @@ function blockList(ranges: readonly (readonly [string, number])[]): BlockList {
   return list;
 }
 
-/** RFC 5214: `0000:5efe` or `0200:5efe`, then an IPv4 address. */
+/** Whether an IPv6 address is one of ISATAP (RFC 5214): `0000:5efe` or `0200:5efe`, then an IPv4 address. */
 function isIsatap(address: string): boolean {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = written.split('::').map((part) => part.split(':').filter((word) => word !== ''));

@@ -15,21 +15,21 @@ type AllowProxy = Readonly<{
 }>;
 
 export type AllowProxyOptions = Readonly<{
-  /** `*.NAME`: everything below it. */
+  /** Allowed host names. `*.NAME` matches everything below NAME. */
   hosts: readonly string[];
-  /** Must not exist; at most 107 bytes. Becomes 0600. */
+  /** Where to listen. The path must not exist and has at most 107 bytes. It becomes 0600. */
   socketPath: string;
   ports?: readonly number[];
   howToAllow?: (host: string) => string;
   connect?: WayOut & Pick<ConnectOptions, 'lookup' | 'timeoutMs'>;
   limits?: Readonly<{
-    /** At the same time; 64. */
+    /** Connections at the same time; default 64. */
     connections?: number;
-    /** Of a request, in bytes; 16 KB. */
+    /** Bytes of the headers of a request; default 16 KB. */
     headerBytes?: number;
-    /** Until a request's headers are complete; 10 s. */
+    /** Milliseconds until the headers of a request are complete; default 10 s. */
     headersMs?: number;
-    /** 120 s without a byte. */
+    /** Milliseconds without a byte before a connection is closed; default 120 s. */
     idleMs?: number;
   }>;
   log?: Log;
@@ -37,8 +37,8 @@ export type AllowProxyOptions = Readonly<{
 }>;
 
 /**
- * The only way out of a sandbox (T9): whole `http:` addresses and CONNECT, on a unix socket, to checked addresses. A
- * refusal says what to declare. Tunnels are not inspected.
+ * The only way out of a sandbox (T9). On a unix socket it accepts whole `http:` addresses and CONNECT, and connects to
+ * checked addresses. A refusal says what to declare. The content of tunnels is not inspected.
  */
 export async function createAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
   const {
@@ -225,7 +225,7 @@ function tunnel(client: Duplex, socket: Socket): Promise<void> {
   });
 }
 
-/** RFC 9110, 7.6.1; the proxy answers `expect`. */
+/** Headers of one connection only (RFC 9110, 7.6.1). The proxy itself answers `expect`. */
 const hopByHop = [
   'connection',
   'expect',
@@ -240,7 +240,7 @@ const hopByHop = [
   'upgrade',
 ];
 
-/** Passes a request and its answer on. Rejects if the connection breaks; earlier bytes were passed on. */
+/** Passes a request and its answer on. Rejects if the connection breaks; the bytes before that were passed on. */
 async function forwardRequest(
   url: URL,
   asked: IncomingMessage,

@@ -4,7 +4,7 @@ import { httpGet } from './http-get.ts';
 
 type FetchOptions = Readonly<{
   maxBytes: number;
-  /** All redirects and the last byte. */
+  /** Milliseconds for all redirects, until the last byte. */
   timeoutMs: number;
   wants(contentType: string): boolean;
   connect?: WayOut & Pick<ConnectOptions, 'lookup'>;
@@ -17,14 +17,14 @@ export type FetchedPage =
       url: URL;
       status: number;
       statusText: string;
-      /** Lower case, without parameters; may be empty. */
+      /** In lower case and without parameters; may be empty. */
       contentType: string;
       charset?: string;
       length?: number;
       body: Buffer;
       cut: boolean;
     }>
-  /** `url`: the address or a redirect is not allowed. */
+  /** `url` means that the address or a redirect is not allowed. */
   | Readonly<{ ok: false; code: 'url' | 'timeout' | 'failed'; message: string }>;
 
 const mostRedirects = 5;
@@ -93,7 +93,7 @@ function whyNot(url: URL): string | undefined {
   return isWeb ? undefined : `names port ${port}, which is not a port of web servers`;
 }
 
-/** As in browsers; other protocols use them. */
+/** Ports of other protocols, which browsers refuse as well. */
 const otherProtocols = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ]);

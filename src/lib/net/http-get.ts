@@ -9,7 +9,7 @@ import { hostOf } from './judge-target.ts';
 
 type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
-  /** Bytes read of the body, unpacked; what follows is left. */
+  /** How many bytes of the unpacked body are read. What follows is left. */
   maxBytes: number;
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
   connect?: WayOut & Pick<ConnectOptions, 'lookup' | 'timeoutMs'>;
@@ -25,14 +25,17 @@ export type HttpAnswer =
       body: Buffer;
       cut: boolean;
     }>
-  /** `refused`: nobody may reach it. `broken`: no whole answer. `message` names the host. */
+  /** `refused`: nobody may reach it. `broken`: there was no complete answer. `message` names the host. */
   | Readonly<{
       ok: false;
       code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled' | 'broken';
       message: string;
     }>;
 
-/** No redirects, cookies or reused connections; checked address (T3), valid certificate. */
+/**
+ * Sends one GET request to a checked address (T3) with a valid certificate. It follows no redirects, keeps no cookies
+ * and reuses no connection.
+ */
 export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
   const { signal, maxBytes, wants = () => true } = options;
   const written = hostOf(url);
@@ -69,7 +72,7 @@ function secured(socket: Socket, host: string, isAddress: boolean): Promise<TLSS
     const line = connectTls({
       socket,
       host,
-      // Addresses have no name for the certificate.
+      // A certificate has no name for an address.
       servername: isAddress ? undefined : host,
       ALPNProtocols: ['http/1.1'],
     });
@@ -106,7 +109,7 @@ const unpackers = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-/** A body may unpack without end. */
+/** Reads at most `maxBytes`, because a body may unpack without end. */
 async function readUpTo(
   source: Readable,
   maxBytes: number,

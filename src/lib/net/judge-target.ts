@@ -2,18 +2,21 @@ import { isIP } from 'node:net';
 
 export type Target =
   | Readonly<{ ok: true; url: URL; host: string; port: number }>
-  /** ASCII, one line each. `reason`: for the status line. `message`: what to do. */
+  /** A refusal in ASCII, one line each. `reason` is for the status line, and `message` says what to do. */
   | Readonly<{ ok: false; status: 400 | 403; reason: string; message: string }>;
 
 type Allowance = Readonly<{
   hosts: readonly string[];
   ports: readonly number[];
   howToAllow(host: string): string;
-  /** Which addresses count if they are declared; default: none. */
+  /** Which addresses may be reached if they are declared; default: none. */
   mayReach?: (address: string, host: string) => boolean;
 }>;
 
-/** Declared hosts on allowed ports; an address only if just that one is declared (T9). */
+/**
+ * Whether an address may be reached: declared hosts on allowed ports, and an IP address only if exactly that one is
+ * declared (T9).
+ */
 export function judgeTarget(url: URL, { hosts, ports, howToAllow, mayReach }: Allowance): Target {
   const { host, isAddress } = hostOf(url);
   const mayBe = !isAddress || mayReach?.(host, host) === true;
@@ -48,7 +51,7 @@ export function judgeTarget(url: URL, { hosts, ports, howToAllow, mayReach }: Al
   return { ok: true, url, host: host.replace(/\.$/, ''), port };
 }
 
-/** `HOST`, `HOST:PORT`, `[ADDRESS]:PORT`; without a port those of web servers. */
+/** Reads `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`. Without a port, those of web servers are meant. */
 export function readTarget(written: string): Readonly<{ host: string; port?: number }> {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d{1,5}))?$/.exec(written) ?? [];
   return { host: bracketed ?? plain ?? written, port: port === undefined ? undefined : Number(port) };
@@ -65,7 +68,10 @@ function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-/** `*.NAME` is everything below it; `*` and addresses match nothing (T9). */
+/**
+ * Whether a host matches one of the patterns. `*.NAME` matches everything below NAME; `*` and addresses match nothing
+ * (T9).
+ */
 export function matchesHost(patterns: readonly string[], host: string): boolean {
   const name = normal(host);
   if (!isHostName(name)) return false;
@@ -77,7 +83,10 @@ export function matchesHost(patterns: readonly string[], host: string): boolean 
   });
 }
 
-/** Without brackets. `isAddress`: any spelling (`2130706433`, `0x7f.1`), normalised by URL. */
+/**
+ * The host of a URL without brackets. `isAddress` is true for any spelling of an IP address (`2130706433`, `0x7f.1`),
+ * which URL normalizes.
+ */
 export function hostOf(url: URL): Readonly<{ host: string; isAddress: boolean }> {
   const host = url.hostname.replace(/^\[(.*)\]$/s, '$1');
   return { host, isAddress: isIP(host) !== 0 };
@@ -87,7 +96,7 @@ function normal(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
 
-/** Programs read `1.2.3` as IPv4. */
+/** Whether a text is a host name. Programs read `1.2.3` as IPv4. */
 function isHostName(name: string): boolean {
   return (
     name.length <= 253 &&

@@ -3,7 +3,7 @@ import { isPublicAddress } from './connect-checked.ts';
 import { matchesHost } from './judge-target.ts';
 import { rangeOf } from './proxy-for.ts';
 
-/** Services that hand out a machine's credentials: of AWS, GCP, Azure, Oracle, Alibaba and others. */
+/** Services that return a machine's credentials: those of AWS, GCP, Azure, Oracle, Alibaba and others. */
 const metadata = listOf([
   '169.254.0.0/16',
   '168.63.129.16',
@@ -13,12 +13,12 @@ const metadata = listOf([
   'fd20:ce::254',
   'fe80::/10',
 ]);
-/** No host of its own: "this machine", multicast, broadcast. */
+/** Ranges that name no host: "this machine", multicast and broadcast. */
 const never = listOf(['0.0.0.0/8', '224.0.0.0/3', '::/128', 'ff00::/8']);
-/** The widest private range of each kind has so many bits. */
+/** The widest private range of each family has this many bits. */
 const fewestBits = { 4: 8, 6: 7 } as const;
 
-/** What is wrong with an entry of `private_networks`; undefined: nothing. */
+/** What is wrong with an entry of `private_networks`; undefined if nothing is. */
 export function wrongNetwork(entry: string): string | undefined {
   if (rangeOf(entry) === undefined)
     return matchesHost([entry], entry.replace(/^\*\./, 'a.'))
@@ -32,8 +32,9 @@ export function wrongNetwork(entry: string): string | undefined {
 }
 
 /**
- * Whether `address`, which `host` leads to, may be reached: the public internet, and what `networks` allows (T3, T9).
- * A name allows what this host leads to, a range every host in it. Metadata services must be named by their address.
+ * Returns whether `address`, to which `host` leads, may be reached: the public internet, and what `networks` allows
+ * (T3, T9). A name allows what this host leads to, a range every host in it. Metadata services must be listed by their
+ * address.
  */
 export function mayReachWith(networks: readonly string[]): (address: string, host: string) => boolean {
   const ranges = networks.flatMap((entry) => rangeOf(entry) ?? []);

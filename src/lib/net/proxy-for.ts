@@ -17,8 +17,8 @@ export type Proxies = Readonly<{
 }>;
 
 /**
- * Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Lower case wins, as in curl. Without HTTPS_PROXY the other one counts.
- * Throws Error, without quoting the address, which may hold a password.
+ * Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Lower case takes precedence, as in curl. Without HTTPS_PROXY the other
+ * one is used. Throws an Error that does not quote the address, which may contain a password.
  */
 export function proxiesOf(env: Environment): Proxies {
   const http = proxyIn(env, 'http_proxy');
@@ -26,7 +26,7 @@ export function proxiesOf(env: Environment): Proxies {
   return { http, https: proxyIn(env, 'https_proxy') ?? http, no: words.map(readEntry) };
 }
 
-/** The proxy on the way there; undefined: none. This machine itself is always reached directly. */
+/** The proxy to use for a destination; undefined if there is none. This machine itself is always reached directly. */
 export function proxyFor({ protocol, host, port }: Destination, proxies: Proxies): URL | undefined {
   const proxy = protocol === 'https:' ? proxies.https : proxies.http;
   if (proxy === undefined) return undefined;
@@ -37,7 +37,7 @@ export function proxyFor({ protocol, host, port }: Destination, proxies: Proxies
   return isNamed ? undefined : proxy;
 }
 
-/** The same question about a URL. */
+/** The proxy to use for a URL; undefined if there is none. */
 export function proxyForUrl(url: URL, proxies: Proxies): URL | undefined {
   const protocol = /^(?:https|wss):$/.test(url.protocol) ? 'https:' : 'http:';
   const port = url.port === '' ? (protocol === 'https:' ? 443 : 80) : Number(url.port);
@@ -45,8 +45,8 @@ export function proxyForUrl(url: URL, proxies: Proxies): URL | undefined {
 }
 
 /**
- * NO_PROXY as Node's `fetch` reads it, which knows no ranges: `addresses`, which are to be asked, are written out where a
- * range holds them.
+ * NO_PROXY for Node's `fetch`, which knows no ranges. Those of `addresses`, which are to be reached, are listed if a
+ * range contains them.
  */
 export function noProxyText(proxies: Proxies, addresses: readonly string[]): string {
   if (proxies.no.some(({ host }) => host === '*')) return '*';
@@ -76,7 +76,10 @@ function proxyIn(env: Environment, name: string): URL | undefined {
   return url;
 }
 
-/** `name`, `.name`, `*.name`, an address, a range such as `10.0.0.0/8`, each perhaps with a port, or `*`. */
+/**
+ * Reads an entry of NO_PROXY: `name`, `.name`, `*.name`, an address or a range such as `10.0.0.0/8`, each perhaps with
+ * a port, or `*`.
+ */
 function readEntry(word: string): Proxies['no'][number] {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(word) ?? [];
   const host = (bracketed ?? plain ?? word).toLowerCase();
@@ -93,7 +96,10 @@ function covers(entry: string, host: string): boolean {
   return rangeOf(entry)?.check(host, family === 4 ? 'ipv4' : 'ipv6') === true;
 }
 
-/** Of an address or `ADDRESS/BITS`; undefined if it is neither. IPv4 inside of IPv6 counts as what it is. */
+/**
+ * The range of an address or `ADDRESS/BITS`; undefined if the text is neither. IPv4 inside of IPv6 counts as what it
+ * is.
+ */
 export function rangeOf(text: string): BlockList | undefined {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);

@@ -4,18 +4,19 @@ import { whyNotListening } from '../text/text.ts';
 import { createServer } from './node-http.ts';
 
 export type HttpServer = Readonly<{
-  /** With the port that was taken, such as `http://127.0.0.1:8080`. */
+  /** The address with the port that was taken, such as `http://127.0.0.1:8080`. */
   url: string;
-  /** As the system writes it. */
+  /** The IP address as the system writes it. */
   address: string;
   port: number;
-  /** Takes no more connections, waits for `work`, then ends those that are left. */
+  /** Accepts no more connections, waits for `work`, then closes those that are left. */
   close(work?: Promise<unknown>): Promise<void>;
 }>;
 
 /**
- * Serves HTTP to callers that nobody trusts (S4, S18). A request has to arrive within `longestRequestMs`. Of more than
- * `mostConnections` connections, an idle one of the address that has most gives way. Rejects with `cannotListen(why)`.
+ * Serves HTTP to callers that nobody trusts (S4, S18). A request has to arrive within `longestRequestMs` milliseconds.
+ * Above `mostConnections` connections, an idle one of the address that has most is closed. Rejects with
+ * `cannotListen(why)`.
  */
 export async function serveHttp(
   listener: RequestListener,
@@ -24,7 +25,7 @@ export async function serveHttp(
     port: number;
     longestRequestMs: number;
     mostConnections: number;
-    /** Bytes of a request's head. */
+    /** How many bytes the head of a request may have. */
     largestHead?: number;
     cannotListen(why: string, cause: Error): Error;
   }>,
@@ -59,8 +60,8 @@ export async function serveHttp(
 }
 
 /**
- * Keeps at most so many connections (S18). For one more, the oldest one without a whole request is closed, of the address
- * that has most: slow and idle connections keep nobody else out.
+ * Keeps at most so many connections (S18). For one more, it closes the oldest one without a complete request, of the
+ * address that has most. So slow and idle connections keep nobody else out.
  */
 function limitConnections(server: Server, most: number): void {
   const asked = new Map<Socket, IncomingMessage | undefined>();

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** The same until the machine restarts; empty where nobody tells. */
+/** An id that is the same until the machine restarts; empty if the system does not tell it. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
-    // Not Linux, or it is hidden here.
+    // This is not Linux, or the file is hidden here.
     return '';
   }
 }

@@ -5,7 +5,7 @@ import { killOne } from './kill-processes.ts';
 
 export type EndWithUs = (group: number) => () => void;
 
-/** Reads `+ GROUP` and `- GROUP`; at the end of input kills the rest. */
+/** Reads `+ GROUP` and `- GROUP`. At the end of input it kills the groups that are left. */
 const watch = `
   while read -r sign group; do
     if [ "$sign" = + ]; then set -- "$@" "$group"; continue; fi
@@ -13,7 +13,10 @@ const watch = `
   done
   for group do kill -s KILL -- "-$group"; done`;
 
-/** After kill -9 a small shell sees the end of its pipe. Without a shell (logged) only an ordinary end kills the groups. */
+/**
+ * Kills process groups when this process ends. After kill -9 a small shell does it, which notices the end of its pipe.
+ * Without a shell, which is logged, groups are killed only at an ordinary end.
+ */
 export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   const groups = new Set<number>();
   let watcher: Writable | undefined;
@@ -25,7 +28,7 @@ export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   }
 
   function startWatch(): Writable {
-    // A terminal's signals must not end it first.
+    // Detached, so that signals from a terminal do not end it first.
     const shell = spawn('/bin/sh', ['-c', watch], {
       env: {},
       detached: true,

@@ -3,10 +3,10 @@ import { childrenOf, measureProcesses } from './measure-processes.ts';
 
 const mostFound = 1_000;
 
-/** The kernel kills the rest with a namespace's first process. */
+/** Kills the first process of a namespace. The kernel then kills the others. */
 export function killNamespace(bwrap: number): void {
   for (const first of childrenOf(bwrap)) {
-    // Among thousands it would not finish.
+    // Among thousands of processes it would otherwise not get the time to end.
     unlessGone(() => setPriority(first, constants.priority.PRIORITY_HIGHEST));
     killOne(first);
   }
@@ -24,7 +24,7 @@ export function killOne(id: number): void {
   unlessGone(() => process.kill(id, 'SIGKILL'));
 }
 
-/** It is gone, or may not be killed. */
+/** Ignores that a process is gone or may not be killed. */
 function unlessGone(act: () => void): void {
   try {
     act();

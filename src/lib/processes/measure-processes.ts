@@ -4,16 +4,19 @@ import { hasCode } from '../has-code.ts';
 export type Load = Readonly<{
   ids: readonly number[];
   tasks: number;
-  /** Without mapped files and page tables; counts shared memory for each. */
+  /** In bytes, without mapped files and page tables. Shared memory counts for each process. */
   memory: number;
-  /** Of the kernel itself: page tables, which grow with the addresses that are read, and timers and waiting signals. */
+  /**
+   * Memory of the kernel in bytes: page tables, which grow with the addresses that are read, timers and waiting
+   * signals.
+   */
   kernel: number;
   cpu: number;
 }>;
 
-/** Linux' USER_HZ. */
+/** Clock ticks per second, Linux' USER_HZ. */
 const ticks = 100;
-/** A timer has one, and more beside it. */
+/** Each timer has a signal, and other memory in addition. */
 const bytesPerSignal = 2_048;
 
 export function measureProcesses(root: number, mostTasks: number): Load {
@@ -35,8 +38,8 @@ export function measureProcesses(root: number, mostTasks: number): Load {
 }
 
 /**
- * Divides shared bytes among their users. A process can hide how it shares (PR_SET_DUMPABLE): then all that it holds
- * counts as its own.
+ * Bytes of memory, with shared ones divided among their users. A process can hide how it shares (PR_SET_DUMPABLE); then
+ * all of its memory counts as its own.
  */
 export function measureOwnMemory(ids: readonly number[]): number {
   const line = /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)/gm;
@@ -49,7 +52,7 @@ export function measureOwnMemory(ids: readonly number[]): number {
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
 const freeSockets = 64;
 
-/** Of an own network namespace, otherwise undefined. */
+/** Bytes in the sockets of a process with its own network namespace; 0 for any other. */
 export function measureSockets(id: number): number {
   const link = (name: string): string | undefined => unlessGone(() => readlinkSync(`/proc/${name}/ns/net`));
   const network = link(String(id));
@@ -76,7 +79,7 @@ function read(
   const stat = readProc(`${id}/stat`);
   const status = readProc(`${id}/status`);
   if (stat === undefined || status === undefined) return undefined;
-  // The name before it may hold anything.
+  // The name of the process before it may contain anything.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
@@ -84,14 +87,14 @@ function read(
   const tasks = fields[17] ?? 1;
   const memory = kilobytesOf(status, /^(?:RssAnon|RssShmem):\s+(\d+)/gm);
   const kernel = kilobytesOf(status, /^VmPTE:\s+(\d+)/gm);
-  // Of its user in its namespace, so the same for all processes.
+  // It is the number of the user in its namespace, so it is the same for all of these processes.
   const signals = Number(/^SigQ:\s+(\d+)/m.exec(status)?.[1] ?? 0);
   const cpu = fields.slice(11, 15).reduce((sum, each) => sum + each, 0) / ticks;
   const children = childrenOf(id);
   return { tasks, memory, kernel, cpu, signals, children };
 }
 
-/** The sum of what matches, in bytes. */
+/** The sum of the matching lines, converted from kilobytes to bytes. */
 function kilobytesOf(text: string, line: RegExp): number {
   return [...text.matchAll(line)].reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0);
 }

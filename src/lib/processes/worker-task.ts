@@ -1,18 +1,21 @@
 import { Worker } from 'node:worker_threads';
 import { createMutex } from '../async/mutex.ts';
 
-/** `time`: it was ended because it took too long. `failed`: it threw, or needed too much memory. */
+/**
+ * The answer of a thread. `time`: it was ended because it took too long. `failed`: it threw an error or needed too much
+ * memory.
+ */
 export type WorkerResult<Answer> = Readonly<
   { ok: true; answer: Answer } | { ok: false; why: 'time' | 'failed'; cause: unknown }
 >;
 
-/** MB of the heap. Bytes of files lie beside it. */
+/** In MB of the heap. Bytes of files are outside of it. */
 const memoryMb = 256;
 
 /**
- * Work on what others sent, in a thread that can be ended, so that it delays nobody (S15). One piece of work at a time;
- * waiting for its turn takes none of its time. `name`: a module without its ending, which answers its `workerData` once.
- * Rejects only if `signal` is aborted.
+ * Does work on what others sent, in a thread that can be ended, so that it delays nobody (S15). It does one piece of
+ * work at a time; waiting does not count as time. `name` is a module without its ending that answers its `workerData`
+ * once. Rejects only if `signal` is aborted.
  */
 export function createWorkerTask<Input, Answer>(
   name: URL,
@@ -31,7 +34,7 @@ async function run<Answer>(
   const timeout = AbortSignal.timeout(ms);
   let worker: Worker | undefined;
   try {
-    // Throws where the machine has no thread left.
+    // Throws if the machine has no thread left.
     const started = (worker = new Worker(file, {
       env: {},
       workerData: input,

@@ -1,11 +1,11 @@
-/** UTF-16 units; `end` is exclusive. */
+/** A place in a text in UTF-16 units. `end` is exclusive. */
 export type Stretch = Readonly<{ start: number; end: number; name: string }>;
 
-/** Fixed words, with line breaks anywhere inside (`base64`, `fold`). */
+/** Finds fixed words, also with line breaks anywhere inside, as `base64` and `fold` make them. */
 export type FindSecrets = Readonly<{
-  /** In order; overlapping words are one, named after the first. */
+  /** All places in order. Overlapping words are one place, named after the first. */
   all(text: string): readonly Stretch[];
-  /** Where an unfinished word may begin; otherwise the length. */
+  /** Where an unfinished word may begin; otherwise the length of the text. */
   openFrom(text: string): number;
 }>;
 
@@ -14,8 +14,8 @@ const block = 3;
 const slots = 1 << 16;
 
 /**
- * `words` to names, 8 characters or more besides line breaks. Wu and Manber: the last three characters of a window
- * decide how far to skip, so most text is never read.
+ * Makes a finder of `words`, which map to names and have 8 characters or more without line breaks. By the method of Wu
+ * and Manber, the last three characters of a window decide how far to skip, so that most text is never read.
  */
 export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecrets {
   const named = new Map([...words].map(([word, name]) => [word.replace(lineBreaks, ''), name]));
@@ -80,7 +80,7 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
 
 type Tables = Readonly<{
   skips: Uint8Array;
-  /** Words that may begin with the window, longest first. */
+  /** Words by the last characters of the window they may begin with, longest first. */
   ending: ReadonlyMap<number, readonly string[]>;
 }>;
 

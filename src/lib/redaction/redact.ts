@@ -4,22 +4,22 @@ const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 export type Secret = Readonly<{ name: string; value: string }>;
 
-/** Shorter ones are in ordinary words (U3). */
+/** Shorter values occur in ordinary words (U3). */
 const shortestSecret = 8;
 
-/** Holds back only what may begin a secret. */
+/** Redacts text that comes in parts. It holds back only what may begin a secret. */
 export type InParts<Part> = Readonly<{
   push(part: Part): Part;
   end(): Part;
 }>;
 
-/** Takes secrets out of whatever leaves (U3, S2). */
+/** Removes secrets from everything that leaves the bot (U3, S2). */
 export type Redaction = Readonly<{
   text(text: string): string;
-  /** Texts of a value that never changes: looked through once. */
+  /** Redacts the texts of a value that never changes, and does so only once. */
   constant<Value extends object>(value: Value): Value;
   textInParts(): InParts<string>;
-  /** UTF-8; parts may cut characters. */
+  /** Redacts UTF-8 in parts, which may be cut inside a character. */
   bytesInParts(): InParts<Buffer>;
 }>;
 
@@ -27,14 +27,17 @@ export function createRedactor(secrets: readonly Secret[]): (text: string) => st
   return createRedaction(secrets).text;
 }
 
-/** 8 characters or more: the value and `secretForms`, with line breaks anywhere (U3). Reversed, split or encrypted values pass. */
+/**
+ * Redacts secrets of 8 characters or more: the value and its `secretForms`, with line breaks anywhere (U3). Reversed,
+ * split or encrypted values are not found.
+ */
 export function createRedaction(secrets: readonly Secret[]): Redaction {
   const words = new Map<string, string>();
   for (const { name, value } of secrets)
     for (const form of [value, value.trim()].flatMap(formsOf)) if (!words.has(form)) words.set(form, name);
   if (words.size === 0) return nothingToRedact;
   const find = createFindSecrets(words);
-  // One character a byte: no decoding.
+  // One character for each byte, so that nothing has to be decoded.
   const asBytes = new Map([...words].map(([word, name]) => [inLatin1(word), inLatin1(name)]));
   let findBytes: FindSecrets | undefined;
   const text = (text: string): string => replaced(text, find);
@@ -79,7 +82,7 @@ function replaced(text: string, find: FindSecrets): string {
   const pieces: string[] = [];
   let from = 0;
   for (const { start, end, name } of stretches) {
-    // What stands in JSON is to stay JSON.
+    // Text inside of JSON has to stay valid.
     pieces.push(text.slice(from, start), `[redacted ${name.replace(/["\\\]\p{Cc}]/gu, '')}]`);
     from = end;
   }
@@ -106,7 +109,10 @@ function inParts(find: FindSecrets): InParts<string> {
   };
 }
 
-/** As usual programs print it (U3): base64 and base32 at any offset, hex with and without separators, URL- and JSON-escaped. */
+/**
+ * A value as usual programs print it (U3): base64 and base32 at any offset, hex with and without separators, and
+ * escaped for URLs and JSON.
+ */
 export function secretForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
@@ -117,7 +123,7 @@ export function secretForms(value: string): readonly string[] {
       value,
       ...json,
       ...slashed,
-      // JSON in JSON, as in logs.
+      // JSON inside of JSON, as in logs.
       ...[...json, ...slashed].map(escapedForJson),
       ...urlForms(value),
       ...hexForms(hex),
@@ -133,12 +139,12 @@ function escapedForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Python and others: only ASCII. */
+/** JSON with only ASCII, as Python and others write it. */
 function asciiJson(text: string): string {
   return escapedForJson(text).replace(/[\u007f-\uffff]/g, byNumber);
 }
 
-/** For web pages: Go and Rails without HTML's characters, .NET with little but letters. */
+/** JSON for web pages: Go and Rails without the special characters of HTML, .NET with little besides letters. */
 function harmlessJson(text: string): readonly string[] {
   const json = escapedForJson(text);
   return [
@@ -173,7 +179,7 @@ function octet(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Characters decided by the value alone, `offset` bytes into a group of three. */
+/** The base64 characters that depend on the value alone, if it begins `offset` bytes into a group of three. */
 function base64At(bytes: Buffer, offset: number): readonly string[] {
   const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
   const whole = Math.floor((shifted.length * 8) / 6);
@@ -182,7 +188,7 @@ function base64At(bytes: Buffer, offset: number): readonly string[] {
   );
 }
 
-/** `bytes.hex(' ')`, `openssl`, `xxd`, `hexdump -C`: 16 bytes a line. */
+/** Hex as of `bytes.hex(' ')`, `openssl`, `xxd` and `hexdump -C`, which write 16 bytes a line. */
 function hexForms(hex: string): readonly string[] {
   const bytes = hex.match(/../g) ?? [];
   const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
@@ -203,7 +209,7 @@ function hexForms(hex: string): readonly string[] {
   return [...lower, ...lower.map((form) => form.toUpperCase())];
 }
 
-/** The same as `base64At`, for a group of five. */
+/** The same as `base64At` for base32, which has groups of five. */
 function base32At(bytes: Buffer, offset: number): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const first = (5 - ((offset * 8) % 5)) % 5;
@@ -214,7 +220,10 @@ function base32At(bytes: Buffer, offset: number): string {
 type Redact = (text: string) => string;
 type NameKeys = (keys: readonly string[]) => readonly string[];
 
-/** Texts and keys; the same value if nothing changed. Numbers equal keys. */
+/**
+ * Redacts texts and keys of a value. If nothing changed, it returns the same value. Keys that become equal are
+ * numbered.
+ */
 export function redactDeep<Value>(value: Value, redact: Redact): Value {
   return walk(value, redact, (keys) => redactedKeys(keys, redact));
 }

@@ -1,6 +1,6 @@
 import { truncate } from './text.ts';
 
-/** Tell a model whose words it reads; content can't open or close one (M11, U4). */
+/** Labels that tell a model whose words it reads. Content can't open or close one (M11, U4). */
 export const labels = [
   'instruction',
   'output',
@@ -14,14 +14,14 @@ export const labels = [
 ] as const;
 export type Label = (typeof labels)[number];
 
-/** What is undefined is left out. */
+/** Attributes of a label. Undefined ones are left out. */
 export type LabelAttributes = Readonly<Record<string, string | undefined>>;
 
 export function labelled(label: Label, text: string, attributes: LabelAttributes = {}): string {
   return enclose(label, escapeLabels(text), attributes);
 }
 
-/** For texts that are `labelled` already, nothing else. */
+/** Puts a label around texts that are already `labelled`. Use it for nothing else. */
 export function around(
   label: Label,
   labelledTexts: readonly string[],
@@ -31,7 +31,7 @@ export function around(
 }
 
 export function escapeLabels(text: string): string {
-  // The pattern takes 20 ms to compile.
+  // Compiling the pattern takes 20 ms, so it is used only if needed.
   return text.includes('<') ? text.replace(labelPattern, '&lt;') : text;
 }
 
@@ -41,7 +41,10 @@ export function labelsEscaped(text: string, limit: number): Readonly<{ text: str
   return { text: harmless.text, truncated: cut.truncated || harmless.truncated };
 }
 
-/** Closes labels left open. Empty if there is no room worth reading. */
+/**
+ * Cuts labelled text, and closes the labels that are open. Empty if there is too little room for something worth
+ * reading.
+ */
 export function truncateLabelled(text: string, limit: number): string {
   if (text.length <= limit) return text;
   if (limit < worthReading) return '';
@@ -59,10 +62,10 @@ const longestEnds = 50;
 const tag = new RegExp(`<(/?)(${labels.join('|')})(?: [^>\\n]*)?>`, 'g');
 const tagCutOff = new RegExp(`<(?:${labels.join('|')})(?: [^>\\n]*)?(?=\\n\\[cut: [^\\n]*$)`);
 
-/** May hide between the letters of a tag. */
+/** Characters that may hide between the letters of a tag. */
 const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
 const spelt = labels.map((label) => [...label].join(unseen)).join('|');
-// No neighbouring stars, for linear time (S9).
+// There are no adjacent stars, for linear time (S9).
 const labelPattern = new RegExp(`<(?=${unseen}(?:/${unseen})?(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
 
 function enclose(label: Label, text: string, attributes: LabelAttributes): string {

@@ -2,13 +2,16 @@ import { once } from '../async/mutex.ts';
 
 const longest = 64;
 const most = 2_000;
-/** Characters that are looked at. */
+/** How many characters of a text are looked at. */
 const mostCharacters = 20_000;
-/** Written without spaces: cut by the rules of the language. */
+/** Scripts without spaces, which are cut by the rules of the language. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/u;
 
-/** Distinct words of letters and digits, in lower case and without accents: the same for what is stored and what is asked. */
+/**
+ * The distinct words of letters and digits in a text, in lower case and without accents. Stored text and queries are
+ * both cut this way.
+ */
 export function searchWords(text: string): readonly string[] {
   const plain = text
     .slice(0, mostCharacters)

@@ -3,7 +3,10 @@ const longestGrapheme = 64;
 const steering =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
 
-/** At most `limit` UTF-16 units, never splitting a pair, preferably at a line end; the last line says so. */
+/**
+ * Cuts a text to at most `limit` UTF-16 units, preferably at a line end and never inside a pair. The last line says
+ * that it was cut.
+ */
 export function truncate(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   if (text.length <= limit) return { text, truncated: false };
   const marker = (left: number): string => `\n[cut: ${left} of ${text.length} characters left out]`;
@@ -14,7 +17,7 @@ export function truncate(text: string, limit: number): Readonly<{ text: string; 
   return { text: text.slice(0, end) + marker(text.length - end), truncated: true };
 }
 
-/** White space and control characters become spaces; cut with an ellipsis. */
+/** Puts a text on one line: white space and control characters become spaces. A longer text is cut with an ellipsis. */
 export function oneLine(text: string, limit: number): string {
   // eslint-disable-next-line no-control-regex
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
@@ -23,7 +26,7 @@ export function oneLine(text: string, limit: number): string {
   return `${flat.slice(0, end).trimEnd()}…`;
 }
 
-/** `[.,]+$` would be quadratic (S9). */
+/** Removes these characters from the end. A pattern such as `[.,]+$` would take quadratic time (S9). */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
@@ -45,14 +48,14 @@ export function createNewSince<Thing>(): (things: readonly Thing[]) => readonly 
   };
 }
 
-/** `812 bytes`, `12 kB`, `3.4 MB`. */
+/** Writes a size in English, such as `812 bytes`, `12 kB` or `3.4 MB`. */
 export function byteSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const [unit, size] = bytes < 999_500 ? ['kB', bytes / 1000] : ['MB', bytes / 1_000_000];
   return `${size < 10 ? size.toFixed(1).replace(/\.0$/, '') : Math.round(size)} ${unit}`;
 }
 
-/** At most three, nearest first: mistyped, or with the word in them. */
+/** At most three candidates, nearest first: those that may be mistyped or contain the word. */
 export function nearest(word: string, candidates: readonly string[]): readonly string[] {
   const wanted = word.toLowerCase();
   const limit = mostEdits(wanted);
@@ -67,7 +70,7 @@ export function nearest(word: string, candidates: readonly string[]): readonly s
     .map(({ candidate }) => candidate);
 }
 
-/** What `word` clearly is with a slip of the finger, or undefined. */
+/** The candidate that a mistyped word clearly means; undefined if there is none. */
 export function typoOf(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
   // Three letters are too few to tell a slip from another word.
@@ -81,7 +84,7 @@ function mostEdits(word: string): number {
   return word.length <= 5 ? 1 : Math.max(2, Math.floor(word.length / 3));
 }
 
-/** Edits, of which an exchange of neighbours is one; for words of at most 64 characters. */
+/** How many edits two words are apart, where swapping neighbours is one edit. It compares at most 64 characters. */
 function distance(a: string, b: string): number {
   const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
   let before: readonly number[] = [];
@@ -100,14 +103,17 @@ function distance(a: string, b: string): number {
   return row[right.length] ?? 0;
 }
 
-/** For a terminal, on one line: hidden and steering characters as `\u{…}`; keeps tabs. */
+/** Makes text safe for one line of a terminal: hidden and steering characters become `\u{…}`, and tabs stay. */
 export function printable(text: string): string {
   return text.replace(steering, (character) =>
     character === '\t' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
 }
 
-/** Undefined if no UTF-8. `cut`: drops a cut character at the end. Keeps a byte order mark. */
+/**
+ * Decodes UTF-8; undefined if the bytes are not. With `cut` an incomplete character at the end is dropped. A byte order
+ * mark stays.
+ */
 export function decodeText(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
@@ -117,13 +123,13 @@ export function decodeText(bytes: Uint8Array, cut: boolean): string | undefined 
   }
 }
 
-/** One line of code that Markdown can't misread (A10). At most 60 characters. */
+/** Writes text as one line of code that Markdown can't misread (A10), at most 60 characters. */
 export function inlineCode(text: string): string {
   const flat = oneLine(text.replace(/[`\p{Cc}\p{Cf}]+/gu, ' '), 60);
   return `\`${flat === '' ? '?' : flat}\``;
 }
 
-/** The text can't end the block; deceptive characters as `\u{200b}`. */
+/** Writes text as a code block that it can't end. Deceptive characters appear as `\u{200b}`. */
 export function codeBlock(text: string): string {
   const shown = text.replace(/\n$/, '').split('\n').map(printable).join('\n');
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
@@ -131,13 +137,16 @@ export function codeBlock(text: string): string {
   return `${fence}\n${shown}\n${fence}`;
 }
 
-/** At or before `end`; between code points in an endless grapheme. */
+/**
+ * The beginning of the character at `end`, which may be a cluster of code points. In an endless cluster it is between
+ * code points.
+ */
 export function graphemeStart(text: string, end: number): number {
-  // The first costs 20 ms and 3 MB (B4).
+  // Made here, because the first one costs 20 ms and 3 MB (B4).
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
   let from = Math.max(0, end - longestGrapheme);
   if (/[\udc00-\udfff]/.test(text.charAt(from))) from -= 1;
-  // Flags are pairs: count from the first letter.
+  // Flags are pairs of letters, so counting begins at the first letter.
   while (/^\ud83c[\udde6-\uddff]$/.test(text.slice(Math.max(0, from - 2), from))) from -= 2;
   const containing = graphemes.segment(text.slice(from, end + longestGrapheme)).containing(end - from);
   const start = containing === undefined ? end : from + containing.index;
@@ -146,7 +155,7 @@ export function graphemeStart(text: string, end: number): number {
   return end > 1 ? end - 1 : end + 1;
 }
 
-/** `127.0.0.1:8443` or `[::1]:8443`, checked before. */
+/** Splits an address such as `127.0.0.1:8443` or `[::1]:8443`, which has to be valid. */
 export function hostAndPort(listen: string): Readonly<{ host: string; port: number }> {
   const colon = listen.lastIndexOf(':');
   return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
@@ -162,15 +171,15 @@ export function whyNotListening(error: NodeJS.ErrnoException): string {
   return why[error.code ?? ''] ?? error.message;
 }
 
-/** False if a reader sees nothing: white space and characters that have no picture of their own. */
+/** False if a reader sees nothing: white space, and characters without a picture of their own. */
 export function hasVisible(text: string): boolean {
   return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
 
-/** Columns: two for East Asian wide characters and emoji, none for marks. */
+/** Width of a text in columns of a terminal: two for East Asian wide characters and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
-  // The first costs 20 ms and 3 MB (B4).
+  // Made here, because the first one costs 20 ms and 3 MB (B4).
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
   let width = 0;
   for (const { segment } of graphemes.segment(text)) {

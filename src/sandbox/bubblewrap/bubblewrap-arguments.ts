@@ -37,13 +37,13 @@ export function bubblewrapArguments(
     own = [],
     session = 'new',
   }: Readonly<{
-    /** `system`: mounts of programs. `more`: of this command only. */
+    /** `system` are mounts of programs, `more` those of this command only. */
     system: readonly string[];
     more: readonly string[];
     before: readonly string[];
-    /** Their places in the working folder exist. */
+    /** Entries of the skill, whose places in the working folder exist. */
     own?: readonly OwnEntry[];
-    /** `kept`: shares the terminal, and so the keys, of its starter. */
+    /** `kept` shares the terminal, and so its keys, with whoever starts the command. */
     session?: 'new' | 'kept';
   }>,
 ): Readonly<{ options: readonly string[]; started: readonly string[] }> {
@@ -75,7 +75,10 @@ export function bubblewrapArguments(
   return { options, started: [...limited, ...before, ...argv] };
 }
 
-/** Linux 5.14 and later count processes for each user namespace, older ones for the user. */
+/**
+ * Whether the kernel counts processes for each user namespace, as Linux 5.14 and later do. Older ones count for the
+ * user.
+ */
 function countsByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
@@ -83,7 +86,7 @@ function countsByNamespace(): boolean {
 
 const programs = 'usr bin sbin lib lib32 lib64 libx32'.split(' ');
 
-/** Few: each mount slows every command. */
+/** Kept short, because each mount slows every command. */
 const shownOfEtc = [
   'alternatives ld.so.cache ssl/certs ssl/openssl.cnf pki/tls pki/ca-trust/extracted crypto-policies',
   'fonts ghostscript ImageMagick-6 ImageMagick-7 java-17-openjdk java-21-openjdk libreoffice R texmf',
@@ -98,7 +101,7 @@ type HandedFiles = Readonly<{
   filters: boolean;
   open(settings: SystemMounts['settings']): Readonly<{
     args: readonly string[];
-    /** Hides host paths from commands, which can read bwrap's command line. */
+    /** Passes options by a descriptor, because commands can read bwrap's command line and would see host paths. */
     withOptions(options: readonly string[]): Readonly<{ number: string; files: readonly number[] }>;
     close(): void;
   }>;
@@ -146,9 +149,9 @@ export function createHandedFiles(first: number, memory: Readonly<{ counted: boo
   };
 }
 
-/** Its file is removed at once, so it ends with the process. Linux only. */
+/** A file whose name is removed at once, so that it ends with the process. Linux only. */
 type NamelessFile = Readonly<{
-  /** From its beginning; the caller closes it. */
+  /** Opens the file at its beginning. The caller closes it. */
   open(): number;
   close(): void;
 }>;

@@ -52,7 +52,7 @@ import { shellCommand, terminalEnvironment } from '../script-command.ts';
 type BubblewrapOptions = Readonly<{
   bwrap: string;
   limits: SandboxLimits;
-  /** Read at each command: it may be rebuilt (R6). */
+  /** The root file system, read at each command because it may be rebuilt (R6). */
   rootfs?: () => string | undefined;
   hidden?: readonly string[];
   wayOut?: EgressProxyOptions;
@@ -60,8 +60,9 @@ type BubblewrapOptions = Readonly<{
 }>;
 
 /**
- * Linux namespaces (T9): an empty root with the system and skill read-only, scratch and conversation folder; no
- * descriptor, variable or terminal of the host. All processes end with their command, and with the bot.
+ * Runs commands in Linux namespaces (T9): an empty root with the system and skill read-only, scratch and conversation
+ * folder. No descriptor, variable or terminal of the host gets in. All processes end with their command, and with the
+ * bot.
  */
 export function createBubblewrapSandbox({
   bwrap,
@@ -121,7 +122,7 @@ export function createBubblewrapSandbox({
   async function openShell(request: ShellRequest): Promise<ShellEnd> {
     const system = systemNow();
     const forPerson = { ...limits, cpuSeconds: secondsForPerson };
-    // Without the filter a command could type on a shared terminal, so no job control.
+    // Without the filter a command could type on a shared terminal, so there is no job control.
     const session = handed.filters ? 'kept' : 'new';
     const { result } = await withCommand(
       { ...request, argv: shellCommand },
@@ -206,7 +207,7 @@ export function createBubblewrapSandbox({
 const byKernel = 'the kernel enforces memory and the number of processes, the bot watches the others';
 const watched = 'the bot watches them, none is enforced by the kernel: see docs/how-to/sandbox.md';
 
-/** Public skills call `python`; some systems have only python3. */
+/** Public skills call `python`, and some systems have only python3. */
 const pythonSeen = `${ownPrograms}/python`;
 
 function pythonOf({ root }: SystemMounts): string | undefined {
@@ -229,7 +230,7 @@ function missing(program: string, { root }: SystemMounts): SandboxOutcome {
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
 }
 
-/** What this machine can't do for any command is no fault of this one. */
+/** A command is not to blame for what this machine can do for no command. */
 function unavailableHere(error: unknown): SandboxOutcome {
   if (error instanceof OperatorError) return { status: 'unavailable', message: error.message };
   throw error;
@@ -241,7 +242,7 @@ type BubblewrapProbe =
 
 const install = 'apt-get install bubblewrap';
 
-/** Tries the sandbox that commands get: namespaces may be forbidden here. */
+/** Tries the sandbox that commands get, because namespaces may be forbidden here. */
 export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>): Promise<BubblewrapProbe> {
   if (process.platform !== 'linux') return { ok: false, why: 'bubblewrap needs Linux' };
   const bwrap = findProgram('bwrap', process.env['PATH'] ?? '');

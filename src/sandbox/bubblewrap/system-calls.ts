@@ -1,7 +1,7 @@
-/** Numbers of system calls, by the name that Node gives a processor. */
+/** Numbers of a system call, by the name that Node gives a processor. */
 type Numbers = Readonly<{ x64: number; arm64: number }>;
 
-/** Outside all namespaces, or often faulty. */
+/** Calls that reach outside of all namespaces, or are often faulty. */
 const refused: readonly Numbers[] = [
   { x64: 248, arm64: 217 }, // add_key: keys are system-wide
   { x64: 249, arm64: 218 }, // request_key
@@ -12,7 +12,7 @@ const refused: readonly Numbers[] = [
   { x64: 323, arm64: 282 }, // userfaultfd
   { x64: 272, arm64: 97 }, // unshare
   { x64: 308, arm64: 268 }, // setns
-  // Else a process could look into bwrap, the first one inside.
+  // With these a process could look into bwrap, the first one inside.
   { x64: 101, arm64: 117 }, // ptrace
   { x64: 310, arm64: 270 }, // process_vm_readv
   { x64: 311, arm64: 271 }, // process_vm_writev
@@ -26,7 +26,7 @@ const refused: readonly Numbers[] = [
   { x64: 300, arm64: 262 }, // fanotify_init
 ];
 
-/** Programs have fallbacks for these. */
+/** Calls for which programs have fallbacks. */
 const absent: readonly Numbers[] = [
   { x64: 435, arm64: 435 }, // clone3: its flags can't be checked
   { x64: 425, arm64: 425 }, // io_uring_setup
@@ -41,23 +41,23 @@ const absent: readonly Numbers[] = [
   { x64: 278, arm64: 75 }, // vmsplice: a pipe would hold huge pages
 ];
 
-/** Memory sent through a socket and closed is in no process. */
+/** Memory that was sent through a socket and then closed belongs to no process. */
 const memfdCreate: Numbers = { x64: 319, arm64: 279 };
 
 const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const clone: Numbers = { x64: 56, arm64: 220 };
 const socket: Numbers = { x64: 41, arm64: 198 };
 const ioctl: Numbers = { x64: 16, arm64: 29 };
-/** TIOCSTI and TIOCLINUX type on the terminal. */
+/** TIOCSTI and TIOCLINUX, which type on the terminal. */
 const typing = [0x5412, 0x541c];
 const setsockopt: Numbers = { x64: 54, arm64: 208 };
-/** SO_SNDBUF and SO_RCVBUF: the limits count sockets at their default size. */
+/** SO_SNDBUF and SO_RCVBUF. The limits count sockets at their default size. */
 const bufferSizes = [7, 8];
 const fcntl: Numbers = { x64: 72, arm64: 25 };
-/** F_SETPIPE_SZ: the limits count pipes at their default size. */
+/** F_SETPIPE_SZ. The limits count pipes at their default size. */
 const pipeSize = 1031;
 const newNamespaces = 0x7e020000;
-/** Unix, IPv4, IPv6, netlink. Others, such as vsock, know no namespaces. */
+/** Unix, IPv4, IPv6 and netlink. Others, such as vsock, ignore namespaces. */
 const families = [1, 2, 10, 16];
 
 const pretend = 0x00050000;
@@ -66,7 +66,10 @@ const noSuchCall = 0x00050026;
 const noSuchFamily = 0x00050061;
 const allow = 0x7fff0000;
 
-/** A seccomp filter for bwrap (T9); undefined for unknown processors. `counted`: the kernel counts all memory of a command. */
+/**
+ * Makes a seccomp filter for bwrap (T9); undefined for unknown processors. `counted` is true if the kernel counts all
+ * memory of a command.
+ */
 export function systemCallFilter(
   { counted }: Readonly<{ counted: boolean }>,
   processor: string = process.arch,
@@ -76,7 +79,7 @@ export function systemCallFilter(
     load(4),
     ...unlessEqual([architectures[processor]], noSuchCall),
     load(0),
-    // x32 calls have other numbers.
+    // Calls of x32 have other numbers.
     ...(processor === 'x64' ? [step(0x35, 0x40000000, 0, 1), answer(noSuchCall)] : []),
     ...refused.flatMap((call) => ifEqual(call[processor], [answer(refuse)])),
     ...[...absent, ...(counted ? [] : [memfdCreate])].flatMap((call) =>
@@ -91,7 +94,7 @@ export function systemCallFilter(
     ...ifEqual(fcntl[processor], [load(24), ...ifEqual(pipeSize, [answer(refuse)]), answer(allow)]),
     ...ifEqual(setsockopt[processor], [
       load(24),
-      // SOL_SOCKET
+      // The level is SOL_SOCKET.
       ...ifEqual(1, [load(32), ...bufferSizes.flatMap((option) => ifEqual(option, [answer(pretend)]))]),
       answer(allow),
     ]),
@@ -101,7 +104,7 @@ export function systemCallFilter(
   return Buffer.concat(program);
 }
 
-/** Loads 32 bits of `seccomp_data`: 0 call, 4 architecture, 16, 24 and 32 the first arguments. */
+/** Loads 32 bits of `seccomp_data`: at 0 the call, at 4 the architecture, at 16, 24 and 32 the first arguments. */
 function load(offset: number): Buffer {
   return step(0x20, offset, 0, 0);
 }
@@ -119,7 +122,7 @@ function unlessEqual(values: readonly number[], action: number): readonly Buffer
   return [...tests, answer(action)];
 }
 
-/** One BPF instruction; `ifTrue` and `ifFalse`: how many to skip. */
+/** Writes one BPF instruction. `ifTrue` and `ifFalse` are how many to skip. */
 function step(code: number, operand: number, ifTrue: number, ifFalse: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

@@ -5,13 +5,13 @@ import { nodeSeen, ownPrograms, sandboxEnvironment } from '../inside-sandbox.ts'
 import { limitLines, temporaryBytes } from '../limits/kernel-limits.ts';
 import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
 
-/** Its value: when nobody needs the container any more (milliseconds since 1970). */
+/** Label of containers. Its value is when nobody needs the container any more, in milliseconds since 1970. */
 export const containerLabel = 'skillet.until';
 
 export type Mount = Readonly<{ source: string; target: string; writable?: boolean }>;
 
 export type Container = Readonly<{
-  /** Also the line on its error stream before the command begins. */
+  /** Name of the container. The same line on its error stream announces the command. */
   name: string;
   image: string;
   until: number;
@@ -19,7 +19,7 @@ export type Container = Readonly<{
   mounts: readonly Mount[];
   before: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** It has a terminal, and begins at once. */
+  /** True if it has a terminal, and begins at once. */
   terminal: boolean;
 }>;
 
@@ -28,15 +28,15 @@ type ContainerRequest = Pick<
   'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'network' | 'env'
 >;
 
-/** The client's own settings would put these into a container (S2). */
+/** Variables that the client's own settings would put into a container (S2). */
 const proxies = ['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [
   name,
   name.toUpperCase(),
 ]);
 
 /**
- * No network, read-only root, no privileges, limits (T9). The skill's variables go by the client's environment, so no
- * command line shows them (U3).
+ * Arguments for a container without network and privileges, with a read-only root and limits (T9). The skill's
+ * variables are passed by the client's environment, so that no command line shows them (U3).
  */
 export function containerArguments(
   request: ContainerRequest,
@@ -107,7 +107,10 @@ function mountText({ source, target, writable = false }: Mount): string {
   return ['type=bind', quoted, `target=${target}`, ...(writable ? [] : ['readonly'])].join(',');
 }
 
-/** Announces the command, waits, and runs it. Its input stays open while the client lives; after that everything in the container ends. */
+/**
+ * The script that announces the command, waits, and runs it. Its input stays open while the client lives; after that
+ * everything in the container ends.
+ */
 function startScript(
   names: readonly string[],
   limits: SandboxLimits,
@@ -132,7 +135,7 @@ function startScript(
   ].join('\n');
 }
 
-/** Printed instead of the name if the program is missing. */
+/** The word printed instead of the name if the program is missing. */
 export function missingWord(name: string): string {
   return `${name} lacks it`;
 }

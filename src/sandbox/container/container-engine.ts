@@ -10,14 +10,14 @@ export type ContainerProgram = (typeof containerPrograms)[number];
 
 export type ContainerEngine = Readonly<{
   program: string;
-  /** `docker 28.2.2` */
+  /** The engine's name and version, such as `docker 28.2.2`. */
   name: string;
-  /** Arguments of `run` that make this process's user the container's, never root. */
+  /** Arguments of `run` by which the container has this process's user, never root. */
   own: readonly string[];
-  /** Limits the engine enforces; others are only watched. */
+  /** Limits that the engine enforces. The others are only watched. */
   limits: Readonly<{ memory: boolean; pids: boolean }>;
   env: Readonly<Record<string, string>>;
-  /** Returns the output. Throws OperatorError with the engine's message. */
+  /** Runs a command of the engine and returns its output. Throws OperatorError with the engine's message. */
   call(args: readonly string[], limitMs?: number): Promise<string>;
   feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
 }>;
@@ -26,16 +26,16 @@ type FoundContainerEngine =
   | Readonly<{ ok: true; engine: ContainerEngine }>
   | Readonly<{ ok: false; /** For each program tried. */ why: readonly string[] }>;
 
-/** Milliseconds; importing an image is slow. */
+/** In milliseconds, because importing an image is slow. */
 const callLimitMs = 300_000;
 
-/** Must work as an ordinary user (T9). */
+/** Finds an engine that works for an ordinary user (T9). */
 export async function findContainerEngine(options: {
   wanted?: ContainerProgram | undefined;
   uid: number;
   gid: number;
   env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds in which a service that works says what it is. */
+  /** Milliseconds in which a working service says what it is. */
   patienceMs?: number;
 }): Promise<FoundContainerEngine> {
   const { wanted, uid, gid, env, patienceMs = 15_000 } = options;
@@ -77,7 +77,7 @@ type Info = Readonly<
   { docker: z.output<typeof dockerInfo> } | { docker?: never; podman: z.output<typeof podmanInfo> }
 >;
 
-/** `docker` may be podman, and vice versa. */
+/** Reads what the program says it is: `docker` may be podman, and the other way round. */
 function described(text: string): Info | undefined {
   const data = parseJson(text);
   const docker = dockerInfo.safeParse(data);
@@ -93,7 +93,7 @@ function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'na
     const has = (controller: string): boolean => host.cgroupControllers?.includes(controller) === true;
     return {
       name: `podman ${version.Version}`,
-      // Without the last, podman mounts tmpfs over a read-only root.
+      // Without the last one, podman mounts tmpfs over a read-only root.
       own: [...same, '--userns', host.security.rootless ? 'keep-id' : 'host', '--read-only-tmpfs=false'],
       limits: { memory: has('memory'), pids: has('pids') },
     };

@@ -9,13 +9,16 @@ import { hasProgram, searchedFolders } from '../inside-sandbox.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
 export type ContainerImage = Readonly<{
-  /** Its id. Throws OperatorError if there is none. */
+  /** The id of the image. Throws OperatorError if there is none. */
   current(): Promise<string>;
-  /** The image is gone: look again. */
+  /** Called when the image is gone, so that it is looked for again. */
   forget(): void;
 }>;
 
-/** `name`, which is never pulled, or the current tree, imported on first use (R6). Removes images of old trees. */
+/**
+ * The image of commands: `name`, which is never pulled, or the current tree, which is imported when it is first used
+ * (R6). Images of old trees are removed.
+ */
 export function followContainerImage(options: {
   engine: ContainerEngine;
   name?: string | undefined;
@@ -70,7 +73,10 @@ export function followContainerImage(options: {
   }
 }
 
-/** Owned by root, without mount points of containers. `python` is python3 unless the tree has one. */
+/**
+ * Imports a tree, owned by root and without the mount points of containers. `python` is python3 unless the tree has
+ * one.
+ */
 async function importTree(engine: ContainerEngine, tree: string, name: string): Promise<void> {
   const left = ['skill', 'scratch', 'chat', 'packages'].map((each) => `--exclude=./${each}`);
   const owner = ['--owner=0', '--group=0', '--numeric-owner'];

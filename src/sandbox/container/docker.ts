@@ -37,12 +37,12 @@ export type DockerOptions = Readonly<{
   engine: ContainerEngine;
   image: ContainerImage;
   limits: SandboxLimits;
-  /** The engine must see it, too. */
+  /** A folder for files that the engine has to see, too. */
   folder: string;
   node: boolean;
   installed?: ReadonlySet<string>;
   wayOut?: EgressProxyOptions;
-  /** The engine limits memory and processes, but the bot can't see the processes to watch them. */
+  /** Called if the engine limits memory and processes, but the bot can't see the processes to watch them. */
   onUnseen?: () => void;
 }>;
 
@@ -55,15 +55,15 @@ type Beside = Readonly<{
   own: Own;
 }>;
 
-/** Milliseconds for a client to end after its container. */
+/** Milliseconds that a client gets to end after its container. */
 const clientEndsMs = 10_000;
-/** Milliseconds; a service that hangs keeps no command waiting for longer. */
+/** In milliseconds, so that a service which hangs delays no command for longer. */
 const removeLimitMs = 30_000;
-/** Milliseconds from a command's timeout until its container is stale. */
+/** Milliseconds from a command's timeout until its container counts as left over. */
 const graceMs = 60_000;
 const longestShellMs = 86_400_000;
 
-/** One container a command, without network, from a read-only image (T9). It ends with its client, so with the bot, and is removed. */
+/** Runs each command in its own container without network (T9), which ends with its client and is removed. */
 export function createDockerSandbox(options: DockerOptions): Sandbox {
   const { engine, folder, node, installed } = options;
   const host: Host = { ...options, runner: createRunner(), users: writeUsers(folder) };
@@ -79,7 +79,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
   };
 }
 
-/** Somebody may have removed the image: then it is looked for, or made, once more. */
+/** Runs something with the image. If somebody has removed it, it is looked for or made once more. */
 async function withImage<Outcome extends object>(
   { network }: ShellRequest,
   { engine, node }: Host,
@@ -114,7 +114,7 @@ async function runCommand(request: SandboxRequest, host: Host): Promise<SandboxO
   }
 }
 
-/** Limited by the engine, not watched. */
+/** Opens a shell, which the engine limits and nobody watches. */
 async function openShell(request: ShellRequest, host: Host): Promise<ShellEnd> {
   const { engine, limits, image, runner } = host;
   const name = newName();
@@ -229,8 +229,8 @@ async function runInside(
 }
 
 /**
- * Whether a process is in a namespace below ours. An engine elsewhere, or outside of our container, has other numbers:
- * here nobody may have such a number, or somebody else.
+ * Whether a process is in a namespace below ours. An engine elsewhere, or outside of our container, has other numbers,
+ * so here nobody may have such a number, or somebody else.
  */
 function isNested(id: number): boolean {
   try {
@@ -249,7 +249,7 @@ function passUnseen({ engine: { name, limits }, onUnseen }: Host): void {
   onUnseen?.();
 }
 
-/** Undefined if the image is gone. `before`: what the engine said before the command began. */
+/** The outcome of a command that did not begin; undefined if the image is gone. `before` is what the engine said. */
 function neverBegan(
   { argv: [program] }: SandboxRequest,
   { engine, image, installed }: Host,
@@ -288,7 +288,7 @@ const noNetwork: Unavailable = {
     "commands of this sandbox reach no network, as the bot's own node does not run in its image: use an image with glibc and libstdc++6, or none ([sandbox] image)",
 };
 
-/** Programs look up the name of their user, unknown to the image. */
+/** Files by which programs find the name of their user, whom the image does not know. */
 function writeUsers(folder: string): readonly Mount[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return userSettings(process.getuid?.() ?? 0, process.getgid?.() ?? 0).map(([target, text]) => {

@@ -18,7 +18,10 @@ export type ContainerSettings = Readonly<{
   folder: string;
 }>;
 
-/** Tries a container, which must see this machine's folders. Removes leftovers of a killed bot. Throws OperatorError with the fix. */
+/**
+ * Opens the sandbox. It tries a container, which has to see this machine's folders, and removes what a killed bot left.
+ * Throws OperatorError with the fix.
+ */
 export async function openDockerSandbox(options: {
   containers: ContainerSettings;
   limits: SandboxLimits;

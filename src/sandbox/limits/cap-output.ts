@@ -3,12 +3,12 @@ import type { InParts } from '../../lib/redaction/redact.ts';
 
 type Capped = Readonly<{ text: string; truncated: boolean }>;
 
-/** Keeps the first two thirds and the last third, with a marker between. */
+/** Keeps the first two thirds and the last third of a text, with a marker between. */
 export function capOutput(text: string, cap: number): Capped {
   return joinEnds(text, text, text.length, cap);
 }
 
-/** Streams; holds at most twice `cap`. */
+/** Does the same for a stream, and holds at most twice `cap` characters. */
 export function collectOutput(
   cap: number,
   clean: InParts<string>,
@@ -32,7 +32,7 @@ export function collectOutput(
   };
 }
 
-/** The last `length` characters, no surrogate pair split. */
+/** The last `length` characters, without half a surrogate pair. */
 export function wholeEnd(text: string, length: number): string {
   if (length <= 0) return '';
   return text.slice(-length).replace(/^[\udc00-\udfff]/, '');

@@ -20,7 +20,7 @@ export type Handshake = Readonly<{
 
 type Beginning = Readonly<{
   ready: Promise<unknown>;
-  /** `root`: ancestor of all the command's processes. */
+  /** Begins to watch. `root` is the ancestor of all the command's processes. */
   watch(root: number): void;
   /** Ends the command. An OperatorError tells why it can't run here. */
   fail(error: unknown): void;
@@ -33,7 +33,7 @@ export type Talk = Readonly<{
 
 const mostWaiting = 10;
 
-/** A line each way on descriptor 3. `onStart` runs between, when all processes are in the group. */
+/** Exchanges a line each way on descriptor 3. `onStart` runs in between, when all processes are in the group. */
 export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandGroup, 'take'>): Handshake {
   return {
     descriptor: 3,
@@ -44,7 +44,7 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
       const moved = pid === undefined ? undefined : group?.take(pid);
       const moveRest = async (): Promise<void> => {
         await Promise.all([ready, moved]);
-        // All of them wait, so what is not seen now is hidden.
+        // All of them wait now, so what is not seen is hidden.
         if (pid !== undefined && !isWatchable(pid, 2)) throw new OperatorError(unwatchable);
         if (pid === undefined || group === undefined) return;
         for (const id of measureProcesses(pid, mostWaiting).ids) await group.take(id);
@@ -65,7 +65,9 @@ export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandG
   };
 }
 
-/** The program writes the line `word` to its error stream and waits for a line on its standard input, which stays open. */
+/**
+ * The program writes the line `word` to its error stream and waits for a line on its standard input, which stays open.
+ */
 export function handshakeByStreams(options: {
   word: string;
   onBefore(text: string): void;
@@ -100,10 +102,10 @@ export function handshakeByStreams(options: {
   };
 }
 
-/** Descriptors to hide, and an open /dev/null to replace them. */
+/** Descriptors to hide, and an open /dev/null to put in their place. */
 export type CoveredDescriptors = Readonly<{ numbers: readonly number[]; file: number; close(): void }>;
 
-/** Descriptors this process inherited and would pass on. Linux only. */
+/** Descriptors that this process inherited and would pass on. Linux only. */
 export function inheritedDescriptors(): CoveredDescriptors {
   const numbers = readdirSync('/proc/self/fdinfo')
     .map(Number)
@@ -133,13 +135,13 @@ export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
 export type Pipe = Readonly<{
   read: Socket;
   write: number;
-  /** Reusable: all writers closed it. */
+  /** Makes the pipe reusable, because all writers have closed it. */
   giveBack(): void;
 }>;
 
 export type Pipes = Readonly<{ take(): Promise<Pipe>; close(): void }>;
 
-/** Real, reusable pipes: scripts can't open `/dev/stderr` if it is one of Node's sockets. Linux only. */
+/** Makes real, reusable pipes, because scripts can't open `/dev/stderr` if it is one of Node's sockets. Linux only. */
 export function createPipes(): Pipes {
   const kept: number[] = [];
   const free: number[] = [];
@@ -147,7 +149,7 @@ export function createPipes(): Pipes {
   return {
     async take() {
       const node = free.pop() ?? (await make());
-      // In this order: opening to write waits for a reader.
+      // In this order, because opening to write waits for a reader.
       const read = openSync(`/proc/self/fd/${node}`, constants.O_RDONLY | constants.O_NONBLOCK);
       const write = openSync(`/proc/self/fd/${node}`, constants.O_WRONLY);
       return {

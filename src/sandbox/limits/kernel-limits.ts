@@ -8,7 +8,10 @@ export function temporaryBytes({ memoryMb }: SandboxLimits): number {
   return Math.floor(Math.min(256, memoryMb / 4)) * 1024 * 1024;
 }
 
-/** Prefix that starts a program under limits for each process. With `awaits` it writes a line to descriptor 3 and waits for one. */
+/**
+ * The beginning of a command that starts a program under limits for each process. With `awaits` it writes a line to
+ * descriptor 3 and waits for one.
+ */
 export function limitsCommand(
   limits: SandboxLimits,
   {
@@ -22,30 +25,30 @@ export function limitsCommand(
   const most = limits.processes * 4 + 64;
   const set = [
     ...limitLines(limits),
-    // `-p` in dash, `-u` in bash.
+    // The option is `-p` in dash and `-u` in bash.
     ...(ownUsers ? [`{ ulimit -p ${most} || ulimit -u ${most}; } 2>/dev/null`] : []),
   ];
   const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
   return ['/bin/sh', '-c', `${set.join('; ')}; ${start}`, 'sh'];
 }
 
-/** Wider than the watched limits, which name the limit that was met. */
+/** Shell lines that set limits. They are wider than the watched limits, which can name the limit that was reached. */
 export function limitLines({ memoryMb, cpuSeconds, diskMb }: SandboxLimits): readonly string[] {
   return [
     `ulimit -t ${cpuSeconds + 5}`,
-    // Blocks of 512 bytes.
+    // In blocks of 512 bytes.
     `ulimit -f ${diskMb * 2_048}`,
-    // Node and others reserve much that they never use.
+    // Node and other programs reserve much memory that they never use.
     `ulimit -d ${(memoryMb + 1_024) * 1_024}`,
     'ulimit -n 1024',
     'ulimit -c 0',
   ];
 }
 
-/** A control group: the kernel limits memory and processes. */
+/** A control group, in which the kernel limits memory and processes. */
 export type CommandGroup = Readonly<{
   take(id: number): Promise<void>;
-  /** The limit that the kernel enforced, if any. */
+  /** The limit that the kernel enforced; undefined if none. */
   met(): StopReason | undefined;
   close(): void;
 }>;
@@ -53,14 +56,14 @@ export type CommandGroup = Readonly<{
 export type CommandGroups =
   Readonly<{ ok: true; open(limits: SandboxLimits): CommandGroup }> | Readonly<{ ok: false; why: string }>;
 
-/** This process moves there: a group with limited children may hold no process. */
+/** Name of the group for this process, because a group with limited children may hold no process. */
 const ownName = 'skillet';
 const prefix = 'skillet-command-';
 const controllers = ['memory', 'pids'];
 
 /**
- * Control groups (version 2) below the one a service manager delegated (T9; systemd: Delegate=yes). Moves this
- * process into a child group.
+ * Opens control groups (version 2) below the one that a service manager delegated (T9; systemd: Delegate=yes). It moves
+ * this process into a child group.
  */
 export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGroups {
   if (folder === undefined) return { ok: false, why: 'this system has no control groups of version 2' };
@@ -125,7 +128,7 @@ function openGroup(folder: string, { memoryMb, processes }: SandboxLimits): Omit
   };
 }
 
-/** False if processes are left in it. */
+/** Removes a group. False if processes are left in it. */
 function remove(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -146,7 +149,10 @@ const counters = [
   { reason: 'processes', controller: 'pids', word: 'max', files: ['pids.events', 'pids.events'] },
 ] as const;
 
-/** Which limit a process's control group met since now (T9). Undefined if it shares our group, or can't be read. */
+/**
+ * Returns which limit a process's control group has reached since now (T9). Undefined if it shares our group, or can't
+ * be read.
+ */
 export function followGroupEvents(id: number): () => StopReason | undefined {
   const own = groups('self');
   const its = groups(String(id));
@@ -162,7 +168,7 @@ export function followGroupEvents(id: number): () => StopReason | undefined {
   return () => files.find(({ place, counted }) => counted.test(readGroupFile(place)))?.reason;
 }
 
-/** Controller '' is version 2. */
+/** The folder of a process's control group. The controller '' means version 2. */
 function cgroupFolder(id: string, controller: string): string | undefined {
   const group = groups(id).get(controller);
   const mount = groupMounts().get(controller);
@@ -189,7 +195,7 @@ function groups(id: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Empty if the process or group is gone or unreadable. */
+/** The text of a file; empty if the process or group is gone or can't be read. */
 function readGroupFile(file: string): string {
   try {
     return readFileSync(file, 'latin1');

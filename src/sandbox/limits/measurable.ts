@@ -3,7 +3,10 @@ import { measureProcesses } from '../../lib/processes/measure-processes.ts';
 import { findProgram } from '../inside-sandbox.ts';
 import { measureFolders } from './measure-disk.ts';
 
-/** Why limits of commands can't be measured on this machine, with the fix; undefined if they can. Without that no command runs (T9). */
+/**
+ * Why limits of commands can't be measured on this machine, with the fix; undefined if they can. If they can't, no
+ * command runs (T9).
+ */
 export async function whyUnmeasurable(): Promise<string | undefined> {
   const missing = ['mkfifo', 'du'].filter(
     (name) => findProgram(name, process.env['PATH'] ?? '') === undefined,
@@ -22,13 +25,13 @@ export async function whyUnmeasurable(): Promise<string | undefined> {
 export const unwatchable =
   'processes of commands can not be watched, as /proc is missing or hides them: mount /proc without hidepid, on a kernel with CONFIG_PROC_CHILDREN';
 
-/** Whether a process that is alive and its descendants can be measured. `least`: how many there are, at least. */
+/** Whether a living process and its descendants can be measured. There are at least `least` of them. */
 export function isWatchable(root: number, least = 1): boolean {
   const { ids, tasks } = measureProcesses(root, Infinity);
   return ids.length >= least && tasks >= ids.length && hasChildrenList(root);
 }
 
-/** Without it a process seems to have no children. */
+/** Whether the kernel lists children. Without the list a process seems to have none. */
 function hasChildrenList(id: number): boolean {
   try {
     readFileSync(`/proc/${id}/task/${id}/children`);

@@ -14,7 +14,7 @@ export const bytesPerName = perEntry;
 const fewEntries = 100;
 const folderItself = 4096 + perEntry;
 
-/** Bytes on the disk that a folder holds, 512 for each name included. */
+/** Bytes that a folder takes on disk, with 512 for each name. */
 export async function measureFolder(folder: string): Promise<number> {
   const size = await folderSize(folder, Infinity, fewEntries);
   if (size !== undefined) return size + folderItself;
@@ -25,14 +25,17 @@ export async function measureFolder(folder: string): Promise<number> {
   return bytes + names * bytesPerName;
 }
 
-/** Bytes on disk, or `names`. By `du`: follows no links, any path length. Folders that commands keep closing count as endless. */
+/**
+ * Bytes on disk, or the number of `names`, measured by `du`. It follows no links and handles paths of any length.
+ * Folders that commands keep closing count as endless.
+ */
 export async function measureFolders(
   folders: readonly string[],
   what: 'bytes' | 'names' = 'bytes',
 ): Promise<readonly number[]> {
   const first = await askDu(folders, what);
   if (!first.closed) return first.sums;
-  // The second try shows what stays closed.
+  // The second try shows which folders stay closed.
   await run('chmod', ['-R', 'u+rwX', '--', ...folders], { env }).catch(() => undefined);
   const second = await askDu(folders, what);
   return second.closed ? folders.map(() => Infinity) : second.sums;
@@ -55,7 +58,7 @@ async function askDu(
   const sums = new Map(
     [...stdout.matchAll(/^(\d+)\t(.*)$/gm)].map(([, sum, folder]) => [folder, Number(sum)]),
   );
-  // A folder that a command removed holds nothing. One that is there was not measured.
+  // A folder that a command removed holds nothing. One that exists was not measured.
   const unmeasured = folders.find((folder) => !sums.has(folder) && existsSync(folder));
   if (unmeasured !== undefined) throw new Error(`du says nothing of ${unmeasured}: ${stderr.trim()}`);
   return {
@@ -64,7 +67,7 @@ async function askDu(
   };
 }
 
-/** Deleted files that processes keep open or mapped, memfds included. Only root sees mapped files. */
+/** Bytes of deleted files that processes keep open or mapped, memfds included. Only root sees mapped files. */
 export async function measureNameless(ids: readonly number[]): Promise<number> {
   const files = new Map<string, number>();
   for (const id of ids) {
@@ -82,7 +85,7 @@ async function openFiles(id: number): Promise<readonly string[]> {
   return ((await unlessClosed(readdir(folder))) ?? []).map((fd) => `${folder}/${fd}`);
 }
 
-/** One address a file: thousands of its parts may be mapped. */
+/** One address for each file, because thousands of its parts may be mapped. */
 async function mappedFiles(id: number): Promise<readonly string[]> {
   const places = new Map<string, string>();
   const maps = (await unlessClosed(readFile(`/proc/${id}/maps`, 'latin1'))) ?? '';
@@ -100,12 +103,12 @@ async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What a folder may hold. One that held more before a command began may keep that, and no more. */
+/** What a folder may hold. One that held more before a command began may keep that, but not grow. */
 export type Room = Readonly<{
   bytes: number;
   /**
-   * Whether anything in it was written since. A file that was written before may weigh more later, as file systems
-   * allocate late.
+   * Whether anything in the folder was written since. A file that was written before may take more space later, because
+   * file systems allocate late.
    */
   wasUsed(): Promise<boolean>;
 }>;
@@ -117,7 +120,7 @@ export async function roomIn(folder: string, bytes: number): Promise<Room> {
   return { bytes: held, wasUsed: async () => (await stateOf(folder)) !== before };
 }
 
-/** Other after each write; times alone have a coarse clock. */
+/** A text that differs after each write. Times alone have too coarse a clock. */
 async function stateOf(folder: string): Promise<string> {
   const entries = await entriesOf(folder);
   const newest = entries.reduce((latest, { changed }) => Math.max(latest, changed), 0);
@@ -128,7 +131,7 @@ async function stateOf(folder: string): Promise<string> {
 type Entry = Readonly<{
   below: readonly string[];
   name: string;
-  /** On the disk. */
+  /** Bytes that it takes on disk. */
   size: number;
   length: number;
   changed: number;
@@ -136,8 +139,8 @@ type Entry = Readonly<{
 }>;
 
 /**
- * Removes the newest files until `excess` bytes are gone (512 a name), then empty folders. Through open folders, so
- * no link leads elsewhere: other commands may still run.
+ * Removes the newest files until `excess` bytes are gone (512 for each name), then empty folders. It works through open
+ * folders, so that no link leads elsewhere, because other commands may still run.
  */
 export async function trimFolder(folder: string, excess: number): Promise<void> {
   const entries = await entriesOf(folder);
@@ -167,7 +170,7 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
         if (stats === undefined) continue;
         const isFolder = stats.isDirectory();
         if (isFolder && below.length >= deepestFolder) {
-          // Too deep to tell apart.
+          // Too deep to look at its entries one by one.
           await removeFolder(entered.at(name).replace('/self/', `/${process.pid}/`));
           continue;
         }

@@ -1,23 +1,23 @@
 import { open, readdir, readlink, statfs } from 'node:fs/promises';
 
 const pipeBytes = 65_536;
-/** Shells, job servers and Node need some. */
+/** How many pipes are free, because shells, job servers and Node need some. */
 const freePipes = 64;
-/** What the kernel keeps for a name in a file system in memory. */
+/** Bytes that the kernel keeps for a name in a file system in memory. */
 const nameBytes = 1_024;
 const tmpfs = 0x01021994;
 
-/** A list of memory areas that is longer is not read to its end, and counts as the longest that Linux allows. */
+/** A list of memory areas with more letters is not read to its end, and counts as the longest that Linux allows. */
 const longList = 262_144;
 const longestAreas = 16 * 1_048_576;
-/** What the kernel keeps for a letter of the list that `/proc` shows, in bytes as seen on Linux 6.18. */
+/** Bytes that the kernel keeps for each letter of the list that `/proc` shows, as measured on Linux 6.18. */
 const perLetter = { areas: 4, watchedFiles: 14, locks: 6 };
-/** Letters that each open file has. */
+/** Letters that the list has for each open file. */
 const usualLetters = 128;
 
 /**
- * Bytes that the kernel holds for processes beside their pages: pipes, memory areas, file locks, watched files, names in
- * their own `/tmp` and `/dev/shm`. What can't be read counts as nothing. Stops counting beyond `most`.
+ * Bytes that the kernel holds for processes besides their pages: pipes, memory areas, file locks, watched files, and
+ * names in their own `/tmp` and `/dev/shm`. What can't be read counts as nothing. Counting stops above `most`.
  */
 export async function measureKernel(ids: readonly number[], most: number): Promise<number> {
   const pipes = new Set<string>();
@@ -40,7 +40,7 @@ export async function measureKernel(ids: readonly number[], most: number): Promi
   return bytes + ofPipes();
 }
 
-/** None where the process shares the bot's mounts. */
+/** Names in a process's file systems in memory; 0 if it shares the bot's mounts. */
 async function namesInMemory(id: number): Promise<number> {
   const mounts = (of: string | number): Promise<string | undefined> =>
     unlessGone(readlink(`/proc/${of}/ns/mnt`));
@@ -54,7 +54,7 @@ async function namesInMemory(id: number): Promise<number> {
   return names;
 }
 
-/** Reads in pieces, at most `most`: a list may be long. */
+/** Length of a file, which is read in pieces up to `most`, because a list may be long. */
 async function lengthOf(name: string, most = Infinity): Promise<number> {
   const file = await unlessGone(open(name));
   if (file === undefined) return 0;
@@ -72,7 +72,7 @@ async function lengthOf(name: string, most = Infinity): Promise<number> {
   }
 }
 
-/** A process may end at any time. */
+/** Undefined if the process has ended, which it may do at any time. */
 async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;

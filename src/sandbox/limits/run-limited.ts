@@ -35,7 +35,7 @@ export type HostCommand = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
   cwd?: string;
-  /** Open ones that it gets from `firstFile` on. */
+  /** Open descriptors that it gets, from `firstFile` on. */
   files?: readonly number[];
 }>;
 
@@ -74,26 +74,26 @@ export function createRunner(): Runner {
 type HostRun = Readonly<{
   limits: SandboxLimits;
   runner: Runner;
-  /** Without one the command begins at once; a shell is then not watched. */
+  /** Without a handshake the command begins at once, and a shell is not watched. */
   handshake?: Handshake;
   deadline?: Deadline;
   met?: () => StopReason | undefined;
   kill(pid: number): void;
 }>;
 
-/** Shell codes of SIGXCPU and SIGXFSZ. */
+/** Exit codes of shells for SIGXCPU and SIGXFSZ. */
 const bySignal: ReadonlyMap<number, StopReason> = new Map([
   [152, 'cpu'],
   [153, 'disk'],
 ]);
 const mostOutput = 32 * 1024 * 1024;
-/** Milliseconds: only a process outside the group could still write. */
+/** In milliseconds. Only a process outside of the group could still write. */
 const lastWords = 200;
 
 /**
- * Runs a host program (R5, T9). It ends with all its processes on timeout, cancellation, a limit in `limits`, or its
- * own exit. Removes the newest files over the limit from the conversation's folder (T10). Throws if it can't start, an
- * OperatorError if its limits can't be watched.
+ * Runs a host program (R5, T9). It ends with all its processes on a timeout, on cancellation, at a limit in `limits`,
+ * or when it exits. Files over the limit are removed from the conversation's folder, the newest first (T10). Throws if
+ * the program can't start, and an OperatorError if its limits can't be watched.
  */
 export async function runLimited(
   command: HostCommand,
@@ -105,7 +105,7 @@ export async function runLimited(
   const signal = AbortSignal.any([request.signal, runner.ending]);
   const { textInParts } = createRedaction(request.secrets ?? []);
   const most = (): Promise<Room | undefined> => roomInChat(chat, limits);
-  // Before the command writes; with a handshake the command waits.
+  // Measured before the command writes. With a handshake the command waits.
   const before = handshake === undefined ? await most() : undefined;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
@@ -167,7 +167,7 @@ export async function runLimited(
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
   const room = handshake === undefined ? Promise.resolve(before) : most();
-  // The bot is to answer whatever commands do to the processor.
+  // The bot has to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
     if (!ended) watch ??= watchLimits({ root, scratch, chat, room, limits, met: enforced, onOver: stop });
@@ -188,7 +188,7 @@ export async function runLimited(
   signal.addEventListener('abort', onAbort);
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    // Also ends what it left in its group.
+    // Also ends what the command left in its group.
     if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
@@ -212,7 +212,7 @@ async function roomInChat(chat: string | undefined, { diskMb }: SandboxLimits): 
   return chat === undefined ? undefined : roomIn(chat, diskMb * 1024 * 1024);
 }
 
-/** Otherwise the folder could grow with each command. */
+/** Removes what is over the limit, because the folder could otherwise grow with each command. True if something was. */
 async function cutBack(chat: string, room: Room | undefined): Promise<boolean> {
   const excess = (await measureFolder(chat)) - (room?.bytes ?? Infinity);
   if (!(excess > 0) || (await room?.wasUsed()) === false) return false;
@@ -220,7 +220,7 @@ async function cutBack(chat: string, room: Room | undefined): Promise<boolean> {
   return true;
 }
 
-/** Waits for all writers. A pipe still held open is not reused. */
+/** Waits for all writers. A pipe that is still held open is not reused. */
 async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>[]): Promise<void> {
   const late = setTimeout(() => {
     for (const { read } of streams) read.destroy();
@@ -232,7 +232,10 @@ async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>
 
 export const secondsForPerson = 86_400;
 
-/** For a person at this terminal (R6): no limits of time and output; keys don't end this process. Throws if it can't start. */
+/**
+ * Runs a program for a person at this terminal (R6), without limits of time and output. Keys don't end this process.
+ * Throws if the program can't start.
+ */
 export async function runOnTerminal(
   command: HostCommand,
   { scratch, chat, signal: cancelled }: ShellRequest,
@@ -278,5 +281,5 @@ export async function runOnTerminal(
   }
 }
 
-/** Keys send these to the whole foreground group. */
+/** Signals that keys send to the whole foreground group. */
 const keys = ['SIGINT', 'SIGQUIT'] as const;

@@ -7,22 +7,24 @@ import type { SandboxLimits, StopReason } from '../sandbox.ts';
 
 const everyProcesses = 25;
 const everyDisk = 250;
-/** Rest after a look, in multiples of its duration, and at most: on a busy system a look waits more than it works. */
+/**
+ * Rest after a look, as a multiple of its duration, up to a maximum. On a busy system a look waits more than it works.
+ */
 const restAfterDisk = 4;
 const longestRest = 3_000;
-/** Every so many looks also count names. */
+/** One of this many looks also counts names. */
 const namesEvery = 4;
 
-/** Watches all processes of a command together (T9); calls `onOver` once. */
+/** Watches all processes of a command together (T9), and calls `onOver` once. */
 export function watchLimits(options: {
-  /** 0 if its processes can't be seen: then only folders are watched. */
+  /** The first process; 0 if the processes can't be seen, so that only folders are watched. */
   root: number;
   scratch: string;
   chat?: string | undefined;
-  /** Of the conversation's folder. */
+  /** How much room the conversation's folder has. */
   room: Promise<Room | undefined>;
   limits: SandboxLimits;
-  /** Which limit the kernel enforced; by default the root's own groups are asked. */
+  /** Which limit the kernel enforced. By default the root's own groups are asked. */
   met?: (() => StopReason | undefined) | undefined;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {
@@ -54,7 +56,7 @@ export function watchLimits(options: {
       if (load.memory + ofKernel > memory && measureOwnMemory(load.ids) + ofKernel > memory) over('memory');
     }
   }, everyProcesses);
-  // Don't trust a disk that can't be measured.
+  // A disk that can't be measured is not trusted.
   void watchDisk().catch(() => over('crashed'));
   return { stop };
 

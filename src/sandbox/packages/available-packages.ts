@@ -13,14 +13,14 @@ const manifestShape = z.object({
   recipe: z.string(),
   suite: z.string(),
   tool: z.string(),
-  /** Milliseconds since 1970. */
+  /** When it was built, in milliseconds since 1970. */
   builtAt: z.number(),
   asked: z.array(z.object({ name: z.string(), skills: z.array(z.string()) })),
   installed: z.array(z.string()),
   bytes: z.number(),
 });
 
-/** `manifest.json`; replacing it switches trees. */
+/** What `manifest.json` contains. Replacing the file switches trees. */
 export type RootManifest = z.output<typeof manifestShape>;
 
 export type RootFileSystem = Readonly<{
@@ -35,7 +35,7 @@ export function rootFolder(dataDir: string): string {
 
 export const manifestName = 'manifest.json';
 
-/** Undefined without a readable manifest. Costs one stat. */
+/** Follows the root file system; undefined without a readable manifest. Each call costs one stat. */
 export function followRootFileSystem(folder: string): () => RootFileSystem | undefined {
   const file = path.join(folder, manifestName);
   let seen: string | undefined;
@@ -52,7 +52,7 @@ export function followRootFileSystem(folder: string): () => RootFileSystem | und
 }
 
 function readRoot(folder: string, file: string): RootFileSystem | undefined {
-  // An unknown one counts as none; the next build replaces it.
+  // An unknown manifest counts as none, and the next build replaces it.
   const parsed = manifestShape.safeParse(parseJson(readFileSync(file, 'utf8')));
   if (!parsed.success) return undefined;
   const tree = path.join(folder, parsed.data.tree);
@@ -70,13 +70,13 @@ export type AvailablePackages = Readonly<{
   from: 'root' | 'image' | 'host' | 'nowhere';
   has(name: string): boolean;
   runs(program: string): boolean;
-  /** PyPI name. Always true in containers of a foreign image. */
+  /** Whether Python can import a package, by its PyPI name. Always true in containers of a foreign image. */
   imports(name: string): boolean;
 }>;
 
 /**
- * What commands find now (P3, R6): virtual nothing; bubblewrap the root file system, otherwise the host; containers
- * that or an image; off the host. Costs two stats.
+ * Follows which programs and packages commands find (P3, R6). virtual: nothing; bubblewrap: the root file system,
+ * otherwise the host; containers: that or an image; off: the host. Each call costs two stats.
  */
 export function followAvailablePackages(options: {
   mode: SandboxMode;
@@ -105,7 +105,7 @@ export function followAvailablePackages(options: {
   };
 }
 
-/** Empty without dpkg: other systems name packages differently. */
+/** Names of the host's packages; empty without dpkg, because other systems name packages differently. */
 function followHost(file: string): () => ReadonlySet<string> {
   let seen: bigint | undefined;
   let names: ReadonlySet<string> = new Set();
@@ -119,7 +119,10 @@ function followHost(file: string): () => ReadonlySet<string> {
   };
 }
 
-/** P3. All but the virtual sandbox have Node and the host's uv (R7). Foreign images count as having it. */
+/**
+ * Whether commands find a program (P3). All sandboxes but the virtual one have Node and the host's uv (R7). Foreign
+ * images count as having every program.
+ */
 function findsProgram(mode: SandboxMode, root: string | undefined, program: string): boolean {
   if (mode === 'virtual') return ofVirtual.has(program);
   if (program === 'node') return true;
@@ -129,7 +132,7 @@ function findsProgram(mode: SandboxMode, root: string | undefined, program: stri
   return hasProgram(mode === 'off' ? '/' : (root ?? '/'), searchedFolders, name);
 }
 
-/** By the metadata of pip and dpkg. */
+/** Tells which Python packages are installed, by the metadata of pip and dpkg. */
 export function pythonPackagesIn(root: string): (name: string) => boolean {
   let found: ReadonlySet<string> | undefined;
   return (name) => (found ??= new Set(folders(root).flatMap(installedIn))).has(normalized(name));
@@ -154,7 +157,7 @@ function installedIn(folder: string): readonly string[] {
   });
 }
 
-/** For PyPI these are one name. */
+/** PyPI treats these spellings as one name. */
 function normalized(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, '-');
 }

@@ -17,11 +17,11 @@ import { hasCode } from '../../lib/has-code.ts';
 const keptLines = 200;
 const shownLines = 15;
 
-/** Useless in a read-only tree. */
+/** Folders that are useless in a read-only tree. */
 const leftBehind = ['dev', 'proc', 'sys', 'run', 'tmp', 'var/cache', 'var/lib/apt', 'var/log', 'boot'];
 
 export type BuiltRoot = Readonly<{
-  /** `kept`: what is there is by the same recipe. */
+  /** `kept` means that the existing tree has the same recipe. */
   status: 'built' | 'kept';
   manifest: RootManifest;
   path: string;
@@ -32,8 +32,8 @@ const run = promisify(execFile);
 const mountPoints = ['dev', 'proc', 'tmp', 'run', 'skill', 'scratch', 'chat'];
 
 /**
- * Builds the recipe's root file system in `folder` unless it is current (R6). Built separately and swapped in by
- * renaming the manifest; a failure changes nothing. Removes leftovers and unused trees. Throws OperatorError on
+ * Builds the recipe's root file system in `folder` unless it is current (R6). It is built separately and swapped in by
+ * renaming the manifest, so a failure changes nothing. Leftovers and unused trees are removed. Throws OperatorError on
  * failure, or if another build runs.
  */
 export async function buildRoot(
@@ -101,7 +101,7 @@ export async function buildRoot(
   }
 }
 
-/** Keeps existing files: a package's link could lead out of the tree. */
+/** Writes settings, but keeps existing files, because a package's link could lead out of the tree. */
 async function writeSettings(tree: string): Promise<void> {
   await mkdir(path.join(tree, 'etc'), { recursive: true });
   for (const [place, text] of nameSettings) {
@@ -130,7 +130,7 @@ async function sizeOf(tree: string): Promise<number> {
   return Number.parseInt(stdout, 10);
 }
 
-/** Removes trees that nothing uses. */
+/** Removes trees in the folder that no process uses. */
 export async function sweep(folder: string, kept: string | undefined): Promise<void> {
   for (const { name } of (await readdir(folder, { withFileTypes: true })).filter((entry) =>
     entry.isDirectory(),
@@ -140,7 +140,7 @@ export async function sweep(folder: string, kept: string | undefined): Promise<v
   }
 }
 
-/** Looks in the mounts of all readable processes. Where nobody can tell, it may be. */
+/** Whether a tree is mounted, by the mounts of all readable processes. If that can't be told, it counts as mounted. */
 async function isMounted(name: string): Promise<boolean> {
   const entries = await readdir('/proc').catch(noneIfAbsent);
   if (!entries.includes(String(process.pid))) return true;
@@ -161,7 +161,10 @@ function noneIfGone(error: unknown): string {
   throw error;
 }
 
-/** Unpacks a tool's tree into the empty `target`: our owner, no setuid, no devices. Throws OperatorError with the fix. */
+/**
+ * Unpacks a tool's tree into the empty `target`: with our owner, without setuid and devices. Throws OperatorError with
+ * the fix.
+ */
 async function makeTree(options: {
   recipe: RootRecipe;
   tool: RootTool;
@@ -178,7 +181,7 @@ async function makeTree(options: {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
     signal,
-    // `unshare` ignores other signals; without it the tool cleans up.
+    // `unshare` ignores other signals. Without it the tool cleans up.
     killSignal: process.getuid?.() === 0 ? 'SIGKILL' : 'SIGTERM',
   });
   const unpacker = spawn('sh', ['-c', 'umask 022; exec tar "$@"', 'sh', ...unpackOptions(target)], {
@@ -211,7 +214,7 @@ function follow(input: Readable, onLine: (line: string) => void): readonly strin
   return said;
 }
 
-/** The exit code. Rejects if the program could not be started. */
+/** The exit code of a program. Rejects if it could not be started. */
 async function ended(child: ChildProcess): Promise<number> {
   const closed: readonly unknown[] = await once(child, 'close');
   return typeof closed[0] === 'number' ? closed[0] : 1;

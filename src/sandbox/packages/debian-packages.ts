@@ -1,5 +1,5 @@
 import { skilletHere } from '../../core/skillet-here.ts';
-/** Undefined if unknown; a package of the same name may be something else. */
+/** The Debian package of a program; undefined if unknown. A package of the same name may be something else. */
 export function packageOf(program: string): string | undefined {
   return renamed.get(program) ?? (sameName.has(program) ? program : undefined);
 }
@@ -20,7 +20,7 @@ export function unpackaged(program: string, way?: string): string {
   return `no Debian package is known to bring ${program}: install it ${how}`;
 }
 
-/** For a Python module or PyPI package, if known. */
+/** The Debian package for a Python module or PyPI package; undefined if unknown. */
 export function pythonPackageOf(name: string): string | undefined {
   const [top = ''] = name.toLowerCase().replaceAll('_', '-').split('.');
   const other = pythonNames.get(top);
@@ -124,7 +124,7 @@ const pythonNames: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Fully installed packages, and what they provide (`mail-transport-agent`), from dpkg's status file. */
+/** Packages that are completely installed, and what they provide (`mail-transport-agent`), from dpkg's status file. */
 export function installedPackages(status: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const stanza of status.split('\n\n')) {

@@ -11,17 +11,20 @@ export type RootRecipe = Readonly<{
   suite: string;
   sources: readonly string[];
   asked: readonly Readonly<{ name: string; skills: readonly string[] }>[];
-  /** With the base, sorted. Debian's essential packages (bash, coreutils, tar, …) always come. */
+  /**
+   * All packages with those of the base, sorted. Debian's essential packages (bash, coreutils, tar, …) are always
+   * installed.
+   */
   packages: readonly string[];
 }>;
 
-/** python3 for `.py` scripts, ca-certificates for HTTPS, libstdc++6 for the bot's Node. */
+/** Packages of every tree: python3 for `.py` scripts, ca-certificates for HTTPS, libstdc++6 for the bot's Node. */
 const basePackages: readonly string[] = ['ca-certificates', 'libstdc++6', 'python3'];
 
-/** Debian's rule, without `-` at the end: apt would remove the package. */
+/** Matches package names by Debian's rule, but without `-` at the end, by which apt would remove the package. */
 const packageName = /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/;
 
-/** Of all skills (R6). Throws OperatorError for an invalid name. */
+/** The recipe for the packages of all skills (R6). Throws OperatorError for an invalid name. */
 export function rootRecipe(
   skills: readonly Readonly<{ name: string; packages: readonly string[] }>[],
   { suite, lines }: AptSources,
@@ -46,7 +49,7 @@ export function rootRecipe(
   };
 }
 
-/** Independent of which skills ask. */
+/** A hash of a recipe, which does not depend on which skills want a package. */
 export function recipeHash({ suite, sources, packages }: RootRecipe): string {
   const what = { form: 1, architecture: process.arch, suite, sources, packages };
   return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
@@ -54,13 +57,13 @@ export function recipeHash({ suite, sources, packages }: RootRecipe): string {
 
 type AptSources = Readonly<{
   suite: string;
-  /** One-line form: `deb [options] URI SUITE COMPONENT…`. */
+  /** Sources in the one-line form `deb [options] URI SUITE COMPONENT…`. */
   lines: readonly string[];
 }>;
 
 /**
- * The host's sources of its release and updates (R6), not third-party archives, which need keys. Throws OperatorError
- * if there are none.
+ * The host's sources for its release and updates (R6), without archives of others, which need keys. Throws
+ * OperatorError if there are none.
  */
 export function aptSources(root = '/'): AptSources {
   const release = readRelease(path.join(root, 'etc/os-release'));
@@ -83,7 +86,7 @@ function readRelease(file: string): string | undefined {
   const text = readOr(file, '');
   const field = (name: string): string | undefined =>
     new RegExp(`^${name}="?([a-z]+)"?\\s*$`, 'm').exec(text)?.[1];
-  // Derivatives install from the parent's archive.
+  // Derivatives install from the archive of their parent.
   return field('UBUNTU_CODENAME') ?? field('DEBIAN_CODENAME') ?? field('VERSION_CODENAME');
 }
 
@@ -108,7 +111,7 @@ function oneLineSources(text: string): readonly Source[] {
   });
 }
 
-/** deb822: stanzas of `Field: value`, continued by indented lines. */
+/** Reads deb822: stanzas of `Field: value`, continued by indented lines. */
 function stanzaSources(text: string): readonly Source[] {
   const stanzas = text
     .split('\n')
@@ -127,7 +130,7 @@ function stanzaSources(text: string): readonly Source[] {
     const components = words('components');
     const key = fields.get('signed-by') ?? '';
     const options = [
-      // An inline key has no one-line form; apt then uses its trusted keys.
+      // An inline key has no one-line form, so apt uses its trusted keys.
       ...(/^\/\S+$/.test(key) ? [`signed-by=${key}`] : []),
       ...(/^(yes|true|1)$/i.test(fields.get('trusted') ?? '') ? ['trusted=yes'] : []),
       ...(words('architectures').length > 0 ? [`arch=${words('architectures').join(',')}`] : []),
@@ -143,7 +146,9 @@ function readOr(file: string, absent: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : absent;
 }
 
-/** Reads apt sources from standard input, writes a tar to standard output, logs to standard error. */
+/**
+ * A program that reads apt sources from standard input, writes a tar to standard output, and logs to standard error.
+ */
 export type RootTool = Readonly<{
   name: string;
   command(recipe: RootRecipe, work: string): readonly [program: string, ...rest: string[]];
@@ -152,7 +157,10 @@ export type RootTool = Readonly<{
 type FoundRootTool =
   Readonly<{ ok: true; tool: RootTool }> | Readonly<{ ok: false; /** What to install. */ message: string }>;
 
-/** mmdebstrap, as root or with subordinate ids (R6). It ends with the bot; as root in its own mount namespace. */
+/**
+ * Finds mmdebstrap, to run as root or with subordinate ids (R6). It ends with the bot, and as root has its own mount
+ * namespace.
+ */
 export function findRootTool(
   options: { searchPath?: string; uid?: number; subordinateIds?: boolean } = {},
 ): FoundRootTool {
@@ -177,10 +185,10 @@ export function findRootTool(
   return { ok: false, message };
 }
 
-/** Dies with its parent and leaves no mounts. */
+/** A process that dies with its parent and leaves no mounts. */
 const alone = ['unshare', '--mount', '--pid', '--fork', '--kill-child'];
 
-/** Half of a small tree, needed by no program. */
+/** Half of a small tree, which no program needs. */
 const leaveOut = ['doc', 'man', 'info', 'locale', 'lintian'];
 
 const mergedHook = '/usr/share/mmdebstrap/hooks/maybe-merged-usr';

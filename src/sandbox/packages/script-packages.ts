@@ -7,24 +7,24 @@ import { pythonPackageOf } from './debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 import { hasCode, ifAbsent } from '../../lib/has-code.ts';
 
-/** Name, extras and version as in uv; no URL, no path. */
+/** Matches a name with extras and version as uv reads it, but neither URL nor path. */
 const requirement = /^[A-Za-z0-9][\w.,[\]=<>~!@+-]*$/;
 
 const namesPackage: ReadonlySet<string> = new Set(['--from', '--with']);
 
 const saysNothing: ReadonlySet<string> = new Set(['-q', '--quiet', '--offline', '--isolated']);
 
-/** Longer ones are no commands. */
+/** Longer texts are not commands. */
 const mostWords = 20;
 
 export type PackagedCommand = Readonly<{
   sandbox: Sandbox;
-  /** Hash: only equal content of one skill shares packages. */
+  /** A hash of the skill's files. Only equal content of one skill shares packages. */
   content: string;
   skillDirectory: string;
   scratch: string;
   fetch: readonly [program: string, ...rest: string[]];
-  /** Packages of PyPI that a Python script lists. */
+  /** PyPI packages that a Python script lists. */
   lists: readonly string[];
   signal: AbortSignal;
   onFetch(): void;
@@ -42,18 +42,18 @@ export type PackagedOutcome =
 
 export type ScriptPackages = (command: PackagedCommand) => Promise<PackagedOutcome>;
 
-/** uv's cache in a scratch folder; its path must not change. */
+/** Name of uv's cache in a scratch folder. Its path must not change. */
 const cacheName = '.uv';
 const fetchLimitMs = 600_000;
 const keptMs = 30 * 86_400_000;
 
 /**
- * Python packages of scripts, by uv (R7). Fetched once for each content of a skill, from `hosts` only, without the
+ * Fetches Python packages of scripts by uv (R7): once for each content of a skill, only from `hosts`, and without the
  * skill's environment or folders. Each command gets a copy in scratch.
  */
 export function createScriptPackages(options: {
   folder: string;
-  /** `[sandbox] package_hosts`: host patterns. */
+  /** Host patterns from `[sandbox] package_hosts`, from which packages may come. */
   hosts(): readonly string[];
   /** Whether the sandbox's own Python has a package. */
   imports(name: string): boolean;
@@ -79,7 +79,7 @@ export function createScriptPackages(options: {
     while (!(await isFolder(cache))) {
       onFetch();
       const outcome = await fetchOnce(key, () => fetchInto(kept, command, programs));
-      // A cancelled first caller must not fail the others.
+      // If the first caller was cancelled, the others must not fail.
       const forOthers = outcome.status === 'stopped' && outcome.reason === 'cancelled' && !signal.aborted;
       if ((outcome.status !== 'exited' || outcome.exitCode !== 0) && !forOthers)
         return { ok: false, status: 'failed', outcome };
@@ -141,12 +141,12 @@ function orPackages(lacking: readonly string[]): string {
     : `. Without uv it runs once the system has what it lists: apt-get install ${known.join(' ')}`;
 }
 
-/** The script of a command of uv. */
+/** Runs the script of a uv command by Python itself. */
 function byPython(argv: SandboxRequest['argv']): SandboxRequest['argv'] {
   return ['python3', ...argv.slice(argv.indexOf('--script') + 1)];
 }
 
-/** Neither host nor skill steers uv; it uses the sandbox's Python. */
+/** Variables for uv. Neither host nor skill can steer it, and it uses the sandbox's Python. */
 function environment(scratch: string): Readonly<Record<string, string>> {
   return {
     UV_CACHE_DIR: `${scratch}/${cacheName}`,
@@ -157,7 +157,7 @@ function environment(scratch: string): Readonly<Record<string, string>> {
   };
 }
 
-/** uv always writes to its cache. */
+/** Runs a command with a copy of the cache, because uv always writes to it. */
 const withCopy = `
 kept=$1
 shift
@@ -178,7 +178,7 @@ async function isFolder(place: string): Promise<boolean> {
   return (await stat(place).catch(ifAbsent))?.isDirectory() === true;
 }
 
-/** If another process fetched the same, uses that. */
+/** Renames a fetched folder. If another process fetched the same, that one is used. */
 async function moveTo(part: string, kept: string): Promise<void> {
   try {
     await rename(part, kept);
@@ -198,10 +198,10 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-/** A tool of PyPI as a command calls it, options and name: `--from`, `x`, `y`. */
+/** A PyPI tool as a command calls it, with options and name: `--from`, `x`, `y`. */
 type FetchedTool = readonly string[];
 
-/** In a command or instructions: `uvx`, `uv tool run` or `uv run --with`, each once (R7). */
+/** Tools that a command or instructions run by `uvx`, `uv tool run` or `uv run --with`, each once (R7). */
 export function fetchedTools(text: string): readonly FetchedTool[] {
   const words = text.split(/[\s;&|()`'"]+/);
   const found = new Map<string, FetchedTool>();
@@ -219,7 +219,7 @@ export function fetchedTools(text: string): readonly FetchedTool[] {
   return [...found.values()];
 }
 
-/** Of `uv run`: what it names by `--with`, as `run --with x`. */
+/** What `uv run` names by `--with`, as `run --with x`. */
 function packagesAt(words: readonly string[], from: number): FetchedTool | undefined {
   const named: string[] = [];
   for (let at = from; at < Math.min(words.length, from + mostWords); at++) {
@@ -236,7 +236,7 @@ function packagesAt(words: readonly string[], from: number): FetchedTool | undef
   return named.length === 0 ? undefined : ['run', ...named];
 }
 
-/** Options of `uv run` that change nothing about what is fetched; those of the second kind have a value. */
+/** Options of `uv run` that do not change what is fetched. Those of the second kind have a value. */
 export const uvRunOptions: Readonly<Record<'alone' | 'withValue', ReadonlySet<string>>> = {
   alone: new Set(
     [
@@ -261,7 +261,7 @@ function toolAt(words: readonly string[], from: number): FetchedTool | undefined
   return undefined;
 }
 
-/** The command that fetches tools: `--help` does nothing else. */
+/** The command that fetches tools. `--help` makes them do nothing else. */
 export function fetchTools(tools: readonly FetchedTool[]): readonly [program: string, ...rest: string[]] {
   const each = tools.map(fetchTool);
   const [only] = each;

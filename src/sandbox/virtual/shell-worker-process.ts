@@ -1,6 +1,6 @@
 /**
- * The main thread: the shell runs in a watched worker thread, so an endless loop or hungry script ends only this
- * process. Ends with the bot.
+ * The main thread of a shell. The shell runs in a watched worker thread, so that an endless loop or a script that needs
+ * too much memory ends only this process. It ends with the bot.
  */
 import { Worker } from 'node:worker_threads';
 import type { ShellAnswer, ShellSetup } from './shell-worker.ts';

@@ -1,4 +1,4 @@
-/** The worker thread: an in-memory bash that knows only its host folders. A new shell for each job. */
+/** The worker thread: a bash in memory that knows only its host folders. Each job gets a new shell. */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   Bash,
@@ -73,7 +73,7 @@ async function execute(
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
   const customCommands = job.cap ? capCommands : [];
-  // The default file system: /bin, /tmp, /dev, /proc, in memory.
+  // The default file system has /bin, /tmp, /dev and /proc in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
   disk.mount('/scratch', limitDisk(workingFolder(), job.room.scratch));
@@ -100,7 +100,7 @@ async function execute(
   }
 }
 
-/** Which arguments of a file system's methods are paths, where it is not the first alone. */
+/** Which arguments of a file system's methods are paths, if it is not just the first one. */
 const pathsOf: Readonly<Record<string | symbol, readonly number[]>> = {
   cp: [0, 1],
   mv: [0, 1],
@@ -134,7 +134,7 @@ function workingFolder(): IFileSystem {
       const usual: unknown = Object.hasOwn(joined, key) ? Reflect.get(joined, key) : Reflect.get(target, key);
       if (typeof usual !== 'function') return usual;
       return (...given: unknown[]): unknown => {
-        // Whatever names an entry of the skill is for its file system, which refuses to write.
+        // What names an entry of the skill goes to the skill's file system, which refuses to write.
         const to = (pathsOf[key] ?? [0]).some((at) => isOwn(given[at])) ? skill : undefined;
         const work: unknown = to === undefined ? usual : Reflect.get(to, key);
         return Reflect.apply(work as (...args: unknown[]) => unknown, to ?? target, given);
@@ -165,7 +165,7 @@ function cap(
   return { stdout: out.text, stderr: err.text, truncated: out.truncated || err.truncated };
 }
 
-/** So that endless empty files end, too. */
+/** Bytes that each write counts in addition, so that endless empty files end, too. */
 const perWrite = 512;
 
 /** The same file system, with room for `bytes` of writing in all. */

@@ -6,7 +6,7 @@ import { createDeadline } from '../../lib/async/deadline.ts';
 import type { Secret } from '../../lib/redaction/redact.ts';
 import { pausing, type CapAnswer, type SandboxOutcome, type ServeCap, type StopReason } from '../sandbox.ts';
 
-/** Folders are real host paths. */
+/** How a shell is set up. Folders are paths on the host. */
 export type ShellSetup = Readonly<{
   skill?: string;
   scratch: string;
@@ -32,14 +32,14 @@ export type ShellRequest = Readonly<{
 }>;
 export type ShellNotice = Readonly<{ told: number; answer: CapAnswer }>;
 
-/** `missing`: it has no such program. */
+/** What a shell answers. `missing` means that it has no such program. */
 export type ShellAnswer =
   | Readonly<{ status: 'ready' }>
   | Readonly<{ status: 'missing'; program: string }>
   | Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
 export type ShellWorker = Readonly<{
-  /** One job at a time. Ends the process on abort or timeout. */
+  /** Runs one job at a time. It ends the process on abort or timeout. */
   run(
     job: Omit<ShellJob, 'cap'> & Readonly<{ cap?: ServeCap }>,
     signal: AbortSignal,
@@ -54,8 +54,9 @@ const startLimit = 30_000;
 const longestMs = 86_400_000;
 
 /**
- * A Node process without the host's environment; by Node's permission model it reads the library and its folders,
- * writes all but the skill's, and starts nothing. `library`: the `node_modules` folder with just-bash.
+ * Starts a Node process without the host's environment. By Node's permission model it can read the library and its
+ * folders, write all of those but the skill's, and start nothing. `library` is the `node_modules` folder with
+ * just-bash.
  */
 export function startShellWorker(setup: ShellSetup, library: string): ShellWorker {
   const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
@@ -72,7 +73,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
       ...[...readable, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
       ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
     ],
-    // Own session: Ctrl-C at the terminal is for the bot.
+    // It has its own session, because Ctrl-C at the terminal is for the bot.
     detached: true,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -100,7 +101,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
     const deadline = createDeadline(systemClock);
     const { cap } = pausing(job.cap, deadline);
     const stopServing = cap === undefined ? () => undefined : serveCap(child, cap, signal);
-    // Its clock may pause, unknown to the shell.
+    // Its clock may pause, which the shell does not know.
     const inside = cap === undefined ? timeoutMs : longestMs;
     const sent = { argv, env, secrets, timeoutMs: inside, outputCap, room, cap: cap !== undefined };
     child.send(sent satisfies ShellJob);
@@ -156,7 +157,7 @@ function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): ()
   };
 }
 
-/** Idle workers don't keep the bot alive. */
+/** Makes a worker keep the bot alive or not. Idle ones don't. */
 function keepAwake(child: ChildProcess, awake: boolean): void {
   if (awake) child.ref();
   else child.unref();
@@ -164,7 +165,7 @@ function keepAwake(child: ChildProcess, awake: boolean): void {
   else child.channel?.unref();
 }
 
-/** Out of memory: V8 aborts, the system kills. */
+/** Whether it ran out of memory: V8 aborts, or the system kills it. */
 function diedOfHunger(signal: unknown): boolean {
   return signal === 'SIGABRT' || signal === 'SIGKILL';
 }
@@ -196,8 +197,8 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, aborte
 }
 
 /**
- * Runs `sh -eu -o pipefail FILE ARGS` as set and source, as this shell takes no options before a file. Drops `-l` and
- * `--posix`; keeps `-c`.
+ * Runs `sh -eu -o pipefail FILE ARGS` as set and source, because this shell accepts no options before a file. It drops
+ * `-l` and `--posix`, and keeps `-c`.
  */
 export function shellStart(args: readonly string[]): readonly string[] {
   const settings: string[] = [];

@@ -8,13 +8,13 @@ import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 import { hasCode } from '../../lib/has-code.ts';
 
 /**
- * Needs only `npm install` (T9): just-bash with jq, awk, sed, sqlite3 over the request's folders; no other files,
- * network or host programs. In another process, as V8 may end a whole process when memory runs out; kept for `idleMs`
- * for the same run.
+ * Needs only `npm install` (T9): just-bash with jq, awk, sed and sqlite3 on the request's folders, without other files,
+ * network or host programs. It runs in another process, because V8 may end a whole process when memory runs out. The
+ * process is kept for `idleMs` for the same run.
  */
 export function createVirtualSandbox(
   options: {
-    /** The runtime takes about 100. */
+    /** Megabytes, of which the runtime needs about 100. */
     memoryMb?: number;
     diskMb?: number;
     cells?: number;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../../core/errors.ts';
 
-/** A row of any table: its columns by name, true and false as 1 and 0, without the words of an index. */
+/** A row of any table: columns by name, true and false as 1 and 0, without the words of an index. */
 export type MovedRow = Readonly<Record<string, string | number | null>>;
 
 export type MovedTable = Readonly<{
@@ -9,11 +9,11 @@ export type MovedTable = Readonly<{
   columns: readonly string[];
 }>;
 
-/** One side of a move, in a transaction of its own. */
+/** One side of a move, which has a transaction of its own. */
 export type MovingStore = Readonly<{
-  /** In an order in which rows can be added: what others refer to comes first. */
+  /** Tables in an order in which rows can be added: what others refer to comes first. */
   tables: readonly MovedTable[];
-  /** A few rows at a time, by their number if they have one. */
+  /** Reads a few rows at a time, in the order of their numbers if they have one. */
   read(table: MovedTable): AsyncIterable<readonly MovedRow[]>;
   /** The highest number that a row of the table ever had. */
   lastNumber(table: MovedTable): Promise<number>;
@@ -25,15 +25,15 @@ export type MoveTarget = MovingStore &
     setLastNumber(table: MovedTable, last: number): Promise<void>;
   }>;
 
-/** `checksum`: of all rows, in any order. */
+/** What was moved of one table. `checksum` covers all rows, in any order. */
 export type Moved = Readonly<{ table: string; rows: number; checksum: string }>;
 
-/** Rows in memory at a time. */
+/** How many rows are in memory at a time. */
 export const rowsAtOnce = 64;
 
 /**
- * Copies every table and compares both sides row by row. Throws if they differ, so that `to` is rolled back.
- * `onRows` learns how many rows were added so far.
+ * Copies every table and compares both sides row by row. Throws if they differ, so that `to` is rolled back. It reports
+ * to `onRows` how many rows were added so far.
  */
 export async function moveRows(
   from: MovingStore,
@@ -65,7 +65,7 @@ export async function moveRows(
   return moved;
 }
 
-/** Both databases sort text in their own way, so the order of rows doesn't count. */
+/** Sums up rows regardless of their order, because both databases sort text in their own way. */
 function createTally({ name, columns }: MovedTable): Readonly<{ add(row: MovedRow): void; sum(): Moved }> {
   let rows = 0;
   let total = 0n;
@@ -84,7 +84,7 @@ function createTally({ name, columns }: MovedTable): Readonly<{ add(row: MovedRo
   };
 }
 
-/** As every database can hold it: PostgreSQL has no NUL in text. */
+/** The value as every database can hold it: text in PostgreSQL has no NUL. */
 export function withoutNul(value: string | number | null): string | number | null {
   return typeof value === 'string' && value.includes('\u0000') ? value.replaceAll('\u0000', '') : value;
 }

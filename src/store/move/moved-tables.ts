@@ -4,27 +4,32 @@ import { searchWords } from '../../lib/text/search-words.ts';
 import { schema } from '../sqlite/schema.ts';
 import type { MovedRow, MovedTable } from './move-rows.ts';
 
-/** Of one kind of store: its search index, its processes, its queues. Files are moved as files. */
+/**
+ * Tables that only one kind of store has: for its search index, its processes and its queues. Files are moved as files.
+ */
 export const ofSqliteAlone: ReadonlySet<string> = new Set(['said_indexed']);
 export const ofPostgresAlone: ReadonlySet<string> = new Set([
   ...['limits', 'health', 'epoch', 'processes', 'running', 'version'],
   ...['folders', 'files', 'chunks', 'file_chunks'],
 ]);
 
-/** By table: columns of an index, which each kind of store makes in its own form. */
+/** By table: columns of an index, which each kind of store builds in its own form. */
 export const indexColumns: Readonly<Record<string, readonly string[]>> = { said: ['words'] };
 
-/** By table: columns that are not moved. Rounds have another meaning there: what was moved starts first (Q3). */
+/**
+ * By table: columns that are not moved. Rounds have another meaning in the other store, so moved items start first
+ * (Q3).
+ */
 export const ownColumns: Readonly<Record<string, readonly string[]>> = {
   ...indexColumns,
   inbox: ['round', 'person'],
 };
 
-/** Every table that both kinds of store have, read from the schema, so that a new one is moved, too. */
+/** The tables that both kinds of store have. They are read from the schema, so that a new one is moved, too. */
 export function movedTables(): readonly MovedTable[] {
   using db = new DatabaseSync(':memory:');
   for (const step of schema) db.exec(step);
-  // Virtual tables and what they keep are indexes. In this order they were made.
+  // Leaves out virtual tables and their storage, which are indexes. The order is that in which the tables were made.
   const names = db
     .prepare(
       `SELECT name FROM pragma_table_list JOIN sqlite_schema USING (name)
@@ -44,7 +49,7 @@ export function movedTables(): readonly MovedTable[] {
     }));
 }
 
-/** The words that find a row of `said`; none for a damaged one. `make`: as one kind of store keeps them. */
+/** The words that find a row of `said`; none for a damaged row. `make` writes them as one kind of store keeps them. */
 export function wordsOf(
   { holder, said }: MovedRow,
   make: (holder: Holder, words: readonly string[]) => string,

@@ -18,14 +18,14 @@ import {
   type MovingStore,
 } from './move-rows.ts';
 
-/** One statement of a move: none takes so long, and nothing waits for ever. */
+/** Milliseconds for one statement of a move. No statement takes that long, and none waits forever. */
 const longestMs = 600_000;
 
 export type ReadFiles = Pick<StoredFiles, 'read' | 'get' | 'list'>;
 
 type Reading = Readonly<{ store: MovingStore; files: ReadFiles }>;
 
-/** Reads a database that no bot uses, and that nobody can write to meanwhile. Throws OperatorError. */
+/** Reads a database that no bot uses, while nobody can write to it. Throws OperatorError. */
 export function readDatabase<T>(url: string, log: Log, work: (from: Reading) => Promise<T>): Promise<T> {
   return withDatabase(url, { log, named: '[store] url' }, async (database) => {
     const version = await versionOf(database, schema);
@@ -48,7 +48,7 @@ export function readDatabase<T>(url: string, log: Log, work: (from: Reading) => 
 }
 
 /**
- * Fills a database without a store, or with an empty one, in one transaction: what ends before its end leaves nothing
+ * Fills a database that has no store or an empty one, in one transaction, so that an interrupted move leaves nothing
  * behind. Throws OperatorError.
  */
 export async function fillDatabase<T>(
@@ -61,7 +61,7 @@ export async function fillDatabase<T>(
       await refuseInUse(database);
       await refuseFilled(database.query);
     }
-    // Makes the tables.
+    // Opening a store makes its tables.
     await (await openPostgresStore(url, { clock: systemClock, log })).close();
     return inTransaction(database, 'ACCESS EXCLUSIVE', async (query) => {
       await refuseFilled(query);
@@ -70,7 +70,7 @@ export async function fillDatabase<T>(
   });
 }
 
-/** `named`: where its address was written. */
+/** Works with a database and closes it. `named` says in errors where its address was written. */
 async function withDatabase<T>(
   url: string,
   { log, named }: Readonly<{ log: Log; named: string }>,
@@ -90,7 +90,7 @@ async function withDatabase<T>(
   }
 }
 
-/** `lock`: of every table that is moved. */
+/** Works in a transaction that takes `lock` on every table that is moved. */
 function inTransaction<T>(
   { transaction }: Database,
   lock: 'SHARE' | 'ACCESS EXCLUSIVE',
@@ -101,7 +101,8 @@ function inTransaction<T>(
     await query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const tables = movedTables().map(({ name }) => `skillet.${name}`);
     await query(`LOCK TABLE ${[...tables, 'skillet.folders'].join(', ')} IN ${lock} MODE`);
-    // Told here: around it may be the writing of a file, which has words of its own.
+    // Explains errors of the database here, because the caller may also write a file, whose errors have their own
+    // words.
     return work(async (text, values) => {
       try {
         return await query(text, values);
@@ -112,7 +113,7 @@ function inTransaction<T>(
   });
 }
 
-/** Each process holds a lock on its number for as long as it is connected. */
+/** Throws OperatorError if a process uses the database. Each holds a lock on its number while it is connected. */
 async function refuseInUse({ query }: Database): Promise<void> {
   const { rows } = await query<Readonly<{ host: string; pid: number }>>(
     'SELECT host, pid FROM skillet.running WHERE NOT pg_try_advisory_xact_lock(id) ORDER BY host, pid',
@@ -159,7 +160,7 @@ async function sideOf(query: Query): Promise<MovingStore> {
   };
 }
 
-/** True and false are numbers in SQLite. */
+/** True and false become numbers, as SQLite has them. */
 function toRow(row: Readonly<Record<string, unknown>>): MovedRow {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [

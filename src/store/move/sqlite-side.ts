@@ -13,7 +13,7 @@ import { refuseTaken, writeWhole } from '../write-whole.ts';
 import { indexColumns, movedTables, wordsOf } from './moved-tables.ts';
 import { rowsAtOnce, withoutNul, type MovedRow, type MoveTarget, type MovingStore } from './move-rows.ts';
 
-/** Reads a store's file while nobody else may use it. Throws OperatorError. */
+/** Reads a store's file while nobody else can use it. Throws OperatorError. */
 export async function readFileStore<T>(file: string, work: (store: MovingStore) => Promise<T>): Promise<T> {
   if (!existsSync(file)) throw new OperatorError(`There is no ${file}, so there is nothing to move.`);
   const lock = lockOwner(file);
@@ -39,7 +39,7 @@ export async function readFileStore<T>(file: string, work: (store: MovingStore) 
   }
 }
 
-/** Fills a new file, which has its name when all of it is there. Throws OperatorError. */
+/** Fills a new file, which gets its name once it is complete. Throws OperatorError. */
 export async function fillFileStore<T>(file: string, work: (store: MoveTarget) => Promise<T>): Promise<T> {
   refuseTaken(file);
   makeFolders(path.dirname(file), 0o700);
@@ -84,7 +84,7 @@ function writingTo(db: DatabaseSync): Pick<MoveTarget, 'add' | 'setLastNumber'> 
   };
 }
 
-/** What a move that was killed left beside a file. */
+/** Files that a killed move left beside a file. */
 export function leftBeside(file: string): readonly string[] {
   const [folder, name] = [path.dirname(file), path.basename(file)];
   const left = existsSync(folder) ? readdirSync(folder) : [];

@@ -11,12 +11,12 @@ export type Arrival =
   | Readonly<{ type: 'replace'; message: Message }>;
 export type Arrived = Accepted | 'replaced' | 'too_late' | 'unknown';
 
-/** As one transaction changes it; new without `seq`. */
+/** An item as one transaction changes it. A new one has no `seq`. */
 type Item = {
   readonly seq?: number;
   readonly key: string;
   readonly lane: string;
-  /** Absent if it was read. */
+  /** Undefined if the item was read from the database. */
   readonly person?: string;
   readonly status: string;
   readonly taken: boolean;
@@ -36,8 +36,8 @@ type Row = Readonly<{
 }>;
 
 /**
- * Several `accept` and `replace` calls in order, in a transaction that locks their lanes (Q1, Q2). A burst needs as
- * many statements as one message.
+ * Handles several `accept` and `replace` calls in order, in a transaction that locks their queues (Q1, Q2). A burst
+ * needs as many statements as one message.
  */
 export async function acceptMessages(
   query: Query,
@@ -113,12 +113,12 @@ export async function acceptMessages(
   return results;
 }
 
-/** For whom a message counts in its job queue, whose name has no space (Q3). */
+/** The key under which a person's messages count in a job queue, whose name has no space (Q3). */
 export function personOf(lane: string, { sender }: Message): string {
   return `${queueOf('inbox', lane)} ${sender.id}`;
 }
 
-/** In a transaction that locks the lanes; a known key stays as it is. */
+/** Adds work in a transaction that locks the queues. A known key stays as it is. */
 export async function addWork(
   query: Query,
   work: readonly Readonly<{ lane: string; message: Message }>[],
@@ -150,7 +150,7 @@ export async function addWork(
   );
 }
 
-/** Locked: who takes an item waits for what arrives for it. */
+/** Reads known items and locks them, so that whoever takes one waits for what arrives for it. */
 async function readKnown(
   query: Query,
   of: readonly Readonly<{ message: Message }>[],
@@ -191,7 +191,7 @@ async function countWaiting(query: Query, arrivals: readonly Arrival[]): Promise
   return new Map(rows.map(({ lane, waiting }) => [lane, waiting]));
 }
 
-/** One object for each row, so changes by two messages add up. */
+/** Makes one object for each row, so that changes by two messages add up. */
 type ReadItem = (row: Row) => Item;
 
 function oneOfEach(): ReadItem {

@@ -1,4 +1,4 @@
-/** What people linked, and the flows that link it; what is secret is sealed. */
+/** Tables of what people linked and of the sign-ins for it. Secrets in them are encrypted. */
 export const capabilityTables = `
   CREATE TABLE skillet.capability_key (
     one boolean PRIMARY KEY CHECK (one),

@@ -10,11 +10,11 @@ type Accepting = Extract<Arrival, { type: 'accept' }>;
 
 const batchSize = 200;
 
-/** On disk when it resolves (Q1). Arrivals at the same time share a transaction. */
+/** Stores a message or its edit, on disk when it resolves (Q1). Arrivals at the same time share a transaction. */
 export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<Arrived> {
   const { database, jobs, announce } = backing;
 
-  /** Can't be joined and are nearly always new: one statement. */
+  /** Stores messages that can't be joined and are nearly always new, in one statement. */
   async function takeNew(arrivals: readonly Accepting[]): Promise<readonly Arrived[]> {
     const lanes = arrivals.map(laneOf);
     const locks = [...new Set(lanes)].map((lane) => lockOf('inbox', lane));

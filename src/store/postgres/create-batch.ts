@@ -3,8 +3,8 @@ import { DatabaseFault } from './open-database.ts';
 type Call<In, Out> = Readonly<{ input: In; done(result: Out): void; failed(error: unknown): void }>;
 
 /**
- * Collects the inputs of one tick, or of the time a batch runs: in order, one batch at a time. If a batch fails, each
- * input runs alone, so a bad one harms no other.
+ * Collects inputs and runs them in batches: those of one tick, or of the time in which a batch runs. Batches run in
+ * order, one at a time. If one fails, each of its inputs runs alone, so that a bad one harms no other.
  */
 export function createBatch<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,

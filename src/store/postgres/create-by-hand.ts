@@ -5,7 +5,10 @@ import type { Kind } from './lease.ts';
 import type { Query } from './open-database.ts';
 import { lockOf } from './queue-of.ts';
 
-/** Locks the lanes of the items. If something changed, their jobs become due. */
+/**
+ * Makes changes by hand, under the locks of the items' queues. If something changed, the jobs of those queues become
+ * due.
+ */
 export function createByHand({ database, jobs, announce }: Backing, kind: Kind): ByHand {
   return async (keys, survives, script, changed) => {
     const lanes = await lanesOf(database.query, kind, keys);

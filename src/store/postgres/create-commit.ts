@@ -17,7 +17,7 @@ import type { Statement } from '../sql.ts';
 
 const writing = `skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 const statement = `SELECT ${writing}`;
-/** What was said, and runs, are written with their step, or not at all. */
+/** Words for the search index, and runs, are written together with their step or not at all. */
 const withMore = `WITH written AS MATERIALIZED (SELECT ${writing}), kept AS (
     INSERT INTO skillet.said (holder, transcript, asker, said, words)
     SELECT new.holder, new.transcript, new.asker, new.said, array_to_tsvector(string_to_array(new.words, ' '))
@@ -35,10 +35,10 @@ const withMore = `WITH written AS MATERIALIZED (SELECT ${writing}), kept AS (
 
 const most = 100;
 
-/** Runs in the transaction, first. Its reason leaves everything unwritten. */
+/** A check that runs first in the transaction. If it returns a reason, nothing is written. */
 type Guard = Readonly<{ locks: readonly bigint[]; refuse(query: Query): Promise<string | undefined> }>;
 
-/** One transaction, refused if the lane was lost (Q8, Q9). Steps at the same time share one. */
+/** Writes steps in one transaction each, refused if the queue was lost (Q8, Q9). Steps at the same time share one. */
 export function createCommit(
   { database, jobs, leases, announce, clock }: Backing,
   { beside, move }: Readonly<{ beside: Statement<InboxRow>; move: MoveRoutine }>,
@@ -51,7 +51,7 @@ export function createCommit(
     }, most);
   const write = { disk: writeAll(true), memory: writeAll(false) };
 
-  /** Adds work to other lanes, or finishes an item. */
+  /** Writes a step that adds work to other queues or finishes an item. */
   async function writeAlone(
     step: Step,
     freed: string | undefined,
@@ -89,7 +89,7 @@ export function createCommit(
   }
 
   async function commit(step: Step): Promise<void> {
-    // The lane's holder continues; otherwise its job must wake.
+    // If this queue's holder runs the step, it continues by itself. Otherwise the queue's job has to wake.
     const freed =
       step.done === undefined || leases.active()
         ? undefined
@@ -108,7 +108,7 @@ export function createCommit(
     commit,
     addWork: (work, refuse) =>
       writeAlone({ work: [work] }, undefined, {
-        // Nobody adds work meanwhile.
+        // The lock keeps others from adding work meanwhile.
         locks: [lockOf('beside', 'all')],
         async refuse(query) {
           if (await isKnown(query, work.message.id)) return undefined;
@@ -132,8 +132,8 @@ async function isKnown(query: Query, key: string): Promise<boolean> {
 }
 
 /**
- * Safe to lose in a server crash, because the lane repeats it: the item waits again, the lane is lost with the epoch,
- * and a part is sent only after a write to disk. Tool calls are never repeated by accident.
+ * Whether a step may be lost in a crash of the server, because the queue repeats it: the item waits again, the queue is
+ * lost with the epoch, and a part is sent only after a write to disk. Tool calls are never repeated that way.
  */
 function isRetraced({ entries = [] }: Step): boolean {
   return entries.every(({ entry: { kind } }) => kind === 'user' || kind === 'assistant' || kind === 'notice');
@@ -150,8 +150,8 @@ function ascending(a: bigint, b: bigint): number {
 type FencedStep = Readonly<{ step: Step; fence: Fence; now: number }>;
 
 /**
- * Writes each step whole, or not at all if its lane was lost; returns which were written. `locks`: sorted, of the
- * lanes that get parts. With `offers` such a lane gets a job. `durable`: to disk.
+ * Writes each step completely, or not at all if its queue was lost. Returns which were written. `locks` are sorted and
+ * belong to the queues that get parts. With `offers` such a queue gets a job. `durable` writes to disk.
  */
 async function writeSteps(
   query: Query,

@@ -1,8 +1,11 @@
 import type { Database } from './open-database.ts';
 
-/** Changes when the server restarts after a crash and may have lost commits. A lane claimed in one epoch is lost with it. */
+/**
+ * Changes when the server restarts after a crash and may have lost commits. A queue claimed in one epoch is lost with
+ * it.
+ */
 export type Epoch = Readonly<{
-  /** Up to a second old: a lane claimed under an old epoch is lost at its first write. */
+  /** The epoch, up to a second old. A queue claimed under an old epoch is lost at its first write. */
   current(): Promise<string>;
   forget(): void;
 }>;

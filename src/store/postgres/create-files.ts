@@ -4,7 +4,7 @@ import { DatabaseFault, type Query } from './open-database.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-/** Rows of one sweep. */
+/** How many rows one sweep reads at a time. */
 const page = 1_000;
 
 type FileRow = Omit<StoredFile, 'path' | 'chunks'> &
@@ -19,7 +19,7 @@ const ofGroup = `name >= $1 || '/' AND name < $1 || '0'`;
 type FilesBacking = Pick<Backing, 'leases' | 'clock'> &
   Readonly<{ database: Pick<Backing['database'], 'query'> }>;
 
-/** Contents travel by the database (Q14). */
+/** Keeps folders in the database, through which their contents reach other processes (Q14). */
 export function createFiles({ database, leases, clock }: FilesBacking): StoredFiles {
   const { query } = database;
   return {
@@ -134,7 +134,7 @@ function createKeeping(query: Query, now: () => number): Keeping {
   };
 }
 
-/** Chunks that no file has had for an hour (Q14). */
+/** Removes chunks that no file has had for an hour (Q14). */
 export async function sweepChunks({ database: { query }, clock }: Backing): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined;) {
     const { rows }: Awaited<ReturnType<typeof nextPage>> = await nextPage(query, after);
@@ -159,7 +159,7 @@ async function nextPage(
   );
 }
 
-/** A file got one meanwhile: all of this page stay until the next sweep. */
+/** If a file got one of the chunks meanwhile, all of this page stay until the next sweep. */
 function unlessTaken(error: unknown): void {
   if (!isForeignKey(error)) throw error;
 }

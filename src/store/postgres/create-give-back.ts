@@ -5,19 +5,22 @@ import { lockOf } from './queue-of.ts';
 
 export type Turn = Readonly<{
   claim: Claim;
-  /** Makes room for others, although more may be due. */
+  /** If true, the queue makes room for others, although more in it may be due. */
   yields: boolean;
   waitMs: number;
 }>;
 
-/** `again`: more is due, it continues here. `gone`: empty. `later`: has a job. `lost`: another process has it. */
+/**
+ * What follows for a queue. `again`: more is due and it continues here. `gone`: it is empty. `later`: it has a job.
+ * `lost`: another process has it.
+ */
 export type Outcome = Readonly<{ next: 'again' | 'gone' | 'lost' } | { next: 'later'; inMs: number }>;
 
 const most = 100;
 
 /**
- * Gives lanes back under the lock of those who add work, so no waiting item is without a job. Lanes that end together
- * share a statement.
+ * Returns queues under the lock that adding work takes too, so that no waiting item is without a job. Queues that end
+ * together share a statement.
  */
 export function createGiveBack(
   { database, clock }: Pick<Backing, 'database' | 'clock'>,

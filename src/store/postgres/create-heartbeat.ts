@@ -2,9 +2,12 @@ import type { Log } from '../../lib/log.ts';
 import { trustedMs, type Claim, type Lease } from './lease.ts';
 
 export type Heartbeat = Readonly<{
-  /** `since`: before the claim was sent (monotonic milliseconds). */
+  /** Keeps a lease alive. `since` is the time before the claim was sent, in monotonic milliseconds. */
   keep(lease: Lease, since: number): void;
-  /** Resolves when no heartbeat touches this lane, until `resume`. A heartbeat and a give-back of several lanes would deadlock. */
+  /**
+   * Resolves once no heartbeat touches this queue, until `resume`. A heartbeat and a statement that returns several
+   * queues could otherwise deadlock.
+   */
   pause(lease: Lease): Promise<void>;
   resume(lease: Lease): void;
   held(): readonly Claim[];
@@ -15,13 +18,16 @@ export type Heartbeat = Readonly<{
 const touchMs = 3_000;
 const tickMs = 1_000;
 
-/** `touch` returns the lost ones; `now`: milliseconds that never go back. */
+/**
+ * Sends heartbeats for held queues. `touch` returns the ones that were lost. `now` returns milliseconds that never go
+ * back.
+ */
 export function createHeartbeat(
   touch: (claims: readonly Claim[]) => Promise<readonly Claim[]>,
   log: Log,
   now = () => performance.now(),
 ): Heartbeat {
-  /** When the last heartbeat that arrived was sent. */
+  /** When the last heartbeat that the server answered was sent. */
   const aliveAt = new Map<Lease, number>();
   const paused = new Set<Lease>();
   const state: { touching?: Promise<void>; notBefore: number; closed: boolean } = {
@@ -39,7 +45,7 @@ export function createHeartbeat(
     touchIfDue();
   }
 
-  /** All that are not paused, once one of them needs it. */
+  /** Touches all queues that are not paused, once one of them needs it. */
   function touchIfDue(): void {
     const at = now();
     if (state.touching !== undefined || at < state.notBefore) return;
@@ -88,7 +94,7 @@ export function createHeartbeat(
     },
     resume(lease) {
       paused.delete(lease);
-      // A pause may meet each tick.
+      // A pause may coincide with each tick, so it looks again here.
       touchIfDue();
     },
     held: () => Array.from(aliveAt.keys(), ({ claim }) => claim),

@@ -5,7 +5,7 @@ import { hangUp } from './create-notify-bus.ts';
 import { lockOf } from './queue-of.ts';
 
 const beatMs = 4_000;
-/** The server ends a silent session after this time. */
+/** The server ends a session that is silent for this many milliseconds. */
 const silentMs = 12_000;
 const trustedMs = silentMs - 2_000;
 const againMs = 1_000;
@@ -13,8 +13,8 @@ const againMs = 1_000;
 const signOfLife: Timed = { text: 'SELECT 1', query_timeout: trustedMs };
 
 /**
- * A session lock, which others try every second (Q9). It ends with its process at once, or after 12 seconds of
- * silence. Nobody waits in a statement: that would block vacuum.
+ * Elects a leader by a session lock, which others try every second (Q9). The lock ends with its process at once, or
+ * after 12 seconds of silence. Nobody waits for it in a statement, because that would block vacuum.
  */
 export function createLead(database: Database, log: Log): Readonly<{ lead: Store['lead']; close(): void }> {
   const closing = new AbortController();

@@ -6,14 +6,14 @@ import { createLocalSignals, topics, type Signals } from '../signals.ts';
 import type { Kind } from './lease.ts';
 import { toFault, type Database, type Query } from './open-database.ts';
 
-/** LISTEN and NOTIFY between processes: hints, which a disconnected process misses. */
+/** LISTEN and NOTIFY between processes. These are hints, which a disconnected process misses. */
 export type NotifyBus = Readonly<{
-  /** Reaches the other processes; not this one. */
+  /** Notifies the other processes, not this one. */
   send(topic: string, text: string): Promise<void>;
   on(topic: string, listener: (text: string) => void): () => void;
-  /** After a reconnect: something may have been missed. */
+  /** Called after each connect, because something may have been missed before. */
   onReturn(listener: () => void): void;
-  /** On the connection that listens: it waits for none of the pool. While it is away, on one of those. */
+  /** Queries on the connection that listens, which waits for none of the pool. While it is away, they use the pool. */
   query: Query;
   close(): void;
 }>;
@@ -23,14 +23,16 @@ const heartbeatMs = 10_000;
 const longestWaitMs = 1_000;
 const envelope = z.object({ from: z.string(), topic: z.string(), text: z.string() });
 
-/** Connects in the background; reconnects when the connection is lost. `greeting`: what each session begins with. */
+/**
+ * Connects in the background, and again when the connection is lost. `greeting` is SQL that each session begins with.
+ */
 export function createNotifyBus(database: Database, log: Log, greeting: string): NotifyBus {
   const self = randomUUID();
   const listeners = new Set<Readonly<{ topic: string; listener: (text: string) => void }>>();
   const returned = new Set<() => void>();
   const state: {
     client?: pg.Client;
-    /** Once it listens. */
+    /** Set while the connection listens. */
     query?: Query;
     timer?: NodeJS.Timeout;
     failures: number;
@@ -52,7 +54,7 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
     client.on('notification', ({ payload }) => receive(payload ?? ''));
     try {
       await client.connect();
-      // A heartbeat waits for no disk.
+      // Without it a heartbeat would wait for the disk.
       await client.query(`SET synchronous_commit = off; ${greeting}; LISTEN ${channel}`);
     } catch (error) {
       return lose(client, error);
@@ -60,7 +62,7 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
     state.failures = 0;
     state.query = database.on(client);
     beat(client);
-    // Also at the first connection: nothing was heard before.
+    // Called at the first connection, too, because nothing was received before.
     for (const listener of returned) listener();
   }
 
@@ -112,7 +114,7 @@ export function createNotifyBus(database: Database, log: Log, greeting: string):
   };
 }
 
-/** At once in this process, by the bus in others (Q9). */
+/** Notifies this process at once and others by the bus (Q9). */
 export function createSignals(wire: NotifyBus): Signals {
   const local = createLocalSignals();
   for (const topic of topics) wire.on(topic, (text) => void local.send(topic, text));
@@ -126,7 +128,10 @@ export function createSignals(wire: NotifyBus): Signals {
 }
 
 export type Announcer = Readonly<{
-  /** Lanes (default: any) are due now or in `inMs`. Other processes hear only "due now"; they also look regularly. */
+  /**
+   * Tells that queues (default: any) are due now or in `inMs`. Other processes learn only "due now"; they also look
+   * regularly.
+   */
   announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
   on(kind: Kind, listener: Listener): () => void;
   close(): Promise<void>;
@@ -134,7 +139,10 @@ export type Announcer = Readonly<{
 
 type Listener = (lanes: readonly string[] | undefined, inMs: number) => void;
 
-/** Commits that notify wait for each other, so hints are sent separately and gathered. */
+/**
+ * Milliseconds to collect hints before sending them. Commits that notify wait for each other, so hints are sent
+ * separately.
+ */
 const gatherMs = 20;
 
 export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
@@ -171,7 +179,7 @@ export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
   };
 }
 
-/** Rejects whatever waits on it. */
+/** Closes a connection at once; whatever waits on it rejects. */
 export function hangUp(client: pg.Client): void {
   client.connection.stream.destroy();
 }
@@ -180,7 +188,7 @@ function parsed(payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch {
-    // Somebody else's word on our channel.
+    // Another program has sent this on our channel.
     return undefined;
   }
 }

@@ -26,9 +26,9 @@ export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 
   }, batchSize);
 
   return {
-    // On disk before the platform gets it.
+    // Resolves once it is on disk, before the platform gets the part.
     sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
-    // Not fenced: it stays true, no matter who holds the conversation.
+    // Not fenced, because it stays true whoever holds the conversation.
     sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
   };
 }

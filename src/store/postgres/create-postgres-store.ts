@@ -34,7 +34,7 @@ export type Backing = Readonly<{
   database: Database;
   jobs: Jobs;
   leases: Leases;
-  /** Lanes (default: any) are due now, or in `inMs` (this process only). */
+  /** Tells that queues (default: any) are due now, or in `inMs`, which only this process learns. */
   announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
   self: ProcessId;
   clock: Clock;
@@ -43,12 +43,16 @@ export type Backing = Readonly<{
 
 const checkMs = 3_000;
 
-/** Closes the database with itself. Methods reject while the database is away, and then work again (Q11). */
+/**
+ * Makes the store and closes the database with it. Methods reject while the database is away, and work again afterwards
+ * (Q11).
+ */
 export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
   const { database, jobs, leases, clock, log } = backing;
   const sql = createSql(database, leases);
   const { cancel, ...asks } = createPendingRequests(sql, log);
-  // Where every connection of the pool waits, as for a locked table, the lanes are still held.
+  // Uses the listening connection, so that queues stay held even if every connection of the pool waits, as for a locked
+  // table.
   const heartbeat = createHeartbeat((claims) => jobs.touch(wire.query, claims), log);
   const presence = createPresence(backing, heartbeat);
   const leader = createLead(database, log);
@@ -108,7 +112,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     },
     async forget(...whom) {
       const forgotten = await forget(...whom);
-      // Lanes may have waited for a removed item. Vacuum overwrites what was removed.
+      // Queues may have waited for a removed item. Vacuum later overwrites what was removed.
       await hastenLanes(backing);
       return forgotten;
     },

@@ -5,36 +5,42 @@ import type { Claim } from './lease.ts';
 import { noteRunning, noteStopped } from './running.ts';
 import { schema } from './schema.ts';
 
-/** Names a process for as long as its store is open; also the advisory lock of its listening session. */
+/** Identifies a process while its store is open. It is also the key of the advisory lock of its listening session. */
 export type ProcessId = number;
 
-/** `lane`: for who looks at the table. */
+/** The held claims. `lane` is for people who read the table. */
 type Held = Pick<Claim, 'lane' | 'queue' | 'job'>;
 
 const lookMs = 1_000;
-/** Lanes that are taken close together are written down as one. Those let go may stay a second: claims have numbers. */
+/**
+ * Milliseconds to collect queues that are taken, which are then written together. Released ones may stay listed for a
+ * second, because claims have numbers.
+ */
 const gatherMs = 20;
-/** Looks between signs of life of a process that may hold nothing. */
+/** How many looks pass between signs of life of a process that may hold nothing. */
 const signEvery = 15;
 
 export const newProcessId = (): ProcessId => randomInt(2 ** 48 - 1);
 
 /**
- * Run in the session that listens. The lock ends with the process, at once; a machine that vanished is noticed by the
- * server after some five seconds. Shared, so that a new session need not wait for the end of the old one.
+ * SQL for the session that listens. The lock ends with the process at once; the server notices a machine that vanished
+ * after about five seconds. It is shared, so that a new session need not wait for the end of the old one.
  */
 export const presenceOf = (self: ProcessId): string =>
   'SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; ' +
   `SELECT pg_advisory_lock_shared(${self})`;
 
-/** Both signs must be gone, and for so long, that a session that connects again loses nothing. */
+/**
+ * Finds processes that are gone. Both signs of life have to be missing for this long, so that a session that reconnects
+ * loses nothing.
+ */
 const gone = `SELECT id, held FROM skillet.processes
   WHERE id <> $1 AND seen_at < now() - interval '2 seconds'
     AND pg_postmaster_start_time() < now() - interval '10 seconds' AND pg_try_advisory_xact_lock(id)`;
 
 /**
- * Frees lanes of a killed process within some three seconds. Lanes that it had not written down yet, and those of a
- * process that hangs, are free when their heartbeat ends (Q9).
+ * Frees the queues of a killed process within about three seconds. Queues that it had not written down yet, and those
+ * of a process that hangs, become free when their heartbeat ends (Q9).
  */
 export function createPresence(
   { database, announce, log, self }: Backing,
@@ -57,7 +63,7 @@ export function createPresence(
     if (!state.closed) state.writing ??= setTimeout(() => run(write), gatherMs).unref();
   });
 
-  /** One after another. */
+  /** Runs work one after another. */
   function run(work: () => Promise<void>): void {
     state.busy = state.busy.then(work).catch((error: unknown) => {
       log.debug({ err: error }, 'the other processes could not be looked at; trying again');
@@ -84,7 +90,7 @@ export function createPresence(
     for (const { id, held } of rows) await release(id, held);
   }
 
-  /** Only these very claims. Their jobs keep their age, so that what waited longest goes first. */
+  /** Frees only these claims. Their jobs keep their age, so that what waited longest goes first. */
   async function release(id: ProcessId, held: readonly Held[]): Promise<void> {
     const { rows } = await database.query<Readonly<{ name: string }>>(
       `UPDATE skillet_jobs.job_common AS job SET state = 'retry', start_after = now(), heartbeat_on = NULL

@@ -1,7 +1,10 @@
 import type { SharedLimit, Store } from '../store.ts';
 import type { Database } from './open-database.ts';
 
-/** Each key holds the time when its uses are paid off, by the server's clock. One statement in one key order prevents deadlocks. */
+/**
+ * Counts uses in limits that all processes share. Each key holds the time when its uses are paid off, by the server's
+ * clock. One statement in one order of keys prevents deadlocks.
+ */
 export function createReserve({ query }: Database): Store['reserve'] {
   return async (limits) => {
     const byKey = new Map<string, SharedLimit>(limits.map((limit) => [limit.key, limit]));

@@ -14,18 +14,18 @@ type Serve = (options: ServeOptions) => Serving;
 
 const regularlyMs = 5_000;
 const afterFaultMs = 1_000;
-/** Before a lane is given out again. */
+/** Milliseconds before a queue is assigned again, by the reason why it ended. */
 const waitsMs = { none: 0, fault: afterFaultMs, newer: 200 } as const;
 type Refusal = Exclude<keyof typeof waitsMs, 'none'>;
-/** Items of one lane in a row while others wait; otherwise up to `longestMs`. */
+/** How many items of one queue run in a row while others wait. Otherwise they run for up to `longestMs`. */
 const inARow = 3;
 const longestMs = 60 * 60_000;
 const timerSlackMs = 10;
 const newerQuietMs = 60_000;
 
 /**
- * Each lane to one process at a time (Q9). pg-boss decides whose a lane is; this file decides when to ask, and gives
- * lanes back so that no waiting item is without a job.
+ * Assigns each queue to one process at a time (Q9). pg-boss decides whose a queue is. This file decides when to ask,
+ * and returns queues so that no waiting item is without a job.
  */
 export function createServe(
   options: Readonly<{
@@ -67,7 +67,7 @@ export function createServe(
       return state.nextAt;
     }
 
-    /** True if there may be more. */
+    /** Claims queues of a channel. True if there may be more. */
     async function claimFrom(channel: string): Promise<boolean> {
       for (;;) {
         const room = concurrency - active.size;
@@ -79,7 +79,7 @@ export function createServe(
       }
     }
 
-    /** After the clock was set back, nothing waits for the old time. */
+    /** If the clock was set back, makes due what waits for the old time. */
     async function mindClock(): Promise<void> {
       const now = clock.now();
       const before = state.seenAt;
@@ -107,7 +107,9 @@ export function createServe(
       active.set(claim.lane, ended);
     }
 
-    /** `before`: a lost turn of this lane that still runs. */
+    /**
+     * Works on a queue until nothing is due. `before` is an earlier turn of this queue that was lost and still runs.
+     */
     async function hold(lease: Lease, before: Promise<void> | undefined): Promise<void> {
       await before;
       const since = performance.now();
@@ -116,7 +118,7 @@ export function createServe(
         const refusal = idle ? undefined : await refuses(lease);
         const yields = (asking.crowded() && turns >= inARow) || performance.now() - since > longestMs;
         const outcome = await giveBack(lease, { refusal, yields });
-        // Who can't read a row looks again by chance only, so that others are sooner (Q15).
+        // A process that can't read a row looks again only by chance, so that others are sooner (Q15).
         if (outcome.next === 'later' && refusal !== 'newer') putOff(outcome.inMs, [lease.claim.lane]);
         if (outcome.next !== 'again') return;
       }
@@ -135,7 +137,10 @@ export function createServe(
       }
     }
 
-    /** Rows of a newer version may wait long for its process: one warning a minute (Q15). */
+    /**
+     * The log level of a failure. Rows of a newer version may wait long for its process, so there is one warning a
+     * minute (Q15).
+     */
     function levelOf(error: unknown, lease: Lease): 'debug' | 'warn' | 'error' {
       if (lease.state() === 'lost') return 'debug';
       if (!(error instanceof NewerRow)) return 'error';
@@ -145,8 +150,8 @@ export function createServe(
     }
 
     /**
-     * Until it works or the lane is lost: without the database nobody else can take it. A lane lost with the epoch is
-     * given back, too, so it need not wait for its heartbeat.
+     * Tries until it works or the queue is lost, because without the database nobody else can take it. A queue lost
+     * with the epoch is returned, too, so that it need not wait for its heartbeat.
      */
     async function giveBack(
       lease: Lease,
@@ -176,7 +181,7 @@ export function createServe(
 
     function putOff(inMs: number, lanes?: readonly string[]): void {
       if (stopping.signal.aborted) return announcer.announce(kind, lanes, inMs);
-      // A timer may fire early, the server’s clock does not.
+      // A timer may fire early, but the server's clock does not.
       if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
       else asking.want(lanes?.map(servedUnder));
       lookout.wake();
@@ -225,13 +230,13 @@ function servedUnder(lane: string): string {
   return decodeURIComponent(laneChannel(lane));
 }
 
-/** Which channels to ask next: those named, and those that had more than fitted. */
+/** Decides which channels to ask next: those that were named, and those that had more than there was room for. */
 type Asking = Readonly<{
   want(names?: readonly string[]): void;
-  /** There is room again. False if no channel had more. */
+  /** Asks full channels again, because there is room. False if no channel had more. */
   wantMore(): boolean;
   crowded(): boolean;
-  /** Starts with another channel each time, so that none takes all the room. */
+  /** The channels to ask, beginning with another one each time, so that none takes all the room. */
   next(): readonly string[];
   asked(channel: string, hasMore: boolean): void;
 }>;

@@ -89,7 +89,7 @@ function createLookup<Row>(
   return (...keys) => find(keys);
 }
 
-/** PostgreSQL text can't hold NUL. */
+/** Removes NUL, which text in PostgreSQL can't hold. */
 function plain(value: SqlValue): SqlValue {
   return typeof value === 'string' ? value.replaceAll('\u0000', '') : value;
 }

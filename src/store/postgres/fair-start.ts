@@ -1,10 +1,10 @@
 import { acceptNew, byPerson } from './lane-functions.ts';
 
 /**
- * Nobody's burst holds others up (Q3). Each message has a round: one after that of the job that is given out next, and
- * after all waiting messages of the same person (start-time fair queueing). The job of a queue has the round of its
- * head as its negative priority, and pg-boss gives out the lowest round first. Rows of older processes name no
- * person, so each counts alone.
+ * Keeps one person's burst from delaying others (Q3). Each message has a round: one after that of the job that is
+ * assigned next, and after all waiting messages of the same person (start-time fair queueing). The job of a queue has
+ * the round of its head as its negative priority, and pg-boss assigns the lowest round first. Rows of older processes
+ * name no person, so each counts alone.
  */
 export const fairStart = `
   -- "person": the job queue and the sender, while the message waits.

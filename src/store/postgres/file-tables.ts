@@ -1,4 +1,4 @@
-/** Folders, their files and the chunks that they share (Q14). */
+/** Tables of folders, their files and the chunks that files share (Q14). */
 export const fileTables = `
   CREATE TABLE skillet.folders (
     name text COLLATE "C" PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** What `skillet.accept_new` does with persons: an argument, columns and their values. */
+/** What `skillet.accept_new` does with people: an argument, columns and their values. */
 export const byPerson = {
   argument: ', persons text[]',
   columns: ', person, round',
@@ -6,7 +6,7 @@ export const byPerson = {
 };
 const byNobody: typeof byPerson = { argument: '', columns: '', values: '' };
 
-/** Makes `skillet.accept_new`; `waits`: which inbox rows count for the bound of a lane (Q3). */
+/** Makes the function `skillet.accept_new`. `waits` tells which inbox rows count towards the limit of a queue (Q3). */
 export const acceptNew = (waits: string, by = byNobody): string => `
   -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
   -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
@@ -34,7 +34,10 @@ export const acceptNew = (waits: string, by = byNobody): string => `
     RETURN outcomes;
   END $$ LANGUAGE plpgsql;`;
 
-/** Server functions for many lanes at once: arrays with one place a lane. A lost lane is reported and harms no other. */
+/**
+ * Functions of the server for many queues at once: arrays with one place for each queue. A lost queue is reported and
+ * harms no other.
+ */
 export const laneFunctions = `
   -- Emptied by the server when it recovers from a crash, in which it may have lost what was written to memory only. A lane is
   -- held under the epoch it was claimed in: nobody continues with one whose last steps the server forgot.

@@ -7,25 +7,25 @@ export type Kind = 'inbox' | 'outbox';
 export type Claim = Readonly<{
   lane: string;
   queue: string;
-  /** `retryCount` names this claim of the job. */
+  /** The job of the queue. `retryCount` identifies this claim of it. */
   job: Readonly<{ id: string; retryCount: number }>;
-  /** Names the stretch of the server's life in which nothing was forgotten (`skillet.epoch`). */
+  /** Id from `skillet.epoch`. It changes when the server restarts after a crash and loses unlogged tables. */
   epoch: string;
 }>;
 
-/** After this silence another process gets the lane. pg-boss needs at least 10. */
+/** After this many seconds of silence another process gets the queue. pg-boss requires at least 10. */
 export const heartbeatSeconds = 10;
-/** The holder gives up a little earlier than the server. */
+/** Milliseconds after which the holder gives up, a little earlier than the server does. */
 export const trustedMs = heartbeatSeconds * 1_000 - 1_000;
 
 export type Lease = Readonly<{
   claim: Claim;
-  /** Another process may have the lane. */
+  /** Aborted when another process may have the queue. */
   lost: AbortSignal;
-  /** Says that it was lost; nothing once it was released. */
+  /** Marks the queue as lost; does nothing once it was released. */
   lose(): void;
   state(): 'held' | 'lost' | 'released';
-  /** Later writes of the lane are not fenced. */
+  /** Ends the lease. Later writes of the queue are not fenced. */
   release(): void;
 }>;
 
@@ -47,7 +47,7 @@ export function createLease(claim: Claim): Lease {
   };
 }
 
-/** The claim of the lane that writes; nulls outside a lane. */
+/** The claim of the queue that writes. All members are null outside of a queue. */
 export type Fence = Readonly<{
   epoch: string | null;
   queue: string | null;
@@ -57,20 +57,26 @@ export type Fence = Readonly<{
 
 export const lost = Symbol('lost');
 
-/** Knows for which lane code runs, so a write is refused once its lane was lost (Q9). */
+/** Knows for which queue code runs, so that a write is refused once its queue was lost (Q9). */
 export type Leases = Readonly<{
   under<T>(lease: Lease, work: () => Promise<T>): Promise<T>;
   active(): boolean;
-  /** Writes only while this call's lane is held. Rejects if it was lost, or if the answer came so late that it may be. */
+  /**
+   * Writes only while this call's queue is held. Rejects if the queue was lost, or if the answer came so late that it
+   * may be.
+   */
   fenced<T>(write: (fence: Fence) => Promise<T | typeof lost>): Promise<T>;
-  /** The first four values, added here, go to `skillet.held`. */
+  /** Runs a query whose first four values, added here, go to `skillet.held`. */
   fencedQuery<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<Answer<Row>>;
 }>;
 
-/** What `skillet.held` says where a lane was lost. */
+/** Error code of `skillet.held` if a queue was lost. */
 const lostCode = 'SKL01';
 
-/** `now`: milliseconds that never go back. `onLost` hears of each lane that the server said is lost. */
+/**
+ * Makes the leases. `now` returns milliseconds that never go back. `onLost` is called for each queue that the server
+ * says is lost.
+ */
 export function createLeases(onLost: () => void = () => undefined, now = () => performance.now()): Leases {
   const current = new AsyncLocalStorage<Lease>();
   const active = (): Lease | undefined => {

@@ -8,7 +8,7 @@ import { explained, reach } from './open-postgres-store.ts';
 import { requireSessions } from './require-sessions.ts';
 import { schema, versionOf } from './schema.ts';
 
-/** Reads a database; one that does not answer in time is unusable. */
+/** Looks at a database. One that does not answer in time is unusable. */
 export async function lookAtDatabase(url: string, namespace: string, withinMs: number): Promise<StoreLook> {
   const opened: { database?: Database } = {};
   let found: StoreLook = { state: 'unusable', why: 'The database of [store] url does not answer' };
@@ -24,7 +24,7 @@ export async function lookAtDatabase(url: string, namespace: string, withinMs: n
     if (!(told instanceof OperatorError)) throw error;
     return { state: 'unusable', why: told.message };
   } finally {
-    // One that hangs would hold up its end, too.
+    // Not awaited, because a database that hangs would delay closing, too.
     void opened.database?.close().catch(() => undefined);
   }
 }

@@ -2,12 +2,12 @@ import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import type { Answer } from '../sql.ts';
 
-/** Without the driver's error as cause: it quotes rows, host and user (S3, L5). */
+/** A failure of the database. It has no `cause`, because the driver's error quotes rows, host and user (S3, L5). */
 export class DatabaseFault extends Error {
   override readonly name = 'DatabaseFault';
-  /** SQLSTATE, or the system's code. */
+  /** SQLSTATE of the server, or the code of the operating system. */
   readonly code: string | undefined;
-  /** The connection can still be used. */
+  /** True if the connection can still be used. */
   readonly connected: boolean;
 
   constructor(message: string, more: { code: string | undefined; connected: boolean }) {
@@ -17,43 +17,49 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** The tables guarantee `Row`; bigint is a number. Rejects with DatabaseFault. */
+/** Runs one statement. The tables guarantee `Row`, with bigint as a number. Rejects with DatabaseFault. */
 export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<Answer<Row>>;
 
-/** `disk`: fsynced at commit. `memory`: a server crash may lose the last half second. */
+/**
+ * What a commit survives. `disk`: anything, because it was synced. `memory`: not a crash of the server, which may lose
+ * the last half second.
+ */
 type Outlives = 'disk' | 'memory';
 
-/** Statements time out after 15 seconds (Q11). */
+/** Connections to the database. Statements time out after 15 seconds (Q11). */
 export type Database = Readonly<{
-  /** A statement on its own; it outlives as `memory` does. */
+  /** Runs a statement as a transaction of its own, which outlives as `memory` does. */
   query: Query;
-  /** `locks` are taken first in one order and held to the end. */
+  /** Runs work in one transaction. `locks` are taken first, in one order, and held to the end. */
   transaction<T>(
     options: Readonly<{ outlives: Outlives; locks?: readonly bigint[]; withinMs?: number }>,
     work: (query: Query) => Promise<T>,
   ): Promise<T>;
-  /** Another library's statements, transaction included; returns what the driver returns. */
+  /** Runs statements of another library, including its transaction. Returns what the driver returns. */
   script(sql: string): Promise<unknown>;
-  /** Outside the pool; the caller connects, ends and handles errors. Statements time out after 5 seconds. */
+  /**
+   * A connection outside of the pool. The caller connects, ends and handles errors. Statements time out after 5
+   * seconds.
+   */
   dedicated(): pg.Client;
-  /** A statement on this connection. */
+  /** Runs statements on the given connection. */
   on(client: pg.ClientBase): Query;
-  /** The server may have stopped. */
+  /** Calls the listener when a connection ended, as the server may have stopped. */
   onLoss(listener: () => void): void;
   close(): Promise<void>;
 }>;
 
 const statementMs = 15_000;
-/** Also for a new connection. Nothing may wait for ever on one that nobody answers. */
+/** In milliseconds, for new connections too. Nothing may wait forever on a connection that nobody answers. */
 const dedicatedMs = 5_000;
-/** After the server's own timeout the connection is given up. */
+/** Milliseconds after the server's own timeout until the connection is given up. */
 const graceMs = 1_000;
 const poolSize = 10;
 
-/** `query_timeout`: milliseconds; the driver's types don't have it. */
+/** A query with its own timeout in milliseconds, which the driver's types lack. */
 export type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
 
-/** Connects on first use. Throws if the URL is invalid. */
+/** Connects when it is first used. Throws if the URL is invalid. */
 export function openDatabase(url: string, log: Log): Database {
   const settings: pg.ClientConfig = {
     connectionString: url,
@@ -66,7 +72,7 @@ export function openDatabase(url: string, log: Log): Database {
   };
   const listeners = new Set<() => void>();
   const dedicated = () => new pg.Client({ ...settings, query_timeout: dedicatedMs });
-  // Reads the URL; the pool would only do so later.
+  // Reads the URL now, because the pool would do so only later.
   dedicated();
   const pool = new pg.Pool({
     ...settings,
@@ -74,7 +80,7 @@ export function openDatabase(url: string, log: Log): Database {
     query_timeout: statementMs + graceMs,
     onConnect: setUp,
   });
-  // Otherwise an error of a connection ends the process.
+  // Without a listener, an error of a connection would end the process.
   const heard = (error: Error) => {
     log.debug({ err: toFault(error) }, 'a connection to the database ended');
     for (const listener of listeners) listener();
@@ -95,7 +101,7 @@ export function openDatabase(url: string, log: Log): Database {
     }
   }
 
-  /** Prepared: planned once a connection. */
+  /** Runs a prepared statement, which is planned once per connection. */
   const queryOn =
     (client: pg.ClientBase, withinMs = statementMs): Query =>
     async <Row>(text: string, values: readonly unknown[] = []) => {
@@ -118,14 +124,14 @@ export function openDatabase(url: string, log: Log): Database {
           ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
         ];
         const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
-        // Sent together with BEGIN; fails if that fails.
+        // Sent together with BEGIN. It fails if BEGIN does.
         const [begun, worked] = await Promise.allSettled([
           faulty(client.query(asked)),
           work(queryOn(client, withinMs)),
         ]);
         if (begun.status === 'rejected') throw begun.reason;
         if (worked.status === 'rejected') throw worked.reason;
-        // May wait for a standby, which statement_timeout does not end.
+        // A commit may wait for a standby server, which statement_timeout does not end.
         const commit: Timed = { text: 'COMMIT', query_timeout: withinMs + graceMs };
         await faulty(client.query(commit));
         return worked.value;
@@ -138,11 +144,11 @@ export function openDatabase(url: string, log: Log): Database {
   };
 }
 
-/** Commits don't fsync by default. Plans are cached. Idle holders of locks are cut off. */
+/** Settings of each session: commits don't sync by default, plans are cached, and idle holders of locks are cut off. */
 const sessionSettings = `SET search_path = skillet, "$user", public; SET synchronous_commit = off; SET plan_cache_mode = force_generic_plan; SET statement_timeout = ${statementMs};
   SET idle_in_transaction_session_timeout = 10000; SET client_min_messages = warning`;
 
-/** The pool awaits it, despite its types. */
+/** Sets up a connection. The pool awaits the result, although its types don't say so. */
 function setUp(client: pg.ClientBase): void {
   return client.query(sessionSettings) as unknown as void;
 }
@@ -165,12 +171,12 @@ async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolea
 
 const bigint = 20;
 
-/** Row numbers and milliseconds fit. */
+/** Reads bigint as a number, because row numbers and milliseconds fit into one. */
 function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   return oid === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
 }
 
-/** An error of the driver as one that may be logged. */
+/** Turns an error of the driver into one that may be logged. */
 export function toFault(error: unknown): DatabaseFault {
   const said = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
@@ -178,7 +184,7 @@ export function toFault(error: unknown): DatabaseFault {
     const connected = !/^(08|57P|XX)/.test(code ?? '');
     return new DatabaseFault(`The database refused: ${said} (${code ?? 'no code'})`, { code, connected });
   }
-  // Messages with a code may name the host; the driver's own don't.
+  // A message with a code may name the host; the driver's own messages don't.
   const what = code ?? said;
   return new DatabaseFault(`The database could not be reached: ${what}`, { code, connected: false });
 }

@@ -6,28 +6,28 @@ import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { queueOf, queueOfChannel } from './queue-of.ts';
 
-/** A lane that has work, and in how many milliseconds (0: now). */
+/** A queue that has work, and in how many milliseconds that is due (0: now). */
 export type Offer = Readonly<{ lane: string; inMs: number }>;
 
 /**
- * pg-boss wakes, locks, retries and takes over lanes. A lane with work has exactly one job, queued or held. One queue
- * for each kind and channel.
+ * The jobs by which pg-boss wakes, locks, retries and takes over queues. A queue with work has exactly one job, waiting
+ * or held. Each kind and channel has one job queue.
  */
 export type Jobs = Readonly<{
-  /** Creates missing queues; call it before the transaction that offers. */
+  /** Creates missing job queues. Call it before the transaction that offers. */
   prepare(kind: Kind, lanes: Iterable<string>): Promise<void>;
   prepareChannels(kind: Kind, channels: readonly string[]): Promise<void>;
-  /** In the transaction that writes the work, under the lane's lock. An existing job stays. */
+  /** Gives a job to queues that have none. Call it in the transaction that writes the work, under the queue's lock. */
   offer(query: Query, kind: Kind, offers: readonly Offer[]): Promise<void>;
-  /** Also makes an existing job due now. */
+  /** Like `offer`, and makes an existing job due now. */
   hasten(query: Query, kind: Kind, lane: string): Promise<void>;
-  /** Oldest first, at most `most`; `more`: there may be others. */
+  /** Claims the oldest jobs, at most `most`. `more` is true if there may be others. */
   claim(
     kind: Kind,
     channel: string,
     most: number,
   ): Promise<Readonly<{ claims: readonly Claim[]; more: boolean }>>;
-  /** Heartbeat; returns the lost ones. */
+  /** Sends heartbeats for claims, and returns those that were lost. */
   touch(query: Query, claims: readonly Claim[]): Promise<readonly Claim[]>;
   close(): Promise<void>;
 }>;
@@ -37,10 +37,10 @@ const settledJobs = z.object({ settled: z.array(z.string()) });
 const day = 24 * 60 * 60;
 
 const queueOptions = {
-  // One job a lane, queued or held.
+  // A queue has one job, waiting or held.
   policy: 'exclusive',
   heartbeatSeconds,
-  // A job that failed for good would block its lane.
+  // A job that failed for good would block its queue.
   retryLimit: 2_000_000_000,
   retryDelay: 0,
   expireInSeconds: day,
@@ -48,7 +48,9 @@ const queueOptions = {
   deleteAfterSeconds: 60,
 } as const;
 
-/** pg-boss in the schema `skillet_jobs`, over our pool. One process at a time: it may migrate. */
+/**
+ * Opens pg-boss in the schema `skillet_jobs` on our pool. Only one process may do it at a time, because it may migrate.
+ */
 export async function openJobs(database: Database, epoch: Epoch, log: Log): Promise<Jobs> {
   const boss = new PgBoss({
     db: {
@@ -81,7 +83,7 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
 
   async function createQueue(queue: string): Promise<void> {
     await boss.createQueue(queue, queueOptions);
-    // Caches the queue's settings, which it would otherwise read on a second connection inside a transaction.
+    // Loads the settings of the job queue, which would otherwise be read on a second connection inside a transaction.
     await boss.findJobs(queue, { key: '' });
   }
 
@@ -118,7 +120,7 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
     },
     async claim(kind, channel, most) {
       const queue = queueOfChannel(kind, encodeURIComponent(channel));
-      // pg-boss puts the number into the statement: few numbers, few prepared statements.
+      // pg-boss writes this number into the statement, so few numbers mean few prepared statements.
       const batchSize = 2 ** Math.floor(Math.log2(most));
       const [current, jobs] = await Promise.all([
         epoch.current(),

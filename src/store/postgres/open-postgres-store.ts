@@ -15,13 +15,13 @@ import { migrate, removals, schema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
 import { bringForward, sweepLanes } from './sweep-lanes.ts';
 
-/** Anything due later was written by a clock that was ahead. */
+/** Anything that is due later than this was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
 const longestPauseMs = 30_000;
 
 /**
- * Migrates the schemas `skillet` (ours) and `skillet_jobs` (pg-boss) (Q10). Throws OperatorError without address or
- * password (S3). With `until`, waits for an unreachable server until aborted.
+ * Opens the store and migrates the schemas `skillet` (ours) and `skillet_jobs` (pg-boss) (Q10). Throws OperatorError
+ * without address or password (S3). With `until`, it waits for an unreachable server until that is aborted.
  */
 export async function openPostgresStore(
   url: string,
@@ -39,7 +39,7 @@ export async function openPostgresStore(
   }
 }
 
-/** Nothing else keeps the process alive. */
+/** Waits. The timer keeps the process alive, which nothing else does at this point. */
 async function pause(clock: Clock, ms: number, until: AbortSignal): Promise<void> {
   const alive = setInterval(() => undefined, 60_000);
   try {
@@ -79,7 +79,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
     await sweepLanes(backing);
     return store;
   } catch (error) {
-    // A store closes what it stands on.
+    // A store closes its jobs and database itself.
     if (opened.store !== undefined) await opened.store.close();
     else {
       await opened.jobs?.close();
@@ -101,7 +101,7 @@ export function reach(url: string, log: Log): Database {
   }
 }
 
-/** Quotes the database only if its message names neither user nor host. */
+/** Explains a failure to the operator. It quotes the database only if the message names neither user nor host. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof DatabaseFault)) return error;
   return new OperatorError(`The database of [store] url can’t be used: ${hintOf(error)}`);

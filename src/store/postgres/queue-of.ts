@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { laneChannel } from '../lane-channel.ts';
 import type { Kind } from './lease.ts';
 
-/** One for each kind and channel. */
+/** Name of the job queue, of which each kind and channel has one. */
 export function queueOf(kind: Kind, lane: string): string {
   return queueOfChannel(kind, laneChannel(lane));
 }
 
-/** pg-boss allows letters, digits, `_`, `.`, `-` and `/`. */
+/** Name of the job queue for a channel whose name is encoded. pg-boss allows letters, digits, `_`, `.`, `-` and `/`. */
 export function queueOfChannel(kind: Kind, encoded: string): string {
   return `${kind}/${encoded.replace(/[^\w.-]/g, (other) => `/${other.charCodeAt(0).toString(16)}`)}`;
 }
 
-/** An advisory lock: 64 bits of a hash. A collision only makes two names wait. */
+/** Key of an advisory lock: 64 bits of a hash. A collision only makes two names wait for each other. */
 export function lockOf(what: 'inbox' | 'outbox' | 'beside' | 'lead' | 'use', name: string): bigint {
   return createHash('sha256').update(`skillet ${what} ${name}`).digest().readBigInt64BE(0);
 }

@@ -4,11 +4,11 @@ import { hangUp } from './create-notify-bus.ts';
 import { DatabaseFault, toFault, type Database } from './open-database.ts';
 
 const answerMs = 15_000;
-/** A pooler's word for BEGIN where each statement has a session of its own. */
+/** What a pooler answers to BEGIN if each statement has a session of its own. */
 const protocolViolation = '08P01';
 
 /**
- * Throws OperatorError if the address leads to a pooler that shares sessions of the server between clients: LISTEN,
+ * Throws OperatorError if the address leads to a pooler that shares the server's sessions between clients. LISTEN,
  * session locks, settings and prepared statements would get lost (Q9).
  */
 export async function requireSessions({ dedicated }: Pick<Database, 'dedicated'>): Promise<void> {
@@ -17,7 +17,8 @@ export async function requireSessions({ dedicated }: Pick<Database, 'dedicated'>
   try {
     const ours = await backendOf(await connected(first));
     if ('processID' in first && first.processID === ours) return;
-    // A pooler is between. Others pin sessions: one that was ours, or its loss, shows that it was shared.
+    // There is a pooler in between. Other clients pin sessions: if one gets ours, or we get another, sessions are
+    // shared.
     for (const other of others) {
       if ((await pinnedBy(await connected(other))) === ours || (await backendOf(first)) !== ours)
         throw sharing();
@@ -39,11 +40,11 @@ async function pinnedBy(client: pg.Client): Promise<number> {
   });
 }
 
-/** The server's process that answers this client now. */
+/** Id of the server process that answers this client now. */
 async function backendOf(client: pg.Client, before = ''): Promise<number> {
   const asked = { text: `${before}SELECT pg_backend_pid() AS pid`, query_timeout: answerMs };
   const answer: unknown = await client.query<Readonly<{ pid: number }>>(asked).catch(fault);
-  // Several statements have several answers.
+  // Several statements have several answers, of which the last counts.
   const [last] = [answer].flat().slice(-1) as readonly pg.QueryResult<Readonly<{ pid: number }>>[];
   return last?.rows[0]?.pid ?? NaN;
 }

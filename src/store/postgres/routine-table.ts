@@ -1,4 +1,4 @@
-/** Routines: what is asked, when it is due, how it went last (N1). */
+/** Table of routines: what is asked, when it is due, and how it went last (N1). */
 export const routineTable = `
   CREATE TABLE skillet.routines (
     id text COLLATE "C" PRIMARY KEY,

@@ -3,10 +3,13 @@ import { OperatorError } from '../../core/errors.ts';
 import { skilletVersion } from '../../core/version.ts';
 import type { Query } from './open-database.ts';
 
-/** A process without a sign of life for so long is gone. */
+/** A process without a sign of life for this many seconds is gone. */
 const goneSeconds = 60;
 
-/** Also a sign of life. Run it inside the lock of the migration first, so that no removal overlooks this process (Q15). */
+/**
+ * Records that this process runs; repeated, it is a sign of life. Call it first within the lock of the migration, so
+ * that no removal overlooks this process (Q15).
+ */
 export async function noteRunning(query: Query, self: number, knows: number): Promise<void> {
   await query(
     `INSERT INTO skillet.running (id, version, knows, host, pid, seen_at) VALUES ($1, $2, $3, $4, $5, now())
@@ -21,7 +24,7 @@ export async function noteStopped(query: Query, self: number): Promise<void> {
 
 type Running = Readonly<{ version: string; host: string; pid: number; seconds: number }>;
 
-/** Throws OperatorError with the names of processes that know fewer than `readableFrom` steps. */
+/** Throws OperatorError with the names of processes that know fewer than `readableFrom` schema steps. */
 export async function refuseWhileOlderRun(query: Query, step: number, readableFrom: number): Promise<void> {
   const { rows } = await query<Running>(
     `SELECT version, host, pid, extract(epoch FROM now() - seen_at)::int AS seconds FROM skillet.running

@@ -10,19 +10,21 @@ import { processTable, sharedVersions } from './process-tables.ts';
 import { routineTable } from './routine-table.ts';
 import { refuseWhileOlderRun } from './running.ts';
 
-/** The oldest server that has what is used here (sessions that sleep are ended). */
+/** The oldest server version that has all features used here, such as ending idle sessions. */
 const oldestServer = 140_000;
 
 const migrating = 0x536b696c6c65n;
 
 const migratingMs = 120_000;
 
-/** No table changes: older processes leave rows alone whose kinds and fields they don't know. */
+/**
+ * Changes no table. From this step on, rows may have kinds and fields that older processes don't know and leave alone.
+ */
 const newKinds = `
   -- Routines by calendar steps, whose words a routine is made of, and words of the bot that were passed on.
 `;
 
-/** Older processes write no rows here: their runs are not counted (U10). */
+/** Table of runs. Older processes write no rows here, so their runs are not counted (U10). */
 const runsTable = `
   CREATE TABLE skillet.runs (
     id text COLLATE "C" PRIMARY KEY,
@@ -39,7 +41,10 @@ const runsTable = `
   CREATE INDEX runs_sender ON skillet.runs (sender);
 `;
 
-/** One step a version. Never edit a released step; add one. A step only adds, or is among `removals` (Q15). */
+/**
+ * The steps of the schema, one for each version. Never edit a released step; add one. A step only adds, unless it is
+ * among `removals` (Q15).
+ */
 export const schema: readonly string[] = [
   baseTables,
   laneFunctions,
@@ -56,17 +61,18 @@ export const schema: readonly string[] = [
   fairStart,
 ];
 
-/** By version: how many steps a process must know to live with that removal. */
+/** Steps that remove something, with how many steps a process has to know to work without it. */
 export const removals: Readonly<Record<number, number>> = {
-  // Older processes look for files in the workspace, from where they move into the store.
+  // Older processes look for files in the workspace, from which they move into the store.
   10: 10,
 };
 
 type Plan = Readonly<{ steps: readonly string[]; removals: Readonly<Record<number, number>> }>;
 
 /**
- * Each step is one transaction, then `others` migrates; one process at a time (Q10). A removal waits for the end
- * of processes that can't live with it (Q15). Throws OperatorError, writing nothing, for a foreign schema, a newer one that this version can't use, and an old server.
+ * Brings the schema up to date, each step in one transaction; `others` migrates afterwards. Only one process does it at
+ * a time (Q10). A removal waits for the end of processes that can't work without it (Q15). For a foreign schema, a
+ * newer one that this version can't use, or an old server it throws OperatorError and writes nothing.
  */
 export async function migrate(
   database: Database,
@@ -90,7 +96,7 @@ export async function migrate(
   });
 }
 
-/** The steps that a database has behind it; undefined if it is none of ours yet. Throws as `migrate` does. */
+/** How many steps a database has; undefined if it is not a store yet. Throws as `migrate` does. */
 export async function versionOf(
   { query }: Pick<Database, 'query'>,
   steps: readonly string[],

@@ -14,7 +14,7 @@ const overdue: Readonly<Record<Kind, string>> = {
 const kinds: readonly Kind[] = ['inbox', 'outbox'];
 type Ground = Omit<Backing, 'leases'>;
 
-/** Gives a job to lanes with work that have none, as after a restore or manual fix. A job too many does no harm. */
+/** Gives a job to queues with work that have none, as after a restore or a manual fix. A job too many does no harm. */
 export async function sweepLanes(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;
   for (const kind of kinds) {
@@ -27,7 +27,7 @@ export async function sweepLanes(ground: Ground): Promise<void> {
   }
 }
 
-/** Rows due after `beyond` were delayed by a clock that was ahead. */
+/** Makes rows due that are due after `beyond`, because a clock that was ahead delayed them. */
 export async function bringForward(ground: Ground, now: number, beyond: number): Promise<void> {
   const changed = await Promise.all(
     kinds.map((kind) =>
@@ -37,7 +37,7 @@ export async function bringForward(ground: Ground, now: number, beyond: number):
   if (changed.some((rows) => rows > 0)) await hastenLanes(ground);
 }
 
-/** Lanes may have waited for removed rows. */
+/** Makes the jobs of all waiting queues due, because they may have waited for rows that were removed. */
 export async function hastenLanes(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;
   for (const kind of kinds) {

@@ -3,14 +3,14 @@ import type { Connection, Survives } from './open-connection.ts';
 type Call = Readonly<{ survives: Survives; run(): void; done(): void; failed(error: unknown): void }>;
 
 export type Batch = Readonly<{
-  /** In order, within this tick. Settles after the commit. */
+  /** Adds a write to those of this tick, in order. It resolves or rejects after the commit. */
   write<T>(survives: Survives, work: () => T): Promise<T>;
   flush(): void;
 }>;
 
 /**
- * Collects the writes of one tick in a transaction with the strictest sync asked for, so a burst waits for the disk
- * once. If it fails, each runs alone: a bad one harms no other.
+ * Collects the writes of one tick in a transaction with the strictest sync that was asked for, so that a burst waits
+ * for the disk once. If it fails, each write runs alone, so that a bad one harms no other.
  */
 export function createBatch(connection: Connection): Batch {
   const waiting: Call[] = [];

@@ -63,7 +63,7 @@ export function createCommit(
     },
     async fire({ message, ...moving }) {
       const lane = conversationKey(message.conversation);
-      // To disk: a power cut fires nothing twice.
+      // Written to disk, so that nothing fires twice after a power cut.
       const fired = await batch.write('power', () => {
         const may = sql.run(move(moving, clock.now()));
         if (may) items.add(message, lane);

@@ -32,11 +32,11 @@ export type Backing = Readonly<{
   log: Log;
 }>;
 
-/** Writes or a backup may block emptying the journal for a moment. */
+/** How often to try, because writes or a backup may block emptying the journal for a moment. */
 const emptyTries = 200;
 const emptyEveryMs = 50;
 
-/** Closes the connection with itself. Methods reject if the database fails (Q11). */
+/** Makes the store and closes the connection with it. Methods reject if the database fails (Q11). */
 export function createEmbeddedStore(
   connection: Connection,
   own: Readonly<{
@@ -86,7 +86,7 @@ export function createEmbeddedStore(
     reserve: async () => 0,
     countUse: createUses(sql),
     prune: createPrune(sql),
-    // Rarely asked, and large: 5 files and 26 statements.
+    // Loaded only when needed: it is rarely asked for, and has 5 files and 26 statements.
     async forget(...whom) {
       const { createForget } = await import('../forget-rows.ts');
       const forgotten = await createForget(sql)(...whom);
@@ -131,7 +131,7 @@ function createByHand(sql: LocalSql, { ring }: Bell): ByHand {
   };
 }
 
-/** The journal holds old pages, and with them what was forgotten (Q12). */
+/** Empties the journal, which contains old pages and thus what was forgotten (Q12). */
 async function emptyJournal(connection: Connection): Promise<void> {
   for (let tries = 1; !connection.emptyJournal(); tries++) {
     if (tries === emptyTries) throw new Error('The journal of the store can not be emptied: it is in use.');

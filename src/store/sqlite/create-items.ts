@@ -9,7 +9,7 @@ import { createServe, type Bell } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 import { createRounds, type Rounds } from './create-rounds.ts';
 
-/** Transactions here are shared. */
+/** Makes the SQLite part of the inbox. Its writes share transactions. */
 export function createItems(
   { connection, batch, clock, log }: Backing,
   { ring, onRing }: Bell,
@@ -18,9 +18,9 @@ export function createItems(
   replace: Inbox['replace'];
   serve: Inbox['serve'];
   takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
-  /** Inside a transaction; returns the item's lane. */
+  /** Finishes an item inside a transaction, and returns its queue. */
   finish(key: string): string | undefined;
-  /** Inside a transaction; a known key stays as it is. */
+  /** Adds a message inside a transaction. A known key stays as it is. */
   add(message: Message, lane: string): void;
 }> {
   const rounds = createRounds(connection);
@@ -43,7 +43,7 @@ export function createItems(
   const taken = connection.prepare(
     'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
   );
-  // `RETURNING` would open a table of its own.
+  // `RETURNING` would make SQLite use a temporary table.
   const unfinished = connection.prepare<Readonly<{ seq: number; lane: string }>>(
     `SELECT seq, lane FROM inbox WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('?')}`,
   );
@@ -69,7 +69,7 @@ export function createItems(
       if (accepted === 'stored' || accepted === 'merged') ring(conversationKey(message.conversation));
       return accepted;
     },
-    // After `accept`: an edit may follow its message at once.
+    // Runs after `accept`, because an edit may follow its message at once.
     replace: (message) => batch.write('power', () => replace(message)),
     takeHead: (lane, now) => batch.write('process', () => takeHead(lane, now)),
     serve: createServe({
@@ -78,7 +78,7 @@ export function createItems(
         nextAt: next.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
-        // Also look if the store can't be written.
+        // A look has to work even if the store can't be written.
         if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },
       what: 'the inbox',
@@ -94,7 +94,7 @@ type Options = Parameters<Inbox['accept']>[1];
 type Known = Readonly<{ seq: number; parts: string; status: string; was_taken: number }>;
 type Joinable = Pick<Known, 'seq' | 'parts'>;
 
-/** Run these in a transaction (Q1, Q2). */
+/** How messages are stored. Run these in a transaction (Q1, Q2). */
 function createAccept(
   connection: Connection,
   rounds: Rounds,

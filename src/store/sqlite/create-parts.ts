@@ -9,7 +9,7 @@ export function createParts(
   { onRing }: Bell,
 ): Pick<Outbox, 'serve' | 'sending' | 'sent'> &
   Readonly<{
-    /** Inside a transaction; a known key stays as it is (Q6). */
+    /** Adds a part inside a transaction. A known key stays as it is (Q6). */
     add(row: NonNullable<Step['outbox']>[number]): void;
   }> {
   const insert = connection.prepare(
@@ -46,7 +46,7 @@ export function createParts(
         nextAt: upcoming.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
-        // Also look if the store can't be written.
+        // A look has to work even if the store can't be written.
         if (upcoming.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },
       what: 'the outbox',

@@ -1,18 +1,18 @@
 import type { Connection } from './open-connection.ts';
 
 /**
- * Nobody's burst holds others up (Q3). Each message has a round, and the lowest round starts first: one after that of
- * the message that started last, and after all waiting messages of the same person (start-time fair queueing). Runs
- * beside conversations have rounds of their own.
+ * Keeps one person's burst from delaying others (Q3). Each message has a round, and the lowest round starts first. It
+ * is one after that of the message that started last, and after all waiting messages of the same person (start-time
+ * fair queueing). Runs beside conversations have rounds of their own.
  */
 export type Rounds = Readonly<{
-  /** Of a message that is being stored. */
+  /** The round of a message that is being stored. */
   next(lane: string, sender: string): number;
-  /** A message of this round starts. */
+  /** Notes that a message of this round starts. */
   begin(lane: string, round: number): void;
 }>;
 
-/** A step of the schema. Older rows have round 0: they start first. */
+/** A step of the schema. Older rows have round 0, so they start first. */
 export const roundColumn = `
   ALTER TABLE inbox ADD COLUMN round INTEGER NOT NULL DEFAULT 0;
   DROP INDEX inbox_waiting;
@@ -21,7 +21,7 @@ export const roundColumn = `
   CREATE INDEX inbox_beside ON inbox (round, seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;`;
 
 type Counter = Readonly<{ next(sender: string): number; begin(round: number): void }>;
-/** Rounds of the waiting messages of one person. `beside`: 1 for runs. */
+/** Rounds of the waiting messages of one person. `beside` is 1 for runs. */
 type Waiting = Readonly<{ beside: number; sender: string; first: number; last: number }>;
 
 export function createRounds(connection: Connection): Rounds {
@@ -57,7 +57,7 @@ export function createRounds(connection: Connection): Rounds {
 
 function createCounter(waiting: readonly Waiting[], idle: number): Counter {
   let started = waiting.length === 0 ? idle : Math.min(...waiting.map(({ first }) => first)) - 1;
-  /** The last round of each person who has one to come. */
+  /** The last round of each person who has waiting messages. */
   const lastOf = new Map(waiting.map(({ sender, last }) => [sender, last]));
 
   return {

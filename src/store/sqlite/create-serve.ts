@@ -4,27 +4,30 @@ import { laneChannel } from '../lane-channel.ts';
 import { createScheduler } from '../scheduler.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
-/** At most `limit` lanes with something due, oldest first. `beside`: those beside conversations. `nextAt`: when the next becomes due. */
+/**
+ * At most `limit` queues in which something is due, oldest first: those beside conversations or the others. `nextAt` is
+ * when the next one becomes due.
+ */
 type Due = (
   now: number,
   limit: number,
   beside: boolean,
 ) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
 
-/** Anything due later was written by a clock that was ahead. */
+/** Anything that is due later than this was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
-/** From reading the time until it is stored. */
+/** Milliseconds that pass at most between reading the time and storing it. */
 const underWayMs = 1_000;
 const afterFaultMs = 1_000;
 const everything = -1;
 
 export type Bell = Readonly<{
-  /** Something may be due, in `lane` only if given. */
+  /** Tells that something may be due, with `lane` only in that queue. */
   ring(lane?: string): void;
   onRing(listener: () => void, beside: boolean): void;
 }>;
 
-/** This process owns the store, so no lane is ever lost. */
+/** Assigns queues to workers. This process owns the store, so no queue is ever lost. */
 export function createServe(options: {
   due: Due;
   /** Makes due at `now` what is due after `beyond`. */
@@ -38,7 +41,7 @@ export function createServe(options: {
 
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
-    /** `latest`: the clock's latest time ever. */
+    /** `latest` is the latest time that the clock ever had. */
     const seen: { at?: number; latest: number } = { latest: 0 };
     const stopping = new AbortController();
     const never = new AbortController().signal;
@@ -50,7 +53,7 @@ export function createServe(options: {
 
     async function look(): Promise<number | undefined> {
       mindClock();
-      // The next free lane looks again.
+      // The next queue that gets free looks again.
       if (active.size >= concurrency) return undefined;
       const { lanes, nextAt } = dueHere();
       for (const lane of lanes) {
@@ -60,18 +63,18 @@ export function createServe(options: {
       return nextAt;
     }
 
-    /** After the clock was set back, nothing waits for the old time. */
+    /** If the clock was set back, makes due what waits for the old time. */
     function mindClock(): void {
       const now = clock.now();
       if (seen.at === undefined) bringForward(now, now + longestWaitMs);
       else if (now < seen.at) bringForward(now, now);
-      // Something with the old time may be stored only now.
+      // Something with the old time may have been stored only now.
       else if (now < seen.latest) bringForward(now, seen.latest - underWayMs);
       seen.at = now;
       seen.latest = Math.max(seen.latest, now);
     }
 
-    /** Reads all lanes only if those of other channels fill the first page. */
+    /** Reads all queues only if those of other channels fill the first page. */
     function dueHere(): ReturnType<Due> {
       const first = due(clock.now(), concurrency * 2, beside);
       if (first.lanes.every(serves)) return first;

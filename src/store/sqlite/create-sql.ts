@@ -5,7 +5,7 @@ import { searchSaid } from './search-said.ts';
 
 export type LocalSql = Sql & Readonly<{ run<T>(script: Script<T>): T }>;
 
-/** Done when a call returns. */
+/** Runs SQL on the connection. Each call is done when it returns. */
 export function createSql(connection: Connection, clock: Clock): LocalSql {
   const prepared = new Map<string, (values: readonly SqlValue[]) => Answer<unknown>>();
 

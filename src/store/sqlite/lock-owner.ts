@@ -4,21 +4,21 @@ import { OperatorError } from '../../core/errors.ts';
 import { hasCode } from '../../lib/has-code.ts';
 import { bootId } from '../../lib/processes/boot-id.ts';
 
-/** SQLite's code for "somebody else holds the lock". */
+/** The code by which SQLite says that somebody else holds the lock. */
 const busy = 5;
 
 type Lock = Readonly<{
-  /** The owner before was killed, and the machine has not restarted since. */
+  /** True if the owner before was killed and the machine has not restarted since. */
   isLeftBehind: boolean;
   release(): void;
-  /** As `release`, but leaves what the owner before left: for somebody who changed nothing. */
+  /** Like `release`, but keeps what the owner before left, for a caller that changed nothing. */
   undo(): void;
 }>;
 
 /**
- * One owner of a store file until `release` (Q9). The operating system's lock ends with the process, so it is never
- * stale. The process id is only for the OperatorError while another owner lives. `what` and `instead`: words for that
- * error if `file` is no store.
+ * Makes this process the only owner of a store file until `release` (Q9). The operating system's lock ends with the
+ * process, so it is never stale. The process id is only for the OperatorError while another owner lives. `what` and
+ * `instead` are words for that error if `file` is not a store.
  */
 export function lockOwner(
   file: string,
@@ -28,7 +28,7 @@ export function lockOwner(
   // SQLite gives its journal the same mode.
   createOnce(`${file}.lock`);
   chmodSync(`${file}.lock`, 0o600);
-  // Never open the lock file elsewhere: closing it loses the POSIX locks.
+  // The lock file must not be opened elsewhere: closing it would lose the POSIX locks.
   const lock = new DatabaseSync(`${file}.lock`);
   const boot = bootId();
   try {
@@ -40,7 +40,7 @@ export function lockOwner(
         if (left === '') rmSync(pidFile, { force: true });
         else writeFileSync(pidFile, left);
       } catch {
-        // On a read-only disk the id stays; only the lock counts.
+        // On a read-only disk the id stays, but only the lock counts.
       }
       lock.close();
     };
@@ -64,7 +64,7 @@ function ownerName(pidFile: string): string {
   return /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
 }
 
-/** Empty while a new owner has not written its id. */
+/** The text of a file; empty if it is missing, as while a new owner has not written its id. */
 function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -74,7 +74,7 @@ function readOrEmpty(file: string): string {
   }
 }
 
-/** Creates an empty file (0600) if missing; never opens an existing one. */
+/** Creates an empty file (0600) if it is missing. An existing one is never opened. */
 export function createOnce(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));

@@ -7,15 +7,15 @@ import { lostJournal } from './lost-journal.ts';
 import { versionOf } from './migrate.ts';
 import { schema } from './schema.ts';
 
-/** Reads a store's file. `mine`: no matter who owns it. */
+/** Looks at a store's file. With `mine` it does not matter who owns it. */
 export function lookAtFile(file: string, namespace: string, mine: boolean): StoreLook {
   try {
-    // Without a lock file nobody ever opened it.
+    // Without a lock file nobody has ever opened the store.
     if (!mine && existsSync(`${file}.lock`)) {
       const lock = lockOwner(file);
       const lost = lock.isLeftBehind ? lostJournal(file) : undefined;
       lock.undo();
-      // Opening it would make a new index, and the next start would not know what is lost.
+      // Opening it would make a new index, and the next start could not tell what is lost.
       if (lost !== undefined) return { state: 'damaged', why: lost.why };
     }
   } catch (error) {
@@ -36,7 +36,7 @@ export function lookAtFile(file: string, namespace: string, mine: boolean): Stor
   }
 }
 
-/** Reads the whole file. */
+/** What SQLite says about damage in the whole file; undefined if there is none. */
 function damageOf(db: DatabaseSync): string | undefined {
   const said = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
   return said === 'ok' ? undefined : said;

@@ -1,31 +1,34 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 
-/** Sizes and places in SQLite's `-shm` and `-wal` (sqlite.org/walformat.html). */
+/** Sizes and offsets in SQLite's `-shm` and `-wal` files (sqlite.org/walformat.html). */
 const indexHeader = 48;
 const journalHeader = 32;
 const frameHeader = 24;
 
-/** What the last process had written, as it stands outside of the database. */
+/** What the last process had written, as the shared memory file tells. */
 type Witness = Readonly<{
-  /** Frames in the journal. */
+  /** How many frames the journal had. */
   frames: number;
-  /** How many of them are in the database already. */
+  /** How many of the frames are already in the database. */
   moved: number;
-  /** How large both together make the database. */
+  /** How many pages the database has together with the journal. */
   pages: number;
-  /** Bytes. */
+  /** Size of one page in bytes. */
   pageSize: number;
   salts: Buffer;
 }>;
 
-/** `isUsable`: what is left is whole in itself. Otherwise SQLite would drop or mix pages: the file must not be opened. */
+/**
+ * What is lost. `isUsable` is true if the rest is consistent. Otherwise SQLite would drop or mix pages, so the file
+ * must not be opened.
+ */
 export type LostJournal = Readonly<{ why: string; isUsable: boolean }>;
 
 /**
- * What is missing of a store whose process was killed; undefined if nothing is, or if nobody can tell. SQLite drops the
- * end of a damaged journal without a word. Its index in shared memory survives a kill and still says how long the
- * journal was. After a restart of the machine it may be ahead of the disk, so ask only within the same boot, and while
- * nobody has the store open.
+ * What is missing of a store whose process was killed; undefined if nothing is, or if nobody can tell. SQLite silently
+ * drops the end of a damaged journal. Its index in shared memory survives a kill and still tells how long the journal
+ * was. After a restart of the machine it may be ahead of the disk. So ask only within the same boot, and while nobody
+ * has the store open.
  */
 export function lostJournal(file: string): LostJournal | undefined {
   const witness = readWitness(`${file}-shm`);
@@ -49,9 +52,9 @@ export function lostJournal(file: string): LostJournal | undefined {
   return undefined;
 }
 
-/** Undefined where no process was killed, or it was while it wrote this. */
+/** Reads the shared memory file. Undefined if no process was killed, or if it was killed while it wrote this. */
 function readWitness(file: string): Witness | undefined {
-  // 32 kB for 4,000 frames.
+  // The file has 32 kB for each 4,000 frames.
   const head = readOrEmpty(file);
   if (head.length < 2 * indexHeader + 4) return undefined;
   const [one, two] = [head.subarray(0, indexHeader), head.subarray(indexHeader, 2 * indexHeader)];
@@ -93,7 +96,7 @@ function readJournal(
   return { frames, pages };
 }
 
-/** Adds up a stretch; false if the sum is not the one that stands at `sumAt`. */
+/** Adds bytes to a checksum. False if the sum differs from the one stored at `sumAt`. */
 function createChecksum(
   bytes: Buffer,
   isLittle: boolean,

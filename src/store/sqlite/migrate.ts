@@ -1,13 +1,16 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Connection } from './open-connection.ts';
 
-/** "Skil" in the file's header: databases of other programs are never written. */
+/** "Skil" in the header of the file. Databases of other programs are never written. */
 const applicationId = 0x536b696c;
 
-/** One transaction for all steps; switches to WAL (Q10). Throws OperatorError, writing nothing, for a newer or foreign database. */
+/**
+ * Applies all missing steps in one transaction, and switches to WAL (Q10). For a newer or foreign database it throws
+ * OperatorError and writes nothing.
+ */
 export function migrate(connection: Connection, steps: readonly string[], file: string): void {
   const version = versionOf(connection, steps, file);
-  // Checkpoints every 16 MB, not 4: each one syncs twice.
+  // Checkpoints after 16 MB instead of 4, because each one syncs twice.
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
   if (version === steps.length) return;
   connection.write('power', () => {
@@ -17,10 +20,10 @@ export function migrate(connection: Connection, steps: readonly string[], file: 
   });
 }
 
-/** What of a database only reads. */
+/** A database, as far as it is read here. */
 type Readable = Readonly<{ prepare(sql: string): Readonly<{ get(): unknown }> }>;
 
-/** The steps that a file has behind it. Throws OperatorError for a newer or foreign one. */
+/** How many steps a file has. Throws OperatorError for a newer or foreign one. */
 export function versionOf(connection: Readable, steps: readonly string[], file: string): number {
   const version = pragma(connection, 'user_version');
   if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {

@@ -2,10 +2,13 @@ import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { once } from '../../lib/async/mutex.ts';
 
-/** `power`: on disk when the call returns. `process`: survives a kill, and is consistent after a power cut (Q8). */
+/**
+ * What a write survives. `power`: anything, because it is on disk when the call returns. `process`: a kill; after a
+ * power cut the file is consistent (Q8).
+ */
 export type Survives = 'power' | 'process';
 
-/** The STRICT tables guarantee `Row`. */
+/** A prepared statement. The STRICT tables guarantee `Row`. */
 export type Statement<Row = never> = Readonly<{
   get(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): readonly Row[];
@@ -13,38 +16,41 @@ export type Statement<Row = never> = Readonly<{
 }>;
 
 export type Connection = Readonly<{
-  /** Compiled when it is first used: a start needs few of them. */
+  /** Prepares a statement, which is compiled when it is first used, because a start needs few of them. */
   prepare<Row = never>(sql: string): Statement<Row>;
-  /** Runs `work` as one transaction: all of its writes, or none when it throws. Not to be nested. */
+  /** Runs `work` as one transaction: all of its writes, or none if it throws. Calls can't be nested. */
   write<T>(survives: Survives, work: () => T): T;
   exec(sql: string): void;
-  /** In steps, between which the connection can be used (Q10). */
+  /** Copies the database in steps, between which the connection can be used (Q10). */
   backup(file: string, onProgress?: (done: number, total: number) => void): Promise<void>;
-  /** Moves the journal into the file, so removed data is in neither. False if busy. */
+  /** Moves the journal into the file, so that removed data is in neither. False if the database is busy. */
   emptyJournal(): boolean;
   close(): void;
 }>;
 
-/** Bytes, as a checkpoint leaves it. */
+/** Size in bytes to which a checkpoint cuts the journal. */
 const largestJournal = 32_000_000;
 
-/** Pages a step: 1 MB. */
+/** Pages copied in one step, which are 1 MB. */
 const backupPages = 256;
 
 const backupTries = 500;
 const backupAgainMs = 10;
 
-/** Node 24 rejects with SQLite's code 0 ("not an error") if the first step meets a write; at later ones it waits. */
+/** Node 24 rejects with SQLite's code 0 ("not an error") if the first step meets a write. At later steps it waits. */
 function metWrite(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 0;
 }
 
-/** Opens a file or `:memory:` and changes nothing yet. Database errors, a full disk included, reach the caller (Q11). */
+/**
+ * Opens a file or `:memory:` without changing anything yet. Database errors, such as a full disk, reach the caller
+ * (Q11).
+ */
 export function openConnection(location: string): Connection {
   const db = new DatabaseSync(location, { timeout: 1_000 });
   // Overwrites deleted data (Q12).
   db.exec('PRAGMA secure_delete = ON');
-  // After one long reader the journal would keep its largest size.
+  // Without it the journal would stay as large as one long reader made it.
   db.exec(`PRAGMA journal_size_limit = ${largestJournal}`);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
@@ -73,7 +79,7 @@ export function openConnection(location: string): Connection {
         commit.run();
         return result;
       } catch (error) {
-        // A full disk may have rolled back already.
+        // A full disk may have rolled back the transaction already.
         if (db.isTransaction) db.exec('ROLLBACK');
         throw error;
       }

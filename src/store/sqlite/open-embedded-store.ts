@@ -16,13 +16,16 @@ import { openConnection, type Connection } from './open-connection.ts';
 type Opening = Readonly<{
   clock: Clock;
   log: Log;
-  /** The process that had the store before was killed. `lost`: what is missing of it since. */
+  /**
+   * Called if the process that had the store before was killed. `lost` says what is missing since; undefined if nothing
+   * is.
+   */
   onKilled?: (lost: string | undefined) => void;
 }>;
 
 /**
- * Creates (file 0600, folders 0700: S4), migrates and owns one SQLite file until closed. `:memory:` is private and
- * ends with the process. Throws OperatorError.
+ * Creates (file 0600, folders 0700: S4), migrates and owns one SQLite file until it is closed. `:memory:` is private
+ * and ends with the process. Throws OperatorError.
  */
 export function openEmbeddedStore(location: string, { clock, log, onKilled }: Opening): Store {
   try {
@@ -44,7 +47,7 @@ function own(location: string, { clock, log, onKilled }: Opening): Store {
   createOnce(location);
   // All names of a file share one lock.
   const file = realpathSync(location);
-  // Before anything is changed: a folder would lose its mode.
+  // Checked before anything is changed, because a folder would lose its mode.
   if (!statSync(file).isFile()) throw new Error('it is no file');
   const lock = lockOwner(file);
   try {
@@ -63,7 +66,10 @@ function own(location: string, { clock, log, onKilled }: Opening): Store {
   }
 }
 
-/** SQLite writes into a removed file, and loses all of it at the end. */
+/**
+ * Returns a check that throws if the file was removed or replaced. SQLite would continue to write into a removed file
+ * and lose all of it at the end.
+ */
 function finderOf(file: string): () => void {
   const { dev, ino } = statSync(file);
   return () => {
@@ -84,7 +90,7 @@ function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): S
   }
 }
 
-/** A Node built on the system's own SQLite may lack it (K5). */
+/** Throws OperatorError if SQLite has no full text search, as in a Node.js built on the system's own SQLite (K5). */
 function findSearch(connection: Connection): void {
   const found = connection.prepare(`SELECT 1 FROM pragma_module_list WHERE name = 'fts5'`).get();
   if (found === undefined)

@@ -9,8 +9,8 @@ import { versionOf } from './migrate.ts';
 import { schema } from './schema.ts';
 
 /**
- * Puts a whole backup in a store's place, in one step, and keeps what was there under another name. Throws OperatorError,
- * changing nothing, for a damaged or foreign file and while somebody owns the store.
+ * Puts a whole backup in a store's place in one step, and keeps what was there under another name. For a damaged or
+ * foreign file, and while somebody owns the store, it throws OperatorError and changes nothing.
  */
 export function restoreFile(from: string, to: string): Readonly<{ kept: string | undefined }> {
   checkBackup(from);
@@ -24,7 +24,7 @@ export function restoreFile(from: string, to: string): Readonly<{ kept: string |
     const there = ['', ...journalEndings].filter((end) => existsSync(to + end));
     const kept =
       there.length > 0 ? `${to}.before-${new Date().toISOString().replaceAll(':', '')}` : undefined;
-    // The journal belongs to the old file: both keep each other's name.
+    // The journal belongs to the old file, so the two are renamed together.
     if (kept !== undefined) for (const end of there.toReversed()) renameSync(to + end, kept + end);
     renameSync(aside, to);
     return { kept };
@@ -34,14 +34,14 @@ export function restoreFile(from: string, to: string): Readonly<{ kept: string |
   }
 }
 
-/** Files that SQLite keeps beside a store, and would apply to another one in its place. */
+/** Endings of files that SQLite keeps beside a store, and would apply to another one in its place. */
 export const journalEndings = ['-wal', '-shm', '-journal'] as const;
 
 /** Throws OperatorError for a damaged or foreign file, or one of a newer schema. */
 export function checkBackup(file: string): void {
   if (!existsSync(file)) throw new OperatorError(`There is no ${file}.`);
   try {
-    // Without `immutable` SQLite makes journals beside it, which a reader can't take away.
+    // Without `immutable` SQLite makes journals beside the file, which a reader can't remove.
     const address = pathToFileURL(file);
     address.searchParams.set('immutable', '1');
     using db = new DatabaseSync(address, { readOnly: true });

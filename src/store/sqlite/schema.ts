@@ -1,6 +1,6 @@
 import { roundColumn } from './create-rounds.ts';
 
-/** One step a version. Never edit a released step; add one. */
+/** The steps of the schema, one for each version. Never edit a released step; add one. */
 export const schema: readonly string[] = [
   `CREATE TABLE inbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,7 +1,7 @@
 import type { Holder } from '../../core/memory.ts';
 import type { SearchDialect } from '../sql.ts';
 
-/** In this order: the index comes first. */
+/** Joins in this order, so that the index is read first. */
 const byWords = {
   from: 'said_words CROSS JOIN said ON said.seq = said_words.rowid',
   holder: 'said.holder',
@@ -18,7 +18,7 @@ export const searchSaid: SearchDialect = {
       words.map(({ word, isBeginning }) => (isBeginning ? `"${word}" *` : `"${word}"`)).join(' AND '),
     ),
   any: (holder, words) => within(holder, `(${words.map((word) => `"${word}"`).join(' OR ')})`),
-  // The trigger does the same for 64 rows at once: one at a time takes more than twice as long.
+  // The trigger does the same for 64 rows at once, because one row at a time takes more than twice as long.
   catchUp: [
     `INSERT INTO said_words (rowid, words)
      SELECT seq, words FROM said WHERE seq > (SELECT up_to FROM said_indexed WHERE one = 1)`,
@@ -26,7 +26,7 @@ export const searchSaid: SearchDialect = {
   ],
 };
 
-/** As the index has them, their holder first. */
+/** Words as they are in the index, with that of their holder first. */
 export function indexedWords(holder: Holder, words: readonly string[]): string {
   return [holderWord(holder), ...words].join(' ');
 }
@@ -35,7 +35,9 @@ function within(holder: Holder, query: string): string {
   return `"${holderWord(holder)}" AND ${query}`;
 }
 
-/** One word of the index, so that a search meets nothing of others; the row's holder is compared, too. */
+/**
+ * The word of a holder in the index, so that a search does not meet rows of others. The row's holder is compared, too.
+ */
 function holderWord(holder: Holder): string {
   return `holder${Buffer.from(holder).toString('hex')}`;
 }
