@@ -65,12 +65,12 @@ type Rule = Readonly<{ pattern: string; words?: readonly (readonly string[])[] }
 
 function rulesOf(entry: string): readonly Rule[] {
   const [, name = '', inside] = /^([^()]*)(?:\(([^]*)\))?$/u.exec(entry.trim()) ?? [];
-  const more = alsoMeant[name] ?? [];
   // Other programs write `mcp__server__tool`; a server alone means all its tools.
   const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
   if (server !== undefined) return [{ pattern: `mcp_${server}_${tool ?? '*'}` }];
   const read = readAllowedEntry(name);
   const pattern = read.kind === 'name' ? read.pattern : name;
+  const more = pattern === 'bash' ? ['skills_run_script'] : (alsoMeant[name] ?? []);
   const rule = inside?.trim() ?? '';
   // Only commands can be limited in part; any other tool is taken away as a whole.
   if (pattern !== 'bash' || /^(?:|:?\*)$/.test(rule))
@@ -83,11 +83,6 @@ function rulesOf(entry: string): readonly Rule[] {
 
 /** Taking away one of these also takes away the other ways to the same effect. */
 const alsoMeant: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(
-    ['Bash', 'Shell', 'bash', 'shell', 'exec', 'Execute'].map(
-      (name) => [name, ['skills_run_script']] as const,
-    ),
-  ),
   MultiEdit: ['write_file'],
   NotebookEdit: ['write_file'],
   AskUserQuestion: ['ask_person'],
