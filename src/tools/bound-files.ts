@@ -32,7 +32,7 @@ export async function hashNamedFiles(places: FileScopes, input: unknown): Promis
         if (found.has(file)) continue;
         const { sha256, beginning } = await read(file, folder);
         found.set(file, sha256);
-        waiting.push(beginning);
+        if (beginning !== '') waiting.push(beginning);
       }
   const bound = folders.flatMap(({ files, seen, isSkill }) =>
     isSkill
