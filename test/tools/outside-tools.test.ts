@@ -70,6 +70,23 @@ test('X1 main = false withholds a tool from the main agent, not from runs; the o
   assert.deepEqual(await offered(inPrivate, 'main'), ['a', 'c']);
 });
 
+test('X1 X6 all outside tools are listed by name for whom it may concern, of two with one name the first', async () => {
+  const first = outsideTool('notes_add');
+  const { all, names, offered } = setUp(
+    [outsideTool('z', { main: false, access: { chatTypes: [], users: [] } }), first, outsideTool('bash')],
+    [outsideTool('notes_add', { from: 'mcp notes' }), outsideTool('a')],
+  );
+  assert.deepEqual(
+    all().map(({ name }) => name),
+    ['a', 'notes_add', 'z'],
+  );
+  assert.equal(all()[1], first.tool);
+  assert.deepEqual([...names()].sort(), ['a', 'notes_add', 'z']);
+  const { all: none, names: noNames } = setUp();
+  assert.deepEqual([none(), noNames()], [[], []]);
+  assert.deepEqual(await offered({ ...inAGroup, external: true }), ['a', 'notes_add'], 'none is sensitive');
+});
+
 test('X6 of two tools with one name the second is refused and both are named, once', async () => {
   const { offered, give, log } = setUp(
     [outsideTool('bash'), outsideTool('notes_add')],
@@ -82,6 +99,7 @@ test('X6 of two tools with one name the second is refused and both are named, on
     'this bot and plugin one both bring a tool bash',
     'plugin one and mcp notes both bring a tool notes_add',
   ]);
+  assert.deepEqual(log.lines[1]?.fields, { tool: 'notes_add', of: 'plugin one', refused: 'mcp notes' });
 });
 
 test('X7 T8 access is judged again at the call and after an approval: a rule that was tightened holds at once', async () => {
