@@ -7,13 +7,25 @@ export const areas: readonly Area[] = [
     files: ['decide-message', 'decide-skill', 'restricted-skills', 'ruling', 'taint-of', 'user-groups'].map(
       (file) => `access/${file}.ts`,
     ),
-    tests: ['access/decide-message.test.ts', 'access/decide-skill.test.ts', 'access/user-groups.test.ts'],
+    tests: [
+      'access/decide-message.test.ts',
+      'access/decide-skill.test.ts',
+      'access/ruling.test.ts',
+      'access/taint-of.test.ts',
+      'access/user-groups.test.ts',
+      'access/user-groups-ready.test.ts',
+    ],
   },
-  { name: 'pairing', files: ['access/pairing.ts'], tests: ['access/pairing.test.ts'] },
+  {
+    name: 'pairing',
+    files: ['access/pairing.ts'],
+    tests: ['access/pairing.test.ts', 'access/strangers.test.ts', 'access/claimed-token.test.ts'],
+  },
   {
     name: 'approvals',
     files: ['approvals/judge-calls.ts', 'approvals/standing-rules.ts', 'tools/policy.ts'],
     tests: [
+      'approvals/asked-calls.test.ts',
       'approvals/judge-calls.test.ts',
       'approvals/standing-rules.test.ts',
       'tools/matches-glob.test.ts',
@@ -27,16 +39,18 @@ export const areas: readonly Area[] = [
       (file) => `tools/${file}.ts`,
     ),
     tests: [
+      'tools/allowed-lists.test.ts',
       'tools/allowed-tools.test.ts',
       'tools/bound-files.test.ts',
       'tools/disallowed-tools.test.ts',
+      'tools/disallowed-words.test.ts',
       'tools/outside-tools.test.ts',
     ],
   },
   {
     name: 'call-tool',
     files: ['tools/call-tool.ts'],
-    tests: ['tools/call-tool.test.ts'],
+    tests: ['tools/call-outcomes.test.ts', 'tools/call-tool.test.ts'],
   },
   {
     name: 'memory',
