@@ -6,7 +6,7 @@ import { createUsers } from '../../src/access/users.ts';
 import type { AuditEvent } from '../../src/audit/audit-event.ts';
 import type { Message } from '../../src/core/message.ts';
 import { sayIn } from '../../src/core/texts/say.ts';
-import type { ReplyOptions } from '../../src/replies/replies.ts';
+import type { Replies } from '../../src/replies/replies.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -34,7 +34,7 @@ async function setUp(t: TestContext) {
     clock,
   });
   const answers: string[] = [];
-  const told: (readonly [key: string, markdown: string, more: ReplyOptions | undefined])[] = [];
+  const told: (readonly [key: string, markdown: string, more: Parameters<Replies['tellOwners']>[2]])[] = [];
   const strangers = createStrangers({
     pairing,
     replies: {
