@@ -147,13 +147,13 @@ export function createUsers(options: {
   };
 }
 
-/** Of the keys in the store, the people who were approved. */
+/** Ids of the approved people among the keys in the store. */
 export function pairedPeople(keys: readonly string[]): readonly string[] {
   const prefix = pairedKey('');
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
 }
 
-/** Of the keys in the store, the owners by claim. */
+/** Ids of the owners by claim among the keys in the store. */
 export function claimedOwners(keys: readonly string[]): readonly string[] {
   const prefix = ownerKey('');
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));

@@ -110,7 +110,7 @@ export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
 /** The state of a turn, found from entries alone, so that a restart finds the same (Q5). */
 type TurnState = Readonly<{
-  /** Without the answers that the window cut. */
+  /** The answers of the turn, without those that the window cut. */
   answers: readonly Answer[];
   /** Number of model calls, including those of subagents (U7). */
   steps: number;

@@ -7,7 +7,7 @@ export type SourceAddress = Readonly<
       /** The address of the repository, which contains no password. */
       url: string;
     }
-  | { kind: 'folder'; /** Absolute. */ path: string }
+  | { kind: 'folder'; /** The absolute path. */ path: string }
 >;
 
 type AddressReading = Readonly<{ ok: true; address: SourceAddress } | { ok: false; problem: string }>;

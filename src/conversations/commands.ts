@@ -63,7 +63,7 @@ export function createCommands(deps: {
     replies: Replies;
     answered: Pick<AnsweredThreads, 'add'>;
   }>;
-  /** Of all features. */
+  /** Answers the commands of all features, by their names. */
   commands: ReadonlyMap<string, AnswerCommand>;
   /** Whether words after a mention set something: they may hold a secret, so they count without a mark. */
   isSetting(args: string): boolean;

@@ -20,7 +20,7 @@ export type Entry =
       about?: string;
       /** Nobody typed it now: it is the task of a routine, or an event (S13). */
       unattended?: true;
-      /** Questions of background runs that the model learns of with this message (U14). */
+      /** Questions of runs that wait for an answer. The model reads them with this message (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
       /** The inline skill that the person started with this message (I6). */
       follows?: ActiveSkill;

@@ -31,7 +31,7 @@ const mostTries = 3;
 export function createCopy(
   name: string,
   at: Readonly<{ root: string; index: string }>,
-  { files, quota }: Readonly<{ files: StoredFiles; /** Bytes. */ quota: number }>,
+  { files, quota }: Readonly<{ files: StoredFiles; /** How many bytes it may hold. */ quota: number }>,
 ): Copy {
   const alone = createMutex();
   const users = { all: 0, changing: 0, usedAt: 0 };

@@ -2,7 +2,10 @@ import type { Holder } from '../core/memory.ts';
 
 export type SqlValue = string | number | null;
 
-export type Answer<Row> = Readonly<{ rows: readonly Row[]; /** Rows written. */ changed: number }>;
+export type Answer<Row> = Readonly<{
+  rows: readonly Row[];
+  /** How many rows were written. */ changed: number;
+}>;
 
 /** Steps of a transaction. Each `yield*` of a call returns its answer: at once from SQLite, later from PostgreSQL. */
 export type Script<T> = Readonly<{

@@ -73,7 +73,7 @@ export async function shareFiles(
   files: readonly Readonly<{ id: string; title: string }>[],
   key: string,
 ): Promise<void> {
-  // The text is verbatim, so nothing becomes a mention or link. Without one, the file names are shown.
+  // Verbatim text has no mentions or links. Without text the file names are shown, as the block carries the key.
   const written = toSlackText(markdown).trim();
   const caption =
     written === ''

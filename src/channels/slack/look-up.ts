@@ -119,7 +119,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
 const patienceMs = 500;
 const minute = 60_000;
 const mostKept = 10_000;
-/** Limit of calls at the same time, because answers share the SDK's hundred calls. */
+/** How many names are looked up at the same time, because answers share the SDK's hundred calls. */
 const mostAsked = 20;
 
 const text = z.string().nullish().catch(undefined);

@@ -111,7 +111,7 @@ function literal(part: string): string {
 }
 
 const dayMs = 86_400_000;
-/** The day number of 9999-12-31. */
+/** Number of the last day that programs know, 9999-12-31. */
 const lastDay = 2_958_465;
 
 /** An ISO date, a time of day or elapsed time. Undefined if the calendar has no such day. */

@@ -238,7 +238,7 @@ function unavailableHere(error: unknown): SandboxOutcome {
 
 type BubblewrapProbe =
   | Readonly<{ ok: true; bwrap: string }>
-  | Readonly<{ ok: false; /** One sentence, with the fix. */ why: string }>;
+  | Readonly<{ ok: false; /** A sentence with the fix. */ why: string }>;
 
 const install = 'apt-get install bubblewrap';
 

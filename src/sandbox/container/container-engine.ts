@@ -24,7 +24,7 @@ export type ContainerEngine = Readonly<{
 
 type FoundContainerEngine =
   | Readonly<{ ok: true; engine: ContainerEngine }>
-  | Readonly<{ ok: false; /** For each program tried. */ why: readonly string[] }>;
+  | Readonly<{ ok: false; /** A reason for each program that was tried. */ why: readonly string[] }>;
 
 /** In milliseconds, because importing an image is slow. */
 const callLimitMs = 300_000;

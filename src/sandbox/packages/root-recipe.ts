@@ -155,7 +155,8 @@ export type RootTool = Readonly<{
 }>;
 
 type FoundRootTool =
-  Readonly<{ ok: true; tool: RootTool }> | Readonly<{ ok: false; /** What to install. */ message: string }>;
+  | Readonly<{ ok: true; tool: RootTool }>
+  | Readonly<{ ok: false; /** Says what to install. */ message: string }>;
 
 /**
  * Finds mmdebstrap, to run as root or with subordinate ids (R6). It ends with the bot, and as root has its own mount

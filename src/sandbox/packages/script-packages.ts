@@ -37,7 +37,7 @@ export type PackagedOutcome =
       env: Readonly<Record<string, string>>;
       wrap(command: SandboxRequest['argv']): SandboxRequest['argv'];
     }>
-  | Readonly<{ ok: false; status: 'absent'; /** What to install. */ message: string }>
+  | Readonly<{ ok: false; status: 'absent'; /** Says what to install. */ message: string }>
   | Readonly<{ ok: false; status: 'failed'; outcome: SandboxOutcome }>;
 
 export type ScriptPackages = (command: PackagedCommand) => Promise<PackagedOutcome>;
