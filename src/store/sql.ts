@@ -4,7 +4,8 @@ export type SqlValue = string | number | null;
 
 export type Answer<Row> = Readonly<{
   rows: readonly Row[];
-  /** How many rows were written. */ changed: number;
+  /** How many rows the statement wrote, or returned if it returns rows. */
+  changed: number;
 }>;
 
 /** Steps of a transaction. Each `yield*` of a call returns its answer: at once from SQLite, later from PostgreSQL. */

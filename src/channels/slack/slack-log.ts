@@ -8,7 +8,7 @@ export function toSlackLogger(log: Log): Logger {
     info: () => undefined,
     warn: (...said) => log.warn({ from: 'bolt' }, words(said)),
     error: (...said) => {
-      // A socket that ends names no cause, as at each stop. Whoever opened it notices and reports that it is gone.
+      // A socket that ends names no cause, as at each stop. The code that opened it reports that it is gone.
       const level = /^WebSocket error occurred:\s*$/.test(words(said)) ? 'debug' : 'error';
       log[level]({ from: 'bolt' }, words(said));
     },

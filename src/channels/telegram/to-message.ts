@@ -28,7 +28,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   const reply = replyOf(from, me);
   const call = readCommand(read, from, me);
   const isPassedOn = from.forward_origin !== undefined;
-  // Whoever forwards a message does not mean the people whom it mentions (M11).
+  // The person who forwards a message does not mean the people whom it mentions (M11).
   const meant = call?.meant === true || (read.mentioned && !isPassedOn) || reply?.own === true;
   const own = isPassedOn ? '' : (call?.text ?? read.text);
   return {

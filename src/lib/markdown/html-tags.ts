@@ -57,7 +57,7 @@ const formulas = [
 
 /**
  * Whether text may begin a formula. It ends before the next one begins, for linear time (S9). The character before the
- * last may have begun one, too.
+ * last may be the start of one, too.
  */
 export function beginsFormula(source: string): boolean {
   if (source.length < 3)

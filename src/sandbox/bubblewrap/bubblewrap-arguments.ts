@@ -43,7 +43,7 @@ export function bubblewrapArguments(
     before: readonly string[];
     /** Entries of the skill, whose places in the working folder exist. */
     own?: readonly OwnEntry[];
-    /** `kept` shares the terminal, and so its keys, with whoever starts the command. */
+    /** `kept` shares the terminal, and so its keys, with the program that starts the command. */
     session?: 'new' | 'kept';
   }>,
 ): Readonly<{ options: readonly string[]; started: readonly string[] }> {

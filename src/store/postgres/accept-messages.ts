@@ -150,7 +150,7 @@ export async function addWork(
   );
 }
 
-/** Reads known items and locks them, so that whoever takes one waits for what arrives for it. */
+/** Reads known items and locks them, so that a process which takes one waits for what arrives for it. */
 async function readKnown(
   query: Query,
   of: readonly Readonly<{ message: Message }>[],

@@ -28,7 +28,7 @@ export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 
   return {
     // Resolves once it is on disk, before the platform gets the part.
     sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
-    // Not fenced, because it stays true whoever holds the conversation.
+    // Not fenced, because it stays true no matter which process holds the conversation.
     sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
   };
 }
