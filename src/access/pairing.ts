@@ -28,7 +28,7 @@ export type PairingRequest = Readonly<{
 export type Pairing = Readonly<{
   /** Makes a pairing code, at most once an hour for a sender; undefined if the bot should not answer. */
   request(message: Message): Promise<PairingRequest | undefined>;
-  /** Whether a stranger gets an answer: each sender once an hour, all together 30 times. */
+  /** Whether a stranger gets an answer: each sender once an hour, and all of one process together 30 times. */
   mayAnswer(sender: string): Promise<boolean>;
   pending(): Promise<readonly PairingRequest[]>;
   /** Pairs the person with this code; undefined if the code is not valid. `by` is the owner who approved. */

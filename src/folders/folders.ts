@@ -16,7 +16,7 @@ export type Folders = Readonly<{
   use<Result>(folders: readonly string[], how: FolderUse, work: () => Promise<Result>): Promise<Result>;
   /** Full names of the folders in a group. */
   list(group: string): Promise<readonly string[]>;
-  /** Size in bytes. Counting stops above `enough`. */
+  /** Size in bytes. Counting may stop above `enough`. */
   size(folder: string, enough: number): Promise<number>;
   /** Removes folders here, in the store and in other processes. */
   remove(folders: readonly string[]): Promise<void>;
@@ -43,8 +43,8 @@ export type Shelf = Readonly<{
   /** Lists the files of a group with the time of their last use, in milliseconds since 1970. */
   uses(group: string): Promise<readonly Readonly<{ folder: string; path: string; usedAt: number }>[]>;
   /**
-   * Removes what this machine does not need: empty folders, and copies that were not used since `before` or are gone
-   * from the store.
+   * Removes what this machine does not need: on a disk of its own, empty folders unchanged since `before`; of copies, those
+   * unused for a day, or for an hour if the store has them no more.
    */
   sweep(group: string, before: number): Promise<void>;
 }>;
