@@ -2,16 +2,6 @@ import { changesOf } from './changes-of.ts';
 
 /** What a person has to agree to (T8, S7), and who may. */
 export const approvalMutations = [
-  ...changesOf('tools/call-tool.ts', 'tools/call-tool.test.ts', [
-    ['what a tool itself refuses is done', 'if (terms?.refused !== undefined) return terms.refused;', ''],
-    ['a tool that is not allowed is called', '!door.allowed.allows(name, input)', 'false'],
-    ['input is not checked for size', 'size > inputLimit\n', 'false\n'],
-    ['a policy that fails allows', "return refuse('TOOL_POLICY_DENIED', message);", 'return undefined;'],
-    ['a call begins before its start is stored', 'await attempt.begin()', 'void attempt.begin()'],
-    ['a secret in an output reaches the model', 'escapeLabels(redact(text))', 'escapeLabels(text)'],
-    ['a label in an output reaches the model', 'escapeLabels(redact(text))', 'redact(text)'],
-    ['a call that a person refused is made', 'if (refusal !== undefined) return refusal;', ''],
-  ]),
   ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
     [
       'an answer counts in any chat',
@@ -45,57 +35,6 @@ export const approvalMutations = [
   ...changesOf('approvals/approval-question.ts', 'approvals/approvals.test.ts', [
     ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
   ]),
-  ...changesOf('approvals/judge-calls.ts', 'approvals/judge-calls.test.ts', [
-    ['a removed person’s calls are made', 'if (!admitted.allowed) return admitted;', ''],
-    ['a run goes on though its skill is switched off', 'if (!may.allowed) return may;', ''],
-    ['an outside tool is called by anybody', 'if (!mayUse.allowed) return mayUse;', ''],
-    [
-      'nothing is judged again after a yes',
-      'const again = await judged();',
-      'const again = { allowed: true } as const;',
-    ],
-    [
-      'a yes counts for files that changed',
-      'if (asked.files !== undefined && files() !== asked.files)',
-      'if (false)',
-    ],
-    ['a yes of before four_eyes counts', 'again.fourEyes && answer.by === requester.sender', 'false'],
-    ['an anonymous person asks under four_eyes', 'if (nobody !== undefined) return nobodyElse(nobody);', ''],
-    ['a call is made though nobody answered', "if (answer.kind !== 'approved') return refusal(answer);", ''],
-    [
-      'a change behind a capability is not asked for',
-      "action === 'allow' && call.shown === undefined",
-      "action === 'allow'",
-    ],
-    ['a change behind a capability is asked for once', 'eachTime || call.shown !== undefined', 'eachTime'],
-    ['what policy denies is asked for', "if (action === 'deny') return denied(", 'if (false) return denied('],
-    [
-      'what a private skill gave leaves unasked',
-      'const marked = await isMarked(call, { skill, transcript });',
-      'const marked = false;',
-    ],
-    [
-      'MCP servers are no way outside',
-      '!tool.traits.requiresNetwork && !isForeign(tool)',
-      '!tool.traits.requiresNetwork',
-    ],
-    [
-      'what lies in the folder is not known',
-      'joinTaint(around, await markInFolder(tool, of.transcript))',
-      'around',
-    ],
-    [
-      'an address that nobody wrote is one they did',
-      'return !(await wroteAddress(',
-      'return !!(await wroteAddress(',
-    ],
-    ['a mark is noted too late', 'if (decision.allowed) await note(call, loop.transcript);', ''],
-    [
-      'the script of any skill takes back what another gave',
-      'if (belongs && of.skill?.name === known) return false;',
-      'if (belongs) return false;',
-    ],
-  ]),
   ...changesOf('access/while-admitted.ts', 'access/while-admitted.test.ts', [
     ['a removed person is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
     ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
@@ -106,25 +45,6 @@ export const approvalMutations = [
       'whileAdmitted(models.get(wanted), requester, stillAdmitted)',
       'models.get(wanted)',
     ],
-  ]),
-  ...changesOf('tools/outside-tools.ts', 'tools/outside-tools.test.ts', [
-    [
-      'an outside tool takes the name of a built-in one',
-      'builtIn.get(name) ?? found.get(name)?.from',
-      'found.get(name)?.from',
-    ],
-    [
-      'a tool that is gone is called',
-      'const reason = now === undefined ? `${tool.name} no longer exists` : await whyNot(now, requester);',
-      'const reason = now && (await whyNot(now, requester));',
-    ],
-    ['a tool is offered to anybody', '(await whyNot(one, requester)) === undefined ?', 'true ?'],
-    [
-      'owners’ tools are everybody’s',
-      "access.users === 'owners' && (await isOwner(sender))",
-      "access.users === 'owners'",
-    ],
-    ['the main agent gets tools of runs', "({ main }) => main || to === 'run'", '() => true'],
   ]),
   ...changesOf('tools/tool-restriction.ts', 'end-to-end/inline-files.test.ts', [
     [
@@ -149,50 +69,6 @@ export const approvalMutations = [
       'a restricted inline skill works in the group’s folder',
       'const chat = ownFolder(turn.chat, restricted);',
       'const chat = turn.chat;',
-    ],
-  ]),
-  ...changesOf('tools/allowed-entry.ts', 'tools/allowed-tools.test.ts', [
-    ['a command may go on', 'return text === first;', 'return text.startsWith(first);'],
-    ['a last * is any longer word', '`${pieces.at(-1)}${between}`', '`${pieces.at(-1)}`'],
-    ['a path with a * leads elsewhere', "command.some((word) => word.split('/').includes('..'))", 'false'],
-    ['a rule is for any program', "words[0]?.startsWith('*') === true", 'false'],
-  ]),
-  ...changesOf('tools/allowed-tools.ts', 'tools/allowed-tools.test.ts', [
-    [
-      'a run has tools that the host does not grant',
-      'const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));',
-      'const listed = entries.flatMap(({ entry }) => namedBy(entry, known));',
-    ],
-    [
-      'a run starts other skills without a word',
-      "new Set(builtInNames(({ runs }) => runs === 'named'))",
-      "new Set(['skill_read', 'skill_write'])",
-    ],
-    [
-      'a glob means tools that must be written out',
-      'return names.filter((name) => !onlyByName.has(name) && matchesGlob(pattern, name));',
-      'return names.filter((name) => matchesGlob(pattern, name));',
-    ],
-    [
-      'an undeclared capability is granted',
-      "(name) => options.declaresCapabilities || builtInTool(name)?.needs !== 'capabilities'",
-      '() => true',
-    ],
-    [
-      'a limit of commands is passed over',
-      "if (name !== 'bash' || commands === undefined) return true;",
-      'return true;',
-    ],
-    ['a tool of no list is called', 'if (!names.includes(name)) return false;', ''],
-    [
-      'a list that names nothing allows everything',
-      "if (invalid === 'baseline') return { ok: true, ...ceilingOf(baseline, warnings) };",
-      '',
-    ],
-    [
-      'a command that is no text is allowed',
-      'if (command === undefined) return false;',
-      'if (command === undefined) return true;',
     ],
   ]),
   ...changesOf('agent/run-calls.ts', 'agent/run-loop.test.ts', [

@@ -229,9 +229,6 @@ export const intakeMutations = [
     ['the language of somebody forgotten stays', 'await stored.delete(languageKey(sender));', ''],
     ['the language of somebody who is back is never kept', 'languages.delete(sender);', ''],
   ]),
-  ...changesOf('access/user-groups.ts', 'access/user-groups.test.ts', [
-    ['members count from when they came', '{ members, at });', '{ members, at: clock.now() });'],
-  ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
     [
       'an answer to a question joins',
@@ -310,14 +307,6 @@ export const intakeMutations = [
   ]),
   ...changesOf('conversations/stop-work.ts', 'conversations/stop-work.test.ts', [
     ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
-  ]),
-  ...changesOf('access/pairing.ts', 'access/pairing.test.ts', [
-    ['a bot claims the bot', "chatType !== 'private' || sender.kind !== 'person'", "chatType !== 'private'"],
-    [
-      'a claim counts in a group',
-      "chatType !== 'private' || sender.kind !== 'person'",
-      "sender.kind !== 'person'",
-    ],
   ]),
   ...changesOf('conversations/inbox-worker.ts', 'conversations/has-progressed.test.ts', [
     [
