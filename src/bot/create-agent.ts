@@ -1,3 +1,4 @@
+import type { Feature } from '../core/feature.ts';
 import { createStillAdmitted } from '../access/while-admitted.ts';
 import { createJudgeCalls } from '../approvals/judge-calls.ts';
 import { receiveFiles } from '../conversations/receive-files.ts';
@@ -29,10 +30,14 @@ import type { Features } from './create-features.ts';
 
 type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
 
-export function createAgent(base: Base, features: Features, parts: BotParts): Agent {
+export function createAgent(
+  base: Base,
+  features: Features & Readonly<{ all: readonly Feature[] }>,
+  parts: BotParts,
+): Agent {
   const { host, people, chat } = base;
   const { runtime, store, clock, log } = host;
-  const { approvals, rules, budgets, capabilities, authoring, chatAgent, routines, files } = features;
+  const { approvals, rules, budgets, capabilities, authoring, chatAgent, files } = features;
   const { meter, env, tracing = noTracing } = parts.host;
   const { accessOf, users } = people;
   const { outside } = features.tools;
@@ -82,7 +87,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
     skills,
     tools,
     chatAgent,
-    routines,
+    features: features.all,
     writeCommand: chat.writeCommand,
     runs: { runSkill, budgets, stopping: base.process.stopping.signal },
   });

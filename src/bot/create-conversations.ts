@@ -77,7 +77,7 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     host,
     people,
     reading,
-    agent: { ...createAgent(base, features, parts), questions },
+    agent: { ...createAgent(base, { ...features, all }, parts), questions },
     chat,
     sendLargeTables: createSendLargeTables({
       ...chat,

@@ -22,7 +22,7 @@ export function featuresOf({ host, people }: Base, parts: Features, why: Why): r
     authoringFeature({ authoring, log }),
     capabilitiesFeature({ confirmations: capabilities.confirmations, log }),
     groupsFeature({ ...people, log }),
-    memoryFeature({ memory: tools.showMemory }),
+    memoryFeature({ memory: tools.showMemory, turns: tools.memory }),
     pairingFeature({ ...people, log }),
     routinesFeature({ routines }),
     settingsFeature({ settings: tools.settings, chatAgent, routines }),

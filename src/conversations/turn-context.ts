@@ -1,11 +1,13 @@
+import type { Feature } from '../core/feature.ts';
+import type { WhoseWords } from '../core/provenance.ts';
+import { isUnattended } from '../core/message.ts';
+import { whoseTitle, whoseWords } from '../memory/whose-words.ts';
 import type Anthropic from '@anthropic-ai/sdk';
-import { doneCalls } from '../agent/next-step.ts';
 import { auditOfCall } from '../audit/audit-event.ts';
 import type { WriteCommand } from '../core/channel.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Skill } from '../core/skill.ts';
-import { sayIn } from '../core/texts/say.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import { once } from '../lib/async/mutex.ts';
@@ -16,14 +18,13 @@ import { hasStarted } from '../runs/run-journal.ts';
 import type { RunSkill } from '../runs/run-skill.ts';
 import { createUseSkill } from '../runs/use-skill.ts';
 import type { Gates, Host, SkillSupply, ToolSupply } from '../runs/work-deps.ts';
-import type { BookDeps } from '../routines/define-routine.ts';
-import { routineFooter } from '../routines/routine-footer.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
 import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { activeSkillsOf, createLookupTools, type ActiveSkills, type LookupTools } from './active-skills.ts';
 import { lentTools } from './lent-tools.ts';
+import { partsOf } from './turn-parts.ts';
 import { openTurn, viewersOf, type OpenTurn, type TurnInput } from './open-turn.ts';
 import { continueLater, enqueueSkill, shownTools, toolsOf, type TurnTools } from './turn-tools.ts';
 import type { TurnContext } from './turn.ts';
@@ -34,7 +35,7 @@ export type TurnDeps = Readonly<{
   skills: SkillSupply;
   tools: ToolSupply;
   chatAgent: Pick<ChatAgent, 'of'>;
-  routines: BookDeps;
+  features: readonly Feature[];
   writeCommand: WriteCommand;
   runs: Readonly<{
     runSkill: RunSkill;
@@ -58,18 +59,22 @@ export async function createTurnContext(
   { lookup, reportShortage }: MadeOnce,
   deps: TurnDeps,
 ): Promise<TurnContext> {
-  const [turn, memory] = await Promise.all([
-    openTurn(input, deps),
-    deps.tools.memory.turn(input.message, input.transcript),
-  ]);
+  const turn = await openTurn(input, deps);
+  const { message, requester, transcript, item } = turn;
+  const parts = await partsOf(deps.features, {
+    message,
+    requester,
+    transcript,
+    key: item.key,
+    whose: whoseIn(turn, deps.host),
+  });
   // Filled once the tools are made; nothing reads it before.
   const names: string[] = [];
   const lent = lentTools(turn, deps);
   const ofSkills = { visible: turn.visible, byPerson: turn.use, names: () => names, lent };
   const active = activeSkillsOf(ofSkills, lookup, deps);
   const useSkill = useSkillOf(turn, active, deps);
-  const ofMemory = memory?.tools ?? [];
-  const tools = await toolsOf(turn, { active, useSkill, ofMemory, lent }, deps);
+  const tools = await toolsOf(turn, { active, useSkill, ofFeatures: parts.tools, lent }, deps);
   names.push(...tools.all.map(({ name }) => name));
   return {
     viewers: await viewersOf(turn, deps),
@@ -81,19 +86,14 @@ export async function createTurnContext(
     follow: active.restriction.follow,
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),
     maxTurns: deps.host.runtime().config.agent.maxTurns,
-    memory,
-    async footer(all) {
-      const { message, requester } = turn;
-      const entries = ofTurn(all, turn.item.key);
-      const noted = (await memory?.footer(entries, sayIn(message.sender.language))) ?? '';
-      const { text, question } = await routineFooter(
-        doneCalls(entries),
-        { turn: turn.item.key, requester },
-        deps.routines,
-      );
-      return { text: `${noted}${text}`, question };
-    },
+    parts: { ...parts, footer: (all) => parts.footer(ofTurn(all, item.key)) },
   };
+}
+
+/** Whose words a text of this turn is (S13). */
+function whoseIn({ transcript, requester, message }: OpenTurn, { store }: Pick<Host, 'store'>): WhoseWords {
+  const of = { transcript, sender: requester.sender, unattended: isUnattended(message.task) };
+  return (text, what) => (what === 'title' ? whoseTitle(text, of, store) : whoseWords(text, of, store));
 }
 
 function ofTurn(all: readonly Entry[], key: string): readonly Entry[] {

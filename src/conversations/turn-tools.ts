@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
-import type { WhoseWords } from '../core/provenance.ts';
-import { isOfRoutine, isUnattended } from '../core/message.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import type { Host } from '../runs/work-deps.ts';
-import { whoseTitle, whoseWords } from '../memory/whose-words.ts';
-import { routineTools } from '../routines/routine-tools.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import { deniesEveryCall } from '../tools/policy.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
@@ -33,9 +29,9 @@ export async function toolsOf(
   {
     active,
     useSkill,
-    ofMemory,
+    ofFeatures,
     lent,
-  }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofMemory: readonly Tool[]; lent: LentTools }>,
+  }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofFeatures: readonly Tool[]; lent: LentTools }>,
   deps: TurnDeps,
 ): Promise<TurnTools> {
   const { config } = deps.host.runtime();
@@ -46,22 +42,7 @@ export async function toolsOf(
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
   // A turn that resumes still needs `use_skill`, to wait for a run that it started before (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
-  const of = {
-    transcript: turn.transcript,
-    sender: turn.requester.sender,
-    unattended: isUnattended(turn.message.task),
-  };
-  const whose: WhoseWords = (text, what) =>
-    what === 'title' ? whoseTitle(text, of, deps.host.store) : whoseWords(text, of, deps.host.store);
-  const built = [
-    ...folderTools(turn, active, deps),
-    ...ofMemory,
-    // An event from outside may not set up routines (S13).
-    ...(turn.message.task?.kind === 'hook'
-      ? []
-      : routineTools(isOfRoutine(turn.message.task), whose, deps.routines)),
-    ...deps.tools.web(),
-  ];
+  const built = [...folderTools(turn, active, deps), ...ofFeatures, ...deps.tools.web()];
   const outside = await deps.tools.outside.offered(turn.requester, 'main');
   const fromOutside =
     turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, active, deps)) : outside;

@@ -28,8 +28,7 @@ import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts'
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
-import type { RoutineFooter } from '../routines/routine-footer.ts';
-import type { TurnMemory } from '../memory/turn-memory.ts';
+import type { Footer, TurnPart } from '../core/feature.ts';
 import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
 import {
   askedAgain,
@@ -54,10 +53,8 @@ export type TurnContext = Readonly<{
   maxTurns: number;
   /** In groups, what the requester and everybody may know of; undefined in direct messages (A8, A11). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
-  /** Undefined where memory is switched off for this chat (`/settings remember on false`, K3). */
-  memory?: TurnMemory | undefined;
-  /** Says below the answer what the turn keeps for later (K3, S13). Undefined: it never keeps anything. */
-  footer?(all: readonly Entry[]): Promise<RoutineFooter>;
+  /** What the features bring to this turn; its footer gets all entries of the transcript. */
+  parts?: Omit<TurnPart, 'tools'>;
 }>;
 
 type TurnRequest = Readonly<{
@@ -77,7 +74,7 @@ export type Joining = Readonly<{
 }>;
 
 /** `text` is Markdown and never empty. `failed` means that retrying would not help. */
-type TurnAnswer = Readonly<{ text: string; failed: boolean; question?: RoutineFooter['question'] }>;
+type TurnAnswer = Readonly<{ text: string; failed: boolean; question?: Footer['question'] }>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
@@ -107,11 +104,11 @@ export async function takeTurn(
   const { entries } = transcript;
   const isAnswered = transcript.under === invocationItem(key);
   if (transcript.under !== key && !isAnswered) {
-    const { memory } = context;
-    const of = { entries, memory, viewer: context.viewers?.requester };
+    const { parts } = context;
+    const of = { entries, parts, viewer: context.viewers?.requester };
     const entry = await entryOf(request, of, means);
     if (entry === undefined) return { text: sayIn(message.sender.language)(nothingToRetry), failed: false };
-    const now = await memory?.said(entry, entries);
+    const now = await parts?.said?.(entry, entries);
     await means.store.commit({ entries: [{ transcript: request.transcript, entry }], said: now });
     entries.push(entry);
     transcript.all.push(entry);
@@ -133,7 +130,7 @@ export async function takeTurn(
   }
   const ended = await think(request, { transcript, context, since: said?.at }, means);
   const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
-  const { text, question }: RoutineFooter = (await context.footer?.(transcript.all)) ?? { text: '' };
+  const { text, question }: Footer = (await context.parts?.footer?.(transcript.all)) ?? { text: '' };
   return { ...answer, text: `${answer.text}${text}`, question };
 }
 
@@ -171,7 +168,7 @@ async function openTranscript(
       await store.commit({
         entries: [{ transcript, entry }],
         usage: useOfEntry(entry, user, zone()),
-        said: await context.memory?.said(entry, all),
+        said: await context.parts?.said?.(entry, all),
         done: settles,
       });
       all.push(entry);
@@ -186,8 +183,8 @@ async function entryOf(
   {
     entries,
     viewer,
-    memory,
-  }: Pick<TurnContext, 'memory'> & Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
+    parts,
+  }: Pick<TurnContext, 'parts'> & Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
   means: TurnMeans,
 ): Promise<Entry | undefined> {
   const { questions, receive, audit, clock } = means;
@@ -203,7 +200,7 @@ async function entryOf(
   const mayAnswer = task === undefined && invocation === undefined;
   const [waiting, notes] = await Promise.all([
     mayAnswer ? questions.open({ conversation, sender: sender.id, transcript }) : [],
-    memory?.notes(entries),
+    parts?.notes?.(entries),
   ]);
   const context =
     invocation &&

@@ -9,7 +9,7 @@ import type { CallTool } from '../core/tool-call.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
-import type { Notes } from '../memory/memory-notes.ts';
+import type { Notes } from '../core/feature.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, userContent, whyUnread, zoneTold } from '../runs/user-content.ts';
 import type { Store } from '../store/store.ts';

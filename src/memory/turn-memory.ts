@@ -2,31 +2,22 @@ import { callsOf, doneCalls, finalText } from '../agent/next-step.ts';
 import { startedIn, taintOf } from '../access/taint-of.ts';
 import type { Channel } from '../core/channel.ts';
 import { taintIn, type Entry } from '../core/entry.ts';
+import type { NewTurn, Notes, TurnPart } from '../core/feature.ts';
 import type { Memory, MemoryUse, Said } from '../core/memory.ts';
 import { isUnattended, type Message } from '../core/message.ts';
 import { sayOrigin } from '../core/provenance.ts';
-import type { Say } from '../core/texts/say.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { memoryNotes, type Notes } from './memory-notes.ts';
+import { memoryNotes } from './memory-notes.ts';
 import { memoryTools, noteId } from './memory-tools.ts';
 import { openMemory, type MemoryDeps, type OpenMemory } from './open-memory.ts';
 import { wordsIn } from './own-words.ts';
 
-/** For one message: what the model is told and can call, and what can be found later. */
-export type TurnMemory = Readonly<{
-  tools: readonly Tool[];
-  /** Undefined if the model knows all of it from `before` (K4, M13). */
-  notes(before: readonly Entry[]): Promise<Notes | undefined>;
-  /** What of an entry is found later: typed words, and answers while nothing here is private (K5, S7). */
-  said(entry: Entry, all: readonly Entry[]): Promise<readonly Said[]>;
-  /** What the turn noted and removed, in few words (K3). */
-  footer(turn: readonly Entry[], say: Say): Promise<string>;
-}>;
-
 export type MemoryOfTurns = Readonly<{
-  turn(message: Message, transcript: string): Promise<TurnMemory | undefined>;
+  /** Undefined where memory is switched off for this chat (`/settings remember on false`, K3). */
+  turn(turn: Pick<NewTurn, 'message' | 'transcript'>): Promise<Required<TurnPart> | undefined>;
   /** Only for skills that name such a tool (T5). */
   runTools(requester: Requester, transcript: string): Promise<readonly Tool[]>;
 }>;
@@ -49,7 +40,7 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
       ? undefined
       : deps.channels.get(conversation.channel)?.messageLink?.(conversation, source);
   return {
-    async turn(message, transcript) {
+    async turn({ message, transcript }) {
       const open = await openMemory(message, deps);
       if (open === undefined) return undefined;
       const { platformId: source } = message;
@@ -57,7 +48,13 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
         tools: memoryTools(open, { transcript, source, inRun: isUnattended(message.task), linkTo }, deps),
         notes: (before) => notesFor(open, before, deps),
         said: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
-        footer: (turn, say) => footerOf(turn, { transcript, use: open.use, say }, deps),
+        footer: async (turn) => ({
+          text: await footerOf(
+            turn,
+            { transcript, use: open.use, say: sayIn(message.sender.language) },
+            deps,
+          ),
+        }),
       };
     },
     async runTools({ sender: id, ...requester }, transcript) {

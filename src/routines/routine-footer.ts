@@ -1,23 +1,21 @@
+import type { Footer } from '../core/feature.ts';
 import { sayOrigin } from '../core/provenance.ts';
 import type { Requester } from '../core/tool.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { escapeMarkdown } from '../lib/markdown/write-markdown.ts';
 import type { BookDeps } from './define-routine.ts';
-import { askForZone, type ZoneAnswer } from './person-zone.ts';
+import { askForZone } from './person-zone.ts';
 import { findHere, routineId } from './routine-book.ts';
 import { nextWords, readerOf } from './show-routines.ts';
 
 type Call = Readonly<{ id: string; name: string; input: unknown }>;
-
-/** `question`: to be asked behind the answer. */
-export type RoutineFooter = Readonly<{ text: string; question?: ZoneAnswer | undefined }>;
 
 /** What the calls of a turn set up, changed and removed, and whether they assumed a time zone (S13, U20). */
 export async function routineFooter(
   done: readonly Call[],
   { turn, requester }: Readonly<{ turn: string; requester: Requester }>,
   deps: BookDeps,
-): Promise<RoutineFooter> {
+): Promise<Footer> {
   const say = sayIn(requester.language);
   const lines: string[] = [];
   let isAssumed = false;

@@ -54,7 +54,7 @@ export type ToolSupply = Readonly<{
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;
   settings: Pick<SettingsInForce, 'forCall'>;
-  memory: MemoryOfTurns;
+  memory: Pick<MemoryOfTurns, 'runTools'>;
   deliverArtifacts: DeliverArtifacts;
   seeing: Seeing;
 }>;

@@ -7,6 +7,8 @@ import type { Config } from '../../src/config/complete-config.ts';
 import { builtInNames } from '../../src/core/built-in-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
+import { memoryFeature } from '../../src/features/memory/feature.ts';
+import { routinesFeature } from '../../src/features/routines/feature.ts';
 import { createTurnMemory } from '../../src/memory/turn-memory.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
@@ -60,6 +62,26 @@ const memoryHost = {
 };
 
 function grantBy(settings: Config, log = quietLog()) {
+  const memory = createTurnMemory({ ...memoryHost, runtime: () => ({ config: settings }) });
+  const routines = {
+    runtime: () => ({ config: settings, rules: skillRules(settings) }),
+    store,
+    migrations: {
+      current: async (place: Message['conversation']) => place,
+      original: async (place: Message['conversation']) => place,
+    },
+    audit: { record: async () => undefined },
+    clock: systemClock,
+    library: { current: () => registry },
+    accessOf: async () => use,
+    users: {
+      isOwner: async () => false,
+      timezoneOf: async () => undefined,
+      setTimezone: async () => undefined,
+      asksTimezone: async () => false,
+    },
+  };
+  const shown = { show: unused('shown'), press: unused('pressed') };
   const createContext = createTurnContexts({
     host: {
       runtime: () =>
@@ -97,27 +119,13 @@ function grantBy(settings: Config, log = quietLog()) {
       outside: { offered: async () => [], names: () => [] },
       capabilities: { tools: () => [] },
       settings: { forCall: () => async () => ({}) },
-      memory: createTurnMemory({ ...memoryHost, runtime: () => ({ config: settings }) }),
+      memory,
       deliverArtifacts: unused('delivered'),
       seeing: (seen) => seen,
     },
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
     writeCommand: (_, name) => `/${name}`,
-    routines: {
-      runtime: () => ({ config: settings, rules: skillRules(settings) }),
-      store,
-      migrations: { current: async (place) => place, original: async (place) => place },
-      audit: { record: async () => undefined },
-      clock: systemClock,
-      library: { current: () => registry },
-      accessOf: async () => use,
-      users: {
-        isOwner: async () => false,
-        timezoneOf: async () => undefined,
-        setTimezone: async () => undefined,
-        asksTimezone: async () => false,
-      },
-    },
+    features: [memoryFeature({ memory: shown, turns: memory }), routinesFeature({ routines })],
     runs: {
       runSkill: unused('run'),
       budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },

@@ -66,7 +66,7 @@ async function openStage(t: TestContext, found: readonly FoundSaid[] = []) {
   async function open(change: Partial<Message>) {
     const message = makeMessage({ id: 'm1', platformId: '7', external: false, ...change });
     const transcript = conversationKey(message.conversation);
-    const turn = (await memory.turn(message, transcript)) ?? assert.fail();
+    const turn = (await memory.turn({ message, transcript })) ?? assert.fail();
     const marks: Taint[] = [];
     return {
       message,

@@ -88,7 +88,7 @@ async function openWorld(secret: string) {
     async says(message: Message): Promise<void> {
       await clock.advance(1_000);
       const transcript = await store.transcripts.current(conversationKey(message.conversation));
-      const open = await memory.turn(message, transcript);
+      const open = await memory.turn({ message, transcript });
       const tools = open?.tools ?? [];
       const callTool = openDoor(tools, { requester: requesterOf(message), turn: message.id });
       const context = {
@@ -100,7 +100,7 @@ async function openWorld(secret: string) {
         follow: () => undefined,
         answers: () => undefined,
         maxTurns: 5,
-        memory: open,
+        parts: open,
       };
       const request = {
         key: message.id,

@@ -1,17 +1,27 @@
 import type { Press } from '../../core/channel.ts';
 import type { Feature } from '../../core/feature.ts';
-import { requesterOf } from '../../core/message.ts';
+import { doneCalls } from '../../agent/next-step.ts';
+import { isOfRoutine, requesterOf } from '../../core/message.ts';
 import type { Requester } from '../../core/tool.ts';
 import { answerRoutines } from '../../routines/answer-routines.ts';
 import type { BookDeps } from '../../routines/define-routine.ts';
 import { chooseZone, zonePrefix } from '../../routines/person-zone.ts';
 import { pressRoutine } from '../../routines/press-routine.ts';
+import { routineFooter } from '../../routines/routine-footer.ts';
+import { routineTools } from '../../routines/routine-tools.ts';
 import { routinePrefix } from '../../routines/routine-buttons.ts';
 
 /** Reminders, and what the bot does at set times (N1-N6). */
 export function routinesFeature({ routines }: { routines: BookDeps }): Feature {
   return {
     name: 'routines',
+    async turn({ message, requester, key, whose }) {
+      return {
+        // An event from outside may not set up routines (S13).
+        tools: message.task?.kind === 'hook' ? [] : routineTools(isOfRoutine(message.task), whose, routines),
+        footer: (entries) => routineFooter(doneCalls(entries), { turn: key, requester }, routines),
+      };
+    },
     commands: { routines: (message, args) => answerRoutines(requesterOf(message), args, routines) },
     presses: {
       async [routinePrefix]({ press }, [action = '', id = '']) {
