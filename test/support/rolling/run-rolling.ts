@@ -45,7 +45,10 @@ export async function runRolling(
     all.flatMap(({ dm }) => dm.everSent()).filter(({ text }) => answeredIn(text).includes(n)).length;
   const numbers = () => Array.from({ length: said.last }, (_, n) => n + 1);
   const answered = () =>
-    telegram.until('every answer', () => numbers().every((n) => answers(n) > 0) || undefined);
+    telegram.until('every answer', () => {
+      const found = new Set(all.flatMap(({ dm }) => dm.everSent()).flatMap(({ text }) => answeredIn(text)));
+      return numbers().every((n) => found.has(n)) || undefined;
+    });
   const start = async (version: keyof Versions): Promise<BotProcess> => {
     const bot = startBotProcess(t, place[version], version === 'older' ? older : newer);
     await bot.line(({ msg }) => msg === 'Telegram is connected');
