@@ -85,7 +85,6 @@ function rulesOf(entry: string): readonly Rule[] {
 const alsoMeant: Readonly<Record<string, readonly string[]>> = {
   MultiEdit: ['write_file'],
   NotebookEdit: ['write_file'],
-  AskUserQuestion: ['ask_person'],
   Agent: ['use_skill'],
   Task: ['use_skill'],
   Skill: ['use_skill'],
