@@ -34,12 +34,13 @@ export async function hashNamedFiles(places: FileScopes, input: unknown): Promis
         found.set(file, sha256);
         if (beginning !== '') waiting.push(beginning);
       }
-  const bound = folders.flatMap(({ files, seen, isSkill }) =>
-    isSkill
-      ? []
-      : files.filter((file) => found.has(file)).map((file) => [seen[0], file.path, found.get(file)]),
-  );
-  return bound.length === 0 ? undefined : createHash('sha256').update(JSON.stringify(bound)).digest('hex');
+  const bound = folders.flatMap(({ files, seen, isSkill }) => {
+    const own = isSkill ? [] : files.filter((file) => found.has(file));
+    return own.map((file) => JSON.stringify([seen[0], file.path, found.get(file)]));
+  });
+  // A folder may list the same files in another order.
+  const text = bound.sort().join('\n');
+  return bound.length === 0 ? undefined : createHash('sha256').update(text).digest('hex');
 }
 
 /** Signs that a shell fills in names: patterns, variables, the output of commands, words in pieces. */
@@ -108,14 +109,9 @@ function look(place: FileScope): Folder {
     } finally {
       folder.leave();
     }
-    if (files.length + waiting.length >= mostEntries)
-      return { seen, files: sorted(files), cut: true, isSkill };
+    if (files.length + waiting.length >= mostEntries) return { seen, files, cut: true, isSkill };
   }
-  return { seen, files: sorted(files), cut: false, isSkill };
-}
-
-function sorted(files: readonly Known[]): readonly Known[] {
-  return [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { seen, files, cut: false, isSkill };
 }
 
 function entriesOf(folder: string, most: number): readonly string[] {
