@@ -13,30 +13,32 @@ export type ApprovalOutcome = Readonly<{
   hash?: string;
 }>;
 
-/** The caller judges who may decide (D9). */
+/** Enables and discards skills that the bot wrote (D9). Callers check who may decide. */
 export type SkillApprovals = Readonly<{
   records(): Promise<readonly WrittenSkill[]>;
-  /** With `version` only if the files are unchanged. */
+  /** Enables a skill. With `version`, only if its files are unchanged. */
   enable(name: string, version?: string, by?: string): Promise<ApprovalOutcome>;
-  /** `restored`: the version before is back. `changed`: edited by hand, so the files stay. */
+  /** Discards a skill. `restored`: the version before is back. `changed`: it was edited by hand, so its files stay. */
   discard(name: string, version?: string): Promise<ApprovalOutcome>;
   nameOf(version: string): Promise<string | undefined>;
-  /** Nobody of this id is told of a skill any more (Q12). */
+  /** Removes a person from those who wait to hear that a skill is enabled (Q12). */
   forget(sender: string): Promise<void>;
 }>;
 
-/** `by`: who enabled it; undefined for the command line. */
+/**
+ * Tells the person who asked for a skill that it is enabled. `by` is who enabled it; undefined for the command line.
+ */
 export type TellAsker = (
   of: Pick<WrittenSkill, 'name' | 'at'> & Readonly<{ asker: SkillAsker }>,
   by: string | undefined,
 ) => Promise<void>;
 
-/** Fits a button; long enough to be unique. */
+/** A short name for a version, which fits into a button and is still unique. */
 export function versionOf(hash: string): string {
   return hash.slice(0, 32);
 }
 
-/** `onChange`: after each change, to read the skills again. `tellAsker`: absent while no bot runs. */
+/** `onChange` is called after each change, to read the skills again. `tellAsker` is undefined while no bot runs. */
 export function createSkillApprovals(options: {
   root: string;
   written: WrittenSkills;
@@ -101,7 +103,7 @@ export function createSkillApprovals(options: {
   };
 }
 
-/** The record was lost, but the folder is marked. */
+/** The record of a skill whose folder is marked although its own record is lost. */
 function withoutRecord(root: string, name: string): WrittenSkill | undefined {
   return existsSync(path.join(root, name, marker)) ? { name, hashes: [], by: '', at: 0 } : undefined;
 }

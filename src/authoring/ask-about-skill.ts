@@ -15,12 +15,12 @@ import type { Store } from '../store/store.ts';
 import { defined } from '../lib/json/json-values.ts';
 import { sayIn, type Say, type Words } from '../core/texts/say.ts';
 
-/** Asks those who may enable a skill (D9). */
+/** Asks those who may enable a skill about it (D9). */
 export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Promise<void>;
 
 /**
- * Shows the whole skill with buttons: in the requester's direct message if they may enable it, otherwise to every
- * owner and approver. Once for each version.
+ * Shows the whole skill with buttons: in the requester's direct message if they may enable it, otherwise to every owner
+ * and approver. It does so once for each version.
  */
 export function createAskAboutSkill(options: {
   root: string;
@@ -28,7 +28,7 @@ export function createAskAboutSkill(options: {
   replies: Replies;
   mayApprove(sender: string): Promise<boolean>;
   approvers(): readonly string[];
-  /** Variables that the operator set. */
+  /** Names of variables that the operator has set for the skill. */
   given(name: string): readonly string[];
 }): AskAboutSkill {
   const { root, store, replies, mayApprove, approvers, given } = options;
@@ -67,15 +67,18 @@ function buttonsFor(version: string, say: Say): readonly Button[] {
   ];
 }
 
-/** Requester, requests, every file with hash and text (D9). As code, so nothing can pretend to be the bot's words. */
+/**
+ * Says who asked, what the skill asks for, and shows every file with its hash and text (D9). Texts are shown as code,
+ * so that nothing in them can pass for the bot's words.
+ */
 function describeWrittenSkill(skill: {
   name: string;
   directory: string;
   hash: SkillHash;
   sender: string;
-  /** Set by the operator, so the skill gets it without asking (U3). */
+  /** Names of variables that the operator has set, so that the skill gets them without asking (U3). */
   given: readonly string[];
-  /** Nothing of this name was ever enabled. */
+  /** True if no version of this name was ever enabled. */
   isNew: boolean;
   from: Origin;
 }): Words {
@@ -104,7 +107,7 @@ function describeWrittenSkill(skill: {
   };
 }
 
-/** In the words of SKILL.md, in every language. */
+/** What the skill asks for, in the words of SKILL.md, which are the same in every language. */
 function asksOf(directory: string, given: readonly string[]): (say: Say) => readonly string[] {
   const file = path.join(directory, 'SKILL.md');
   const bytes = readFileSync(file);

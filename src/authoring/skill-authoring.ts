@@ -41,13 +41,16 @@ const draftInput = z.object({
     .describe('every other file of the skill, text only'),
 });
 
-/** Skills that the bot writes (D9). */
+/** Skills that the bot writes, and who approves them (D9). */
 export type SkillAuthoring = Readonly<{
   writing: SkillWriting;
   approvals: SkillApprovals;
-  /** Owners and `[policy] approvers`. */
+  /** Whether this person may enable skills: owners and `[policy] approvers` may. */
   mayApprove(sender: string): Promise<boolean>;
-  /** A change since reading may have undone its approval. Rejects if the store can't be read. */
+  /**
+   * The skill with its approval as it is now: a change of its files may have undone that. Rejects if the store can't be
+   * read.
+   */
   asItStands(skill: Skill): Promise<Skill>;
 }>;
 
@@ -87,14 +90,14 @@ export function createSkillAuthoring(options: {
   };
 }
 
-/** For a person (D9). */
+/** Writes and reads skills for a person (D9). */
 export type SkillWriting = Readonly<{
   write(draft: SkillDraft, requester: Requester, from: Provenance): Promise<Envelope>;
-  /** Without a path: SKILL.md and the names of other files. */
+  /** Reads a file of a skill. Without a path: SKILL.md and the names of the other files. */
   read(name: string, path: string | undefined, requester: Requester): Promise<Envelope>;
 }>;
 
-/** Skills stay off until somebody enables them. */
+/** The tools that write and read skills. A written skill stays off until somebody enables it. */
 export function createSkillWritingTools({ write, read }: SkillWriting, whose: WhoseWords): readonly Tool[] {
   const wordsOf = ({ content, files }: Pick<SkillDraft, 'content' | 'files'>): Promise<Provenance> =>
     whose([content, ...files.map((file) => file.content)].join('\n'));
@@ -104,7 +107,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting, whose: Wh
       'Writes a skill whole: its SKILL.md and all its other files; what is not given is gone. Checked first, and nothing is ' +
       'written while anything is wrong. It stays off until an owner enables it, who is asked at once.',
     input: draftInput,
-    // Without effect before a person enables it.
+    // It has no effect before a person enables the skill.
     traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
     risk: 'moderate',
     async run(draft, { requester, agreed }) {
@@ -116,7 +119,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting, whose: Wh
   return [
     {
       ...writing,
-      // Its text is a model's, so whose words the model met is what counts (S13).
+      // A model wrote the text, so what counts is whose words the model has met (S13).
       async terms(input, { requester }): Promise<CallAssessment> {
         const draft = draftInput.parse(input);
         const say = sayIn(requester.language);

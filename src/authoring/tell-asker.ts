@@ -8,7 +8,7 @@ import type { Registry } from '../skills/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { TellAsker } from './approve-skill.ts';
 
-/** Says in the asker's chat that a skill is enabled, if they and everybody who reads it may use it there (D9, A11). */
+/** Says in the asker's chat that a skill is enabled, if they and everybody who reads there may use it (D9, A11). */
 export function createTellAsker({
   store,
   runtime,

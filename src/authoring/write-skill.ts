@@ -17,12 +17,12 @@ import { parseAllowedTools } from '../tools/allowed-tools.ts';
 import { builtInCommand } from '../core/built-in-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
-/** More would bury the owners in questions. */
+/** How many skills may wait for approval, so that owners do not get too many questions. */
 const mostWaiting = 20;
 
 /**
- * Writes a checked skill atomically into `root` and asks the owners (D9). Changes only what the bot wrote, for the
- * requester or those who may enable it.
+ * Writes a checked skill atomically into `root` and asks the owners (D9). It changes only what the bot wrote, and only
+ * for the person it was written for or those who may enable it.
  */
 export function createWriteSkill(options: {
   root: string;
@@ -39,7 +39,10 @@ export function createWriteSkill(options: {
   const inTurn = createMutex();
   const folderOf = (name: string): string => path.join(root, name);
 
-  /** Undefined if the name is free; an Envelope says why not. */
+  /**
+   * The record of a skill that may be overwritten, or an envelope that says why it may not. Undefined: the name is
+   * free.
+   */
   async function claim(name: string, sender: string): Promise<WrittenSkill | undefined | Envelope> {
     const record = await written.get(name);
     if (record === undefined) {
@@ -81,14 +84,14 @@ export function createWriteSkill(options: {
     const isSame = prepared.hash === now;
     const next: WrittenSkill = {
       name,
-      // The old version is still in place until the switch.
+      // The old version is in use until the switch.
       hashes: [prepared.hash, ...(now === undefined || isSame ? [] : [now])],
       by: record?.by ?? personHash(requester.sender),
       at: isSame && record !== undefined ? record.at : clock.now(),
       approved: record?.approved === undefined ? undefined : record.approved,
       from: originOf(of, record),
     };
-    // Before the files, so they are never taken for a person's.
+    // The record comes before the files, so that they are never taken for a person's own.
     await written.set(next);
     await written.askers.set(name, askerOf(requester));
     if (isSame) await prepared.discard();
@@ -121,7 +124,7 @@ export function createWriteSkill(options: {
   };
 }
 
-/** A change of one's own does not make the rest one's own (S13). */
+/** Whose words the skill has after a change. If the person typed the change, the rest is still not their own (S13). */
 function originOf({ words, by }: Provenance, before: WrittenSkill | undefined): Origin {
   return words === 'typed' && before !== undefined && before.from?.words !== 'typed'
     ? before.from
@@ -133,7 +136,7 @@ function askerOf({ conversation, chatType, external, ...person }: Requester): Sk
   return { conversation, chatType, external, sender: { id, name, kind, language } };
 }
 
-/** Does not reveal the person. */
+/** A hash that does not reveal the person. */
 function personHash(sender: string): string {
   return createHash('sha256').update(sender).digest('hex');
 }
@@ -162,7 +165,7 @@ function problemText({ problems, warnings }: Checked): string {
   return `nothing was written. Fix all of this and write it again:\n${lines.map((line) => `- ${line}`).join('\n')}`;
 }
 
-/** The same for every reason: names may be secret here (A11). */
+/** The answer is the same for every reason, because names may be secret here (A11). */
 function taken(name: string): Envelope {
   return fail('ARGUMENTS_INVALID', `the name "${name}" is taken: choose another`);
 }

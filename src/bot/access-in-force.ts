@@ -4,7 +4,7 @@ import { createAvailability } from '../runs/requirements.ts';
 import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
 
-/** What the gates judge by at the moment of a question. */
+/** What access is decided by at the moment of a question. */
 export function createAccessInForce(
   { host, userGroups, written }: Pick<Base, 'host' | 'userGroups' | 'written'>,
   { library, skillSandbox }: Pick<BotParts, 'library' | 'skillSandbox'>,

@@ -32,7 +32,7 @@ export type BotParts = Readonly<{
     audit: Audit;
     meter: Meter;
     tracing?: Tracing | undefined;
-    /** Git needs some of it (D6). */
+    /** Environment variables; git needs some of them (D6). */
     env: Readonly<Record<string, string | undefined>>;
     clock: Clock;
     log: Log;
@@ -46,40 +46,39 @@ export type BotParts = Readonly<{
   terminals?: TerminalRules;
 }>;
 
-/** For terminals and tests of skills. */
+/** What is special about terminals and tests of skills. */
 type TerminalRules = Readonly<{
   changeAccess?(access: AccessSettings): AccessSettings;
-  /** An owner at a terminal may be away. */
+  /** Whether an owner at a terminal is there now. */
   isHere?(owner: string): boolean;
   canAsk?(conversation: Conversation): boolean;
-  /** Failed tries before a message is dead-lettered (Q3). */
+  /** How many failed tries a message has before it is dead-lettered (Q3). */
   mostTries?(key: string): number;
   onDead(key: string): void;
-  /** The model failed for good. */
+  /** Called when the model has failed and no retry would help. */
   onFailed(key: string): void;
 }>;
 
 export type Bot = Readonly<{
   start(): Promise<void>;
-  /** Finishes or checkpoints, flushes (Q7). */
+  /** Stops accepting messages, finishes work or leaves it to be resumed, and sends what is left (Q7). */
   stop(): Promise<void>;
-  /** False if nothing ran in this queue. */
+  /** Cancels what runs in a queue. Returns false if nothing ran there. */
   cancel(queue: string): Promise<boolean>;
-  /** Nothing waits or runs, everything was sent. */
+  /** Resolves once nothing waits or runs and everything was sent. */
   idle(): Promise<void>;
-  /** Waits a moment for tools of servers that were never seen (X7). */
+  /** Waits a moment for tools of MCP servers that were never seen before (X7). */
   toolsSeen(): Promise<void>;
-  /** Today. No model: empty. */
+  /** What a person has spent today, and the model of a chat, which is empty if none is connected. */
   spent(sender: string, place: Conversation): Promise<Spent & Readonly<{ model: string }>>;
   operate: Operate;
-  /** MCP servers by name, without asking the store (L4). */
+  /** The state of MCP servers by name, without asking the store (L4). */
   servers(): Readonly<Record<string, LinkState>>;
-  /** `POST /hooks/NAME` (N7). */
+  /** Takes an event that arrived at `POST /hooks/NAME` (N7). */
   receiveHook: Hooks['receive'];
   users: Users;
   pairing: Pairing;
   redact(text: string): string;
-  /** Takes a saved config, or reports what is wrong with it (G3). */
-  /** `lost`: keys that the file holds no more. */
+  /** Takes a saved config, or reports what is wrong with it (G3). `lost` are keys that the file no longer has. */
   reconfigure(outcome: ParsedConfig, lost?: readonly string[]): void;
 }>;

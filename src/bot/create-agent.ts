@@ -57,11 +57,11 @@ export function createAgent(
   const tools = { ...features.tools, capabilities, deliverArtifacts, seeing };
   const skills = supplySkills(base, { authoring, capabilities }, parts);
   const questions = createQuestions({ store, clock });
-  // Late: Intl is slow to load.
+  // Computed late, because Intl is slow to load.
   let machineZone: string | undefined;
   const zone = (): string => runtime().config.bot.timezone ?? (machineZone ??= systemZone());
 
-  // A run may start further runs: the one knot of the bot.
+  // A run may start further runs, so these functions refer to each other. Nothing else in the bot does.
   const chained: RunDeps['chained'] = (...of) =>
     chainedUseSkill(...of, { host, skills, accessOf, runSkill, budgets });
   const subagent: RunDeps['subagent'] = (...of) => subagentTool(...of, { store, runSkill, budgets });

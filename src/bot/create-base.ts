@@ -16,7 +16,7 @@ import { cleanAudit, cleanChannel, cleanModels, cleanStore, type Clean } from '.
 
 export type Base = Readonly<{
   host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
-  /** As config and settings are now (S2). */
+  /** The redaction for the secrets of the current config and chat settings (S2). */
   clean: Clean;
   people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'accessOf'>;
   chat: Readonly<{
@@ -30,13 +30,13 @@ export type Base = Readonly<{
   files: KeptFiles;
   userGroups: UserGroups;
   written(): Config;
-  /** Without a config: members of user groups changed (A13). */
+  /** Puts a config into force. Without one, members of user groups have changed (A13). */
   apply(config?: Config): void;
 }>;
 
 export function createBase(parts: BotParts): Base {
   const { clock, log, env } = parts.host;
-  // Text leaves only by these doors (S2).
+  // Text leaves the bot only through these three, which redact it (S2).
   const clean: Clean = () => now.redaction;
   const store = cleanStore(parts.host.store, clean);
   const audit = cleanAudit(parts.host.audit, clean);

@@ -67,7 +67,8 @@ export function createBot(parts: BotParts): Bot {
       await menus.show();
     },
     async stop() {
-      // First: what no longer waits would be taken again.
+      // The worker stops first. If `stopping` had aborted before, items would stop waiting and the worker would take
+      // them again.
       const ended = worker.stop(runtime().config.bot.shutdownSeconds * 1_000);
       base.process.stopping.abort(shutdownReason());
       menus.stop();
@@ -156,7 +157,8 @@ function operateOf(base: Base, features: Features, parts: BotParts): Bot['operat
       plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
     },
   });
-  // Work waits for the store, an operator does not (Q11). A backup saves what a removed file still holds.
+  // Work waits for the store, but an operator does not (Q11). A backup is made even in an outage, because it can save
+  // what a removed file still has.
   const inTime: AnswerOperation = (name, ...rest) =>
     name === 'backup' ? operate(name, ...rest) : health.admitting(() => operate(name, ...rest));
   return typedOperate(cleanOperate(inTime, clean));
@@ -185,7 +187,7 @@ function startHealth({ host, chat }: Base, parts: BotParts): void {
   );
 }
 
-/** Members are known before the first event is judged (A13). */
+/** The members of user groups have to be known before the first event is judged (A13). */
 function whenKnown(base: Base, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
   if (membersOf === undefined) return onEvent;
   return async (event) => {

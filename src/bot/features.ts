@@ -13,7 +13,7 @@ import type { Why } from '../conversations/why.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
-/** All that is optional in the bot, a line each. */
+/** Everything that is optional in the bot, one line each. */
 export function featuresOf({ host, people }: Base, parts: Features, why: Why): readonly Feature[] {
   const { log } = host;
   const { approvals, authoring, capabilities, chatAgent, routines, tools } = parts;
@@ -31,12 +31,12 @@ export function featuresOf({ host, people }: Base, parts: Features, why: Why): r
   ];
 }
 
-/** Throws if two features answer the same buttons. */
+/** Which feature answers which buttons. Throws if two features answer the same ones. */
 export function pressesOf(features: readonly Feature[]): ReadonlyMap<string, AnswerPress> {
   return tableOf(features.flatMap(({ presses = {} }) => Object.entries(presses)));
 }
 
-/** Throws if two features answer the same command. */
+/** Which feature answers which commands. Throws if two features answer the same one. */
 export function commandsOf(features: readonly Feature[]): ReadonlyMap<string, AnswerCommand> {
   return tableOf(features.flatMap(({ commands = {} }) => Object.entries(commands)));
 }

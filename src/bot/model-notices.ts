@@ -8,7 +8,7 @@ import type { Replies } from '../replies/replies.ts';
 
 const hourMs = 3_600_000;
 
-/** Once an hour (M14). */
+/** Tells owners that a model fails, at most once an hour (M14). */
 export function createModelNotices(options: {
   tell: Replies['tellOwners'];
   config(): Config;
@@ -22,7 +22,7 @@ export function createModelNotices(options: {
     const now = clock.now();
     if (now - (told.get(alias) ?? -hourMs) < hourMs) return;
     told.set(alias, now);
-    // The same in every process.
+    // The key is the same in every process, so that owners are told once.
     const key = `model:${alias}:${Math.floor(now / hourMs)}`;
     const { models } = config();
     const model = nameModel(models, alias);

@@ -43,12 +43,12 @@ export type OpenBot = Bot &
   Readonly<{
     sit: Terminals['sit'];
     spentBy: SpentBy;
-    /** For completion of `/`. */
+    /** Names of commands and skills, for the completion of `/`. */
     names(): readonly string[];
     close(): Promise<void>;
   }>;
 
-/** Nothing runs before `start`. Closes what is open if a step fails. */
+/** Opens everything that a bot needs. Nothing runs before `start`. If a step fails, what is open is closed. */
 export async function openBot(options: {
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
@@ -56,7 +56,7 @@ export async function openBot(options: {
   mostTries?: number;
   listen?: string;
   reach?: SandboxReach;
-  /** Waits for a missing database until then. */
+  /** Until this aborts, the bot waits for a missing database. */
   until?: AbortSignal;
   log: Log;
 }): Promise<OpenBot> {
@@ -81,10 +81,10 @@ export async function openBot(options: {
     log,
   });
   const keyed = patientKeyed(health.store.keyed, health.ofStore);
-  // A store that goes away now is waited for, as one that is away already (Q11).
+  // A store that goes away from here on is waited for, like one that was away already (Q11).
   const giveUp = health.ofStore.stop;
   until?.addEventListener('abort', giveUp);
-  // One in memory is always empty.
+  // A store in memory is always empty, so it can't be lost.
   if (config.store.url !== 'sqlite::memory:') await refuseLostStore(config.bot.dataDir, keyed('audit'));
   for (const { lost } of killed) {
     const reason = lost ?? (await lostEnd(config.bot.dataDir, keyed('audit')));
@@ -183,10 +183,10 @@ export async function openBot(options: {
     spent: spentBy,
     drop: async (key) => void (await bot.operate('inbox drop', key)),
   });
-  // Nothing else keeps a waiting process alive.
+  // Nothing else keeps the process alive while the bot waits.
   const alive = setInterval(() => undefined, 60_000);
   opening.defer(() => clearInterval(alive));
-  // Before anything is recorded: a backup takes the key first and the lines last.
+  // This comes before anything is recorded, because a backup takes the key first and the lines last.
   await openAuditKey(config.bot.dataDir).catch((error: unknown) =>
     log.error({ err: error }, 'nothing can be recorded in the audit'),
   );
@@ -202,7 +202,7 @@ export async function openBot(options: {
   const watch = watchConfig(config, { env, onChange: bot.reconfigure });
   opening.defer(watch.stop);
   const opened = opening.move();
-  // A stop during the start fails it, which closes, too.
+  // If the bot is stopped during its start, the start fails, and that closes it, too.
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= opened.disposeAsync());
   return {
@@ -215,7 +215,7 @@ export async function openBot(options: {
         serving = health.serve(bot);
         await serving;
         await bot.start();
-        // Before the first formatted answer.
+        // Loads the library before the first formatted answer needs it.
         setImmediate(markdownLibrary);
       } catch (error) {
         await close();
@@ -226,7 +226,7 @@ export async function openBot(options: {
   };
 }
 
-/** Loaded only if a collector is named. */
+/** Opens tracing, which is loaded only if the environment names a collector. */
 async function openTraces(
   env: Readonly<Record<string, string | undefined>>,
   log: Log,
@@ -237,7 +237,7 @@ async function openTraces(
   return openTracing(env, { clock: systemClock, log });
 }
 
-/** The bot works without it. */
+/** Opens the control socket. The bot works without it. */
 async function openControl(
   config: Config,
   options: Omit<Parameters<typeof serveControl>[0], 'path'>,
@@ -255,7 +255,7 @@ async function openControl(
   }
 }
 
-/** Each process on a shared store has its own (Q9). */
+/** The name of the terminal channel. Each process on a shared store has its own (Q9). */
 function terminalName({ store, bot }: Config): string {
   if (store.url.startsWith('sqlite:')) return 'terminal';
   return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
@@ -265,7 +265,7 @@ function isShared({ store }: Config): boolean {
   return !store.url.startsWith('sqlite:');
 }
 
-/** If the store can't tell, each process limits itself (H8). */
+/** Shares limits with other processes. If the store can't tell, each process limits itself (H8). */
 function sharedLimits({ reserve }: Pick<Store, 'reserve'>, log: Log): Store['reserve'] {
   return async (limits) => {
     try {

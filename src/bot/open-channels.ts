@@ -14,7 +14,7 @@ export type ChannelNeeds = Readonly<{
   skillNames(): readonly string[];
   isAtWork(conversation: Conversation): Promise<boolean>;
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** Never rejects; absent without a shared store. */
+  /** Reserves room in limits that processes share. Never rejects. Undefined without a shared store. */
   reserve?: Store['reserve'];
   log: Log;
   clock: Clock;
@@ -24,7 +24,7 @@ export function hasChannels({ telegram, slack }: Config): boolean {
   return telegram.token !== undefined || slack.botToken !== undefined;
 }
 
-/** Not started. Only channels of the config are loaded. */
+/** Opens the channels of the config, without starting them. Only their modules are loaded. */
 export async function openChannels(config: Config, needs: ChannelNeeds): Promise<readonly Channel[]> {
   const channels: Channel[] = [];
   const { telegram, slack } = config;

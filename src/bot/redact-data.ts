@@ -9,7 +9,7 @@ import type { AuditEvent } from '../audit/audit-event.ts';
 
 type Redact = (text: string) => string;
 
-/** Deterministic, for the prompt cache (M5). */
+/** A request without secrets. The same request gives the same result, so that prompts stay cached (M5). */
 export function cleanRequest(
   request: ModelRequest,
   { text: redact, constant }: Pick<Redaction, 'text' | 'constant'>,
@@ -134,14 +134,14 @@ export function cleanEvent(event: AuditEvent, redact: Redact): AuditEvent {
 
 type Block = Anthropic.ContentBlock | Anthropic.ContentBlockParam;
 
-/** Thoughts are signed: those with a secret go whole. */
+/** Redacts blocks. Thoughts are signed, so one with a secret in it is left out as a whole. */
 function cleanBlocks<One extends Block>(blocks: readonly One[], redact: Redact): readonly One[] {
   return blocks
     .filter((block) => block.type !== 'thinking' || redact(block.thinking) === block.thinking)
     .map((block) => cleanBlock(block, redact));
 }
 
-/** Signed, encrypted and image blocks stay. */
+/** Redacts a block. Signed, encrypted and image blocks stay as they are. */
 function cleanBlock<One extends Block>(block: One, redact: Redact): One {
   switch (block.type) {
     case 'text':

@@ -19,7 +19,7 @@ import type { AnswerOperation } from '../channels/terminal/control.ts';
 
 export type Clean = () => Redaction;
 
-/** Both ways (U3, S2). */
+/** Redacts what models are sent and what they answer (U3, S2). */
 export function cleanModels(models: Models, clean: Clean): Models {
   return { ...models, get: (name) => cleanModel(models.get(name), clean) };
 }
@@ -42,7 +42,7 @@ function cleanModel(model: Model, clean: Clean): Model {
   };
 }
 
-/** What is stored has no secrets (S2). */
+/** A store in which nothing is stored with secrets in it (S2). */
 export function cleanStore(store: Store, clean: Clean): Store {
   const redact = (text: string): string => clean().text(text);
   return aroundStore(store, {
@@ -82,7 +82,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       answer: (answer) => (id, given) => answer(id, { ...given, value: redact(given.value) }),
       ...same('find', 'open', 'waiting', 'expire', 'takeUnshown'),
     },
-    // Sealed, or ids.
+    // These are encrypted, or only ids.
     capabilities: {
       ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'begin', 'flow', 'flows', 'flowsSince'),
       ...same(
@@ -130,7 +130,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
   });
 }
 
-/** Also what was stored earlier (S2). */
+/** A channel that redacts all that it sends, also what was stored earlier (S2). */
 export function cleanChannel(channel: Channel, clean: Clean): Channel {
   const { readEarlier } = channel;
   const redact = (text: string): string => clean().text(text);
@@ -152,7 +152,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
   };
 }
 
-/** What a form shows is clean already. */
+/** Redacts what an event's functions show. What a form shows is redacted already. */
 function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
   if (event.type === 'home') {
     const { showHome } = event;
@@ -171,14 +171,14 @@ export function cleanAudit(audit: Audit, clean: Clean): Audit {
   return { ...audit, record: (event) => audit.record(cleanEvent(event, clean().text)) };
 }
 
-/** Faults included. */
+/** Redacts the results of operations, and their errors. */
 export function cleanOperate(operate: AnswerOperation, clean: Clean): AnswerOperation {
   return async (...asked) => {
     try {
       return redactTexts(await operate(...asked), clean().text);
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      // A stack would tell of the host.
+      // A stack would say too much about the host.
       throw new OperatorError(clean().text(said), { cause: error });
     }
   };

@@ -11,21 +11,24 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, FlowChange, KeptFlow } from '../store/capability-records.ts';
 
-/** A process renews its lease while it works; without, it counts as dead. */
+/** A process renews its lease while it works. A lease that ran out means that the process is dead. */
 const leaseMs = 10_000;
 
 const holdEveryMs = 2_000;
 
-/** How often to look for what another process began or left. */
+/** How often, in milliseconds, to look for sign-ins that another process began or left. */
 const lookEveryMs = 15_000;
 
-/** A hanging provider delays no others. */
+/** How many sign-ins are worked on at once, so that a provider that hangs delays no others. */
 const most = 8;
 
-/** Sends the code, polls a device flow, or shows the identity. A temporary provider failure leaves the flow unchanged. */
+/**
+ * Does the next step of a sign-in: sends its code, polls a device flow, or shows the linked identity. If the provider
+ * fails for a time, the sign-in stays as it is.
+ */
 export type AdvanceFlow = (flow: OpenFlow, signal: AbortSignal) => Promise<Outcome<'waiting' | 'linked'>>;
 
-/** After these the flow is over. */
+/** After one of these failures the sign-in is over. */
 const final: ReadonlySet<CapabilityCode> = new Set([
   'capability_auth_flow_invalid',
   'capability_auth_flow_expired',
@@ -39,7 +42,7 @@ export function createAdvanceFlow(options: {
   records: Pick<CapabilityRecords, 'change'>;
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
-  /** Has the person confirm the linked identity; once for a flow. */
+  /** Asks the person whether the linked identity is theirs, once for each flow. */
   askToConfirm(flow: OpenFlow, account: LinkedAccount): Promise<void>;
   tellFailure(flow: OpenFlow, why: CapabilityFailure, over: boolean): Promise<void>;
   clock: Pick<Clock, 'now'>;
@@ -92,7 +95,7 @@ export function createAdvanceFlow(options: {
       const to = over ? 'ended' : 'pending';
       const again = over || !isDevice ? {} : { dueAt: now + Math.max(intervalMs, 30_000) };
       const changed = await change(flow, unanswered, { state: to, ...again });
-      // A device flow is polled again silently.
+      // A device flow is polled again without telling the person.
       if (changed && (over || !isDevice)) await tellFailure(flow, outcome, over);
       return outcome;
     }
@@ -103,7 +106,7 @@ export function createAdvanceFlow(options: {
       return { ok: true, value: 'waiting' };
     }
     const linked: FlowContent = { ...unanswered, account: value };
-    // Due at once, so another process can show it after a crash.
+    // It is due at once, so that another process can show it if this one ends now.
     if (await change(flow, linked, { state: 'linked', dueAt: now })) {
       const shown = { ...flow, state: 'linked', content: linked } as const;
       await askToConfirm(shown, value);
@@ -113,7 +116,7 @@ export function createAdvanceFlow(options: {
   };
 }
 
-/** References, never a secret (C3). */
+/** Checks that a linked account has references in it, never a secret (C3). */
 function checkLinked(outcome: Outcome<BridgeResults['auth_poll']>): Outcome<BridgeResults['auth_poll']> {
   if (!outcome.ok || 'status' in outcome.value) return outcome;
   const credential = findCredential(outcome.value);
@@ -127,13 +130,13 @@ function checkLinked(outcome: Outcome<BridgeResults['auth_poll']>): Outcome<Brid
 
 type AttendFlows = Readonly<{
   poke(): void;
-  /** After abort, when running work has ended. */
+  /** Works until `signal` aborts. Resolves once running work has ended. */
   run(signal: AbortSignal): Promise<void>;
 }>;
 
 /**
- * Sends codes, polls device flows, shows identities (C6). A crashed process's work is due after 10 seconds, a stopped
- * one's at once.
+ * Works on sign-ins: sends codes, polls device flows, shows identities (C6). Work of a process that crashed is due
+ * after 10 seconds; that of one that stopped is due at once.
  */
 export function createSignInWorker(options: {
   records: Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue' | 'change'>;
@@ -158,7 +161,7 @@ export function createSignInWorker(options: {
     }
   }
 
-  /** Aborts `lost` when the lease is lost or the step is done. */
+  /** Renews the lease until `ended` aborts. Aborts `lost` if another process has the work or it is done. */
   async function hold(id: string, until: number, ended: AbortSignal, lost: AbortController): Promise<void> {
     for (let held = until; ;) {
       await clock.sleep(holdEveryMs, ended).catch(() => undefined);
@@ -168,7 +171,7 @@ export function createSignInWorker(options: {
         if (!(await records.holdOn(id, held, next))) return lost.abort(new Error('it is not held any more'));
         held = next;
       } catch (error) {
-        // Nobody else can take it either.
+        // The store is away, so nobody else can take it either.
         if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
       }
     }
@@ -178,7 +181,7 @@ export function createSignInWorker(options: {
     await records.change(id, state, { state, sealed, dueAt: clock.now() });
   }
 
-  /** Returns when to look again. */
+  /** Starts work on what is due. Returns when to look again (Unix ms). */
   async function look(underway: Set<Promise<void>>, signal: AbortSignal): Promise<number> {
     while (underway.size < most && !signal.aborted) {
       const now = clock.now();

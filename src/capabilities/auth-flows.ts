@@ -11,7 +11,7 @@ import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 
-/** For the model: no address, code or state. */
+/** A sign-in as the model sees it, without address, code or state. */
 type FlowView = Readonly<{
   flow: string;
   capability: string;
@@ -21,15 +21,15 @@ type FlowView = Readonly<{
 }>;
 
 export type AuthFlows = Readonly<{
-  /** Only in private chats; reuses a pending flow (C6). */
+  /** Begins a sign-in, only in a direct message. A pending one is used again (C6). */
   begin(
     caller: CapabilityCaller,
     of: Readonly<{ capability: string; hint?: string | undefined; call: string }>,
     signal: AbortSignal,
   ): Promise<Outcome<FlowView>>;
-  /** Only for capabilities the skill declares. */
+  /** Open sign-ins of the person for capabilities that the skill declares. */
   list(caller: CapabilityCaller): Promise<readonly FlowView[]>;
-  /** Polls a device flow; otherwise says that `complete` is needed. */
+  /** Polls a device flow. For another sign-in it says that `complete` is needed. */
   look(
     caller: CapabilityCaller,
     of: Readonly<{ flow?: string | undefined; capability?: string | undefined; as: 'poll' | 'complete' }>,
@@ -46,7 +46,7 @@ export function createAuthFlows(options: {
   key: () => Promise<CapabilityKey>;
   calls: Pick<SignedCalls, 'call'>;
   advance: AdvanceFlow;
-  /** Sends the link to the person, once for a key. */
+  /** Sends the link to the person, once for each `key`. */
   sendLink(flow: OpenFlow, key: string): Promise<void>;
   poke(): void;
   clock: Pick<Clock, 'now'>;
@@ -154,7 +154,7 @@ export function createAuthFlows(options: {
   };
 }
 
-/** State and PKCE always; plain HTTP only to this machine (C6). */
+/** Checks what a provider began: state and PKCE are required, and plain HTTP only to this machine (C6). */
 function checkBegun(begun: BridgeResults['auth_begin']): Outcome<BridgeResults['auth_begin']> {
   const invalid = (why: string) => failure('capability_invalid_output', `the provider’s sign-in ${why}`);
   const url = new URL(begun.auth_url);
@@ -189,9 +189,9 @@ function view({ id, capability, state, dueAt, content }: OpenFlow, now: number):
 
 type GivenAnswer = Readonly<{ code: string; url: string | null; state: string | null }>;
 
-/** The sealed part (C6). */
+/** The part of a sign-in that is stored encrypted (C6). */
 export type FlowContent = Readonly<{
-  /** The private chat it began in. */
+  /** Who began it, with the direct message in which they did. */
   requester: Requester;
   skill: string;
   run: string;

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { chatType } from '../config/section.ts';
 import { capabilityCodes } from '../core/codes.ts';
 
-/** The bridge's version (C2). */
+/** The version of the protocol between bot and providers (C2). */
 export const bridgeVersion = 1;
 
 export type BridgeMethod = keyof BridgeParams;
 
 export const namespaceForm = /^[a-z][a-z0-9_-]*$/;
-/** `namespace.name` (C1). */
+/** The form of a capability's id: `namespace.name` (C1). */
 export const capabilityIdForm = /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
 
 const json: z.ZodType<unknown, unknown> = z.json();
@@ -26,7 +26,7 @@ const operation = z.object({
   description: z.string().min(1).max(2_000),
   requires_auth: z.boolean().default(true),
   mutating: z.boolean().default(false),
-  /** JSON Schema; `{}` accepts any object. */
+  /** A JSON Schema; `{}` accepts any object. */
   input_schema: schemaObject,
   output_schema: schemaObject,
 });
@@ -36,12 +36,15 @@ const listed = z.array(operation.extend({ name })).transform((operations, contex
   return Object.fromEntries(byName);
 });
 
-/** Operations by name, or a list with `name` (C1). */
+/** What a provider says about a capability. Its operations are by name, or a list of objects with `name` (C1). */
 const capabilityDefinition = z.object({
   id: z.string().regex(capabilityIdForm),
   description: z.string().min(1).max(2_000),
   sensitive: z.boolean().default(false),
-  /** Empty: private if sensitive, else everywhere (C5). An unknown type is invalid. */
+  /**
+   * Where it may be used. If empty, a sensitive one works in direct messages and any other everywhere (C5). An unknown
+   * type of chat makes the definition invalid.
+   */
   allowed_chat_types: z.array(chatType).default([]),
   operations: z.union([listed, z.record(name, operation)]),
 });
@@ -50,17 +53,17 @@ export type CapabilityOperation = z.output<typeof operation>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Every method but `definitions` also sends a token (C3). */
+/** Parameters by method. Every method but `definitions` also sends a token (C3). */
 export type BridgeParams = Readonly<{
   definitions: Readonly<Record<string, never>>;
   auth_begin: Signed<{
-    /** The person's word, or null. */
+    /** The word by which the person names the account, or null. */
     account_hint: string | null;
   }>;
   auth_complete: Signed<{
     flow_state: JsonObject;
     authorization_code: string;
-    /** The whole pasted address; null for a bare code. */
+    /** The whole address that the person pasted. Null for a bare code. */
     raw_callback_url: string | null;
     state: string | null;
   }>;
@@ -68,40 +71,40 @@ export type BridgeParams = Readonly<{
   invoke: Signed<{
     operation: string;
     input_data: JsonObject;
-    /** Null for an operation without `requires_auth`. */
+    /** The account's name. Null for an operation without `requires_auth`. */
     account_ref: string | null;
-    /** Equal for repeated mutating calls (C8); else null. */
+    /** Equal for repeats of a call that changes something (C8). Null for other calls. */
     idempotency_key: string | null;
   }>;
 }>;
 type Signed<Params> = Readonly<Params & { capability_id: string; context_token: string }>;
 
 const account = z.object({
-  /** The account's name; unique for user and capability. */
+  /** The account's name, unique for a person and a capability. */
   account_ref: line(200),
-  /** References, never a secret (C3). */
+  /** References to credentials, never a secret (C3). */
   credential_material: jsonObject.default({}),
-  /** May be shown: `email`, `name`. */
+  /** Facts that may be shown, such as `email` and `name`. */
   metadata: jsonObject.default({}),
 });
 export type LinkedAccount = z.output<typeof account>;
 
-/** Results by method (C3). */
+/** The form of results by method (C3). */
 export const bridgeResults = {
   definitions: z.object({ definitions: z.array(capabilityDefinition).max(200) }),
   auth_begin: z.object({
-    /** No characters that could end it where it is shown. */
+    /** An address without characters that could end it where it is shown. */
     auth_url: z
       .url({ protocol: /^https?$/ })
       .max(4_000)
       .regex(/^[!#-;=?-~]+$/),
     flow_type: z.enum(['authorization_code', 'device_code']).default('authorization_code'),
-    /** What the person types at `auth_url` (device flow). */
+    /** The code that the person types at `auth_url`, in a device flow. */
     user_code: line(100).optional(),
     poll_interval_seconds: z.number().min(1).max(300).optional(),
-    /** ISO 8601; the host's limit is 30 minutes. */
+    /** When the sign-in ends, by ISO 8601. The host allows 30 minutes at most. */
     expires_at: z.iso.datetime({ offset: true }).optional(),
-    /** Sent back unchanged; stored encrypted. */
+    /** Data of the provider that is stored encrypted and sent back unchanged. */
     flow_state: jsonObject.default({}),
     expected_callback_state: z.string().min(1).max(2_000).optional(),
   }),
@@ -114,7 +117,7 @@ export const bridgeResults = {
 } as const satisfies Record<BridgeMethod, z.ZodType>;
 export type BridgeResults = { [Method in BridgeMethod]: z.output<(typeof bridgeResults)[Method]> };
 
-/** Standard input: one JSON object (C2). */
+/** What a provider reads on standard input: one JSON object (C2). */
 export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly<{
   version: typeof bridgeVersion;
   id: string;
@@ -123,13 +126,13 @@ export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly
   params: BridgeParams[Method];
 }>;
 
-/** A code of C7 and a sentence for the model, without secrets. */
+/** A code of C7, and a sentence for the model without secrets. */
 const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
 
-/** Levels that an answer may be nested. */
+/** How many levels deep an answer may be nested. */
 export const answerLevels = 64;
 
-/** Standard output: one JSON object with either `result` or `error` (C2). */
+/** What a provider writes to standard output: one JSON object with either `result` or `error` (C2). */
 export const bridgeAnswer = z
   .object({
     version: z.literal(bridgeVersion),

@@ -18,12 +18,12 @@ import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
 
 export type BridgeProvider = Readonly<{
   namespace: string;
-  /** Not run by a shell. */
+  /** The program and its arguments, which no shell reads. */
   command: readonly string[];
   timeoutSeconds: number;
 }>;
 
-/** `message` is for a model, without stderr. */
+/** Why a call failed. `message` is for a model, so it has nothing of the program's stderr in it. */
 export type CapabilityFailure = Readonly<{ ok: false; code: CapabilityCode; message: string }>;
 export type Outcome<Value> = Readonly<{ ok: true; value: Value }> | CapabilityFailure;
 
@@ -31,7 +31,10 @@ export function failure(code: CapabilityCode, message: string): CapabilityFailur
   return { ok: false, code, message };
 }
 
-/** One process and one request (C2), within the timeout and half a second. Throws only the reason of `signal`. */
+/**
+ * Makes one request to a provider, in a process of its own (C2). It takes at most the timeout and half a second. Throws
+ * only the reason of `signal`.
+ */
 export async function callBridge<Method extends BridgeMethod>(
   provider: BridgeProvider,
   method: Method,
@@ -120,7 +123,7 @@ function decode(output: Buffer): string | undefined {
   }
 }
 
-/** Without the value itself. */
+/** Says where the answer is wrong, without quoting the value. */
 function firstProblem(
   error: Readonly<{ issues: readonly { path: readonly PropertyKey[]; message: string }[] }>,
 ) {

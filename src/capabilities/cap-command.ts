@@ -14,8 +14,8 @@ Prints JSON. Exit codes: 0 done, 1 refused or failed (the JSON has error.code an
 type Wanted = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
 /**
- * `skillet-cap`: each command calls a capability tool with the run's permissions, policy, approval and audit (C4). Its
- * taint passes to `of`.
+ * Makes `skillet-cap` for commands: each of its calls is a call of a capability tool, with the run's permissions,
+ * policy, approval and audit (C4). Its taint passes to `of`.
  */
 export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'toolUseId' | 'mark'>): ServeCap {
   let calls = 0;
@@ -27,7 +27,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
       return { stdout: '', stderr: `skillet-cap: ${wanted}\n${usage}`, exitCode: 2 };
     calls += 1;
     const outcome = await callTool({ id: `${of.toolUseId}.${calls}`, ...wanted }, signal);
-    // The command may print or store it (S7).
+    // The command may print or store what it got (S7).
     if (outcome.marks !== undefined) of.mark(outcome.marks);
     if (outcome.asks !== undefined)
       return failed(
@@ -38,7 +38,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
   };
 }
 
-/** A string says what is wrong. */
+/** Reads the command line. A string says what is wrong with it. */
 function read(words: readonly string[], stdin: string): Wanted | string {
   const options = {
     account: { type: 'string' },

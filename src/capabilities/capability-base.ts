@@ -15,9 +15,9 @@ import { skilletHere } from '../core/skillet-here.ts';
 
 type CapabilityBase = Readonly<{
   records: CapabilityRecords;
-  /** Opens the key file when it is first needed. */
+  /** Opens the key file, when it is first needed. */
   key: () => Promise<CapabilityKey>;
-  /** Current config. */
+  /** The providers by the config in force. */
   providers: () => ConfiguredProviders;
   calls: SignedCalls;
   definitions: Definitions;
@@ -30,7 +30,7 @@ export function capabilityKeyFile({ capabilities, bot }: Config): string {
 
 export function createCapabilityBase(options: {
   config: () => Config;
-  /** Undefined if no bot runs. */
+  /** Providers that plugins bring. Undefined if no bot runs. */
   ofPlugins?: (config: Config) => readonly BridgeProvider[];
   records: CapabilityRecords;
   env: Readonly<Record<string, string | undefined>>;
@@ -50,7 +50,7 @@ export function createCapabilityBase(options: {
   };
 }
 
-/** Follows config changes (G3). */
+/** The providers, computed again whenever the config has changed (G3). */
 function providersOf(
   config: () => Config,
   ofPlugins: (config: Config) => readonly BridgeProvider[],
@@ -79,11 +79,11 @@ function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKe
   };
 }
 
-/** For the CLI (L1). */
+/** What the command line can do about capabilities (L1). */
 export type CapabilityOperations = Readonly<{
   list(): Promise<Readonly<{ offered: readonly OfferedNamespace[]; problems: readonly string[] }>>;
   accounts(): Promise<readonly Account[]>;
-  /** Throws OperatorError if there is none. */
+  /** Removes a linked account. Throws OperatorError if there is none. */
   revoke(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<void>;
 }>;
 
@@ -135,7 +135,7 @@ export function createCapabilityOperations(
 type Account = Readonly<{ sender: string; capability: string; ref: string; linkedAt: number }>;
 
 export type Accounts = Readonly<{
-  /** Oldest first; of one person, of one capability, where they are named. */
+  /** Linked accounts, the oldest first. With `sender` or `capability` only those of that person or capability. */
   list(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly Account[]>;
   toKeep(
     of: Readonly<{ sender: string; capability: string; at: number }>,
@@ -144,7 +144,7 @@ export type Accounts = Readonly<{
   remove(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<boolean>;
 }>;
 
-/** Names are sealed, too: a stolen store reveals no mailbox (C6). */
+/** Keeps linked accounts. Their names are encrypted, too, so that a stolen store reveals no mailbox (C6). */
 export function createAccounts(
   records: Pick<CapabilityRecords, 'accounts' | 'removeAccount'>,
   key: () => Promise<CapabilityKey>,

@@ -4,11 +4,11 @@ import type { Capability, CheckedOperation } from './definitions.ts';
 import { chatIdOf, type ChatType } from '../core/conversation.ts';
 import type { Requester } from '../core/tool.ts';
 
-/** Keys of credentials; not of page and sync tokens. */
+/** Keys that hold credentials. Page tokens and sync tokens are none. */
 const keys =
   /^(?:token|secret|password|passwd|passphrase|authorization|cookie|credentials?|jwt|bearer)$|(?:access|refresh|id|auth|oauth|bearer|session|security|api)tokens?$|(?:client|api|app|shared|consumer)secret$|(?:api|private|secret|access|signing|encryption)key$|^setcookie$|^sessionid$|^(?:auth|authorization)code$|^codeverifier$|(?:user|account|db)password$/;
 
-/** Credentials under any key, or within text. */
+/** Values that are credentials, whatever their key is, also within a text. */
 const values =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----|(?<=\beyJ[\w-]{8,})\.eyJ[\w-]{8,}\.[\w-]{8,}|\b[Bb]earer +[\w.~+/-]{20,}=*|\bya29\.[\w-]{20,}|\b1\/\/0[\w-]{20,}|\bgh[pousr]_\w{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abeoprs]-[\w-]{10,}|\bxapp-[\w-]{20,}|\bsk-(?:ant-)?[\w-]{20,}|\bA(?:KIA|SIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\b\d{8,10}:AA[\w-]{33}/;
 
@@ -16,11 +16,11 @@ export type CapabilityCaller = Readonly<{
   requester: Requester;
   skill: string;
   run: string;
-  /** By the skill. */
+  /** Ids of the capabilities that the skill declares. */
   declared: readonly string[];
 }>;
 
-/** A known user and a capability the skill declares (C5). */
+/** Checks that a known person asks, and that the skill declares the capability (C5). Undefined: it may be called. */
 export function judgeCaller(
   { requester, skill, declared }: CapabilityCaller,
   capability: string,
@@ -41,8 +41,8 @@ export function judgeCaller(
 }
 
 /**
- * By `allowed_chat_types`; by default, sensitive ones only in private (C5). Never sensitive ones in chats shared with
- * another company.
+ * Checks the kind of chat by `allowed_chat_types`. Without that list, sensitive capabilities work only in direct
+ * messages (C5). In chats shared with another company they never work. Undefined: it may be called.
  */
 export function judgePlace(
   { id, sensitive, allowed_chat_types: listed }: Pick<Capability, 'id' | 'sensitive' | 'allowed_chat_types'>,
@@ -76,7 +76,7 @@ export function judgeInput(
     : failure('capability_invalid_input', `the input does not fit: ${problem}`);
 }
 
-/** The named account, else the only one; null if none is needed (C6). */
+/** The account that is named, otherwise the only one. Null if the operation needs none (C6). */
 export function chooseAccount(
   operation: Pick<CheckedOperation, 'requires_auth'>,
   refs: readonly string[],
@@ -98,13 +98,15 @@ export function chooseAccount(
   return { ok: true, value: only };
 }
 
-/** Not an anonymous admin or a channel. */
+/** Whether a single person asks, and not an anonymous admin or a channel. */
 function isPerson({ sender, conversation, chatType }: Requester): boolean {
   if (!/^[^:]+:[^:-]/.test(sender)) return false;
   return chatType === 'private' || sender !== chatIdOf(conversation);
 }
 
-/** Like `items.0.access_token`, without the value (C5). */
+/**
+ * Where a credential is in the data, as in `items.0.access_token`, without its value (C5). Undefined: there is none.
+ */
 export function findCredential(data: unknown, path: readonly string[] = []): string | undefined {
   if (typeof data === 'string') return values.test(data) ? path.join('.') || 'the answer' : undefined;
   if (typeof data !== 'object' || data === null) return undefined;
@@ -118,7 +120,7 @@ export function findCredential(data: unknown, path: readonly string[] = []): str
   return undefined;
 }
 
-/** `has_password: true` and `token: null` are no credentials. */
+/** Whether a value can be a credential. `has_password: true` and `token: null` are none. */
 function isFilled(value: unknown): boolean {
   if (typeof value === 'string') return value !== '';
   if (typeof value === 'number') return true;

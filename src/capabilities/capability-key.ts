@@ -5,12 +5,12 @@ import { createWhole } from '../lib/files/create-whole.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
 
 export type CapabilityKey = Readonly<{
-  /** Encrypts JSON, bound to `of`: no other row can open it. */
+  /** Encrypts data as JSON, bound to `of`, so that it can't be opened as another row. */
   seal(data: unknown, of: string): string;
-  /** Throws for another key, another `of` or altered data. */
+  /** Decrypts data. Throws if key or `of` are others, or the data was altered. */
   open(sealed: string, of: string): unknown;
   hash(text: string): string;
-  /** 32 bytes; processes that share the file sign alike (C3). */
+  /** A seed of 32 bytes for signing. Processes that share the key file sign alike (C3). */
   signingSeed: Buffer;
 }>;
 
@@ -19,8 +19,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Opens the key file, or creates it (0600) if the store holds nothing sealed. Processes on one store need the same key.
- * Throws OperatorError if the key is wrong, readable by others, or missing although accounts exist.
+ * Opens the key file. If the store has nothing encrypted, the file is created with mode 0600. All processes on one
+ * store need the same key. Throws OperatorError if the key is wrong, readable by others, or missing although accounts
+ * exist.
  */
 export async function openCapabilityKey(
   file: string,
@@ -74,7 +75,7 @@ function readKey(file: string): Buffer | undefined {
   return key;
 }
 
-/** Another process's key if it was faster. */
+/** Makes a key. If another process was faster, returns that one's key. */
 function makeKey(file: string): Buffer | undefined {
   const key = randomBytes(keyBytes);
   return createWhole(file, `${key.toString('base64')}\n`) ? key : readKey(file);

@@ -11,7 +11,7 @@ type CapabilityGround = Readonly<{
   invoke: InvokeCapability;
   flows: AuthFlows;
   accounts: Pick<Accounts, 'list'>;
-  /** Also for refused calls (L6). */
+  /** Records a call, even if it was refused (L6). */
   onCall(call: CapabilityCallRecord): Promise<void>;
 }>;
 
@@ -19,7 +19,7 @@ export type CapabilityCallRecord = Readonly<{
   caller: CapabilityCaller;
   capability: string;
   operation: string;
-  /** `ok`, `replayed`, or a code of C7. */
+  /** How the call ended: `ok`, `replayed`, or a code of C7. */
   outcome: string;
 }>;
 
@@ -43,7 +43,7 @@ const invoking = prepareTool({
       .describe('fits the input_schema of the operation'),
     account: z.string().optional().describe('one of the linked accounts, where there are several'),
   }),
-  // Outcomes are stored by key: a repeat does nothing twice (C8).
+  // Repeating a call is safe: outcomes are stored by a key, so nothing is done twice (C8).
   traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: false },
   risk: 'moderate',
 });
@@ -61,7 +61,7 @@ const linking = prepareTool({
   risk: 'moderate',
 });
 
-/** Only for declared capabilities (C4). */
+/** The tools of a run for the capabilities that its skill declares (C4). */
 export function capabilityTools(
   of: Omit<CapabilityCaller, 'requester'>,
   ground: CapabilityGround,
@@ -158,7 +158,7 @@ export function capabilityTools(
     }
   });
 
-  // All backend text is private, even refusals (S7).
+  // All text of providers is private, even a refusal (S7).
   const marks = of.skill;
   return [
     { ...list, terms: async () => ({ marks }) },
@@ -169,7 +169,7 @@ export function capabilityTools(
     },
   ];
 
-  /** Checks come before a person's confirmation (C5). */
+  /** The checks come before a person is asked to confirm (C5). */
   async function termsOf(input: unknown, caller: CapabilityCaller, signal: AbortSignal) {
     const request = input as Parameters<InvokeCapability['prepare']>[1];
     const prepared = await invoke.prepare(caller, request, signal);

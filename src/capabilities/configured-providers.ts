@@ -4,20 +4,21 @@ import type { BridgeProvider } from './call-bridge.ts';
 
 export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;
-  /** By namespace. */
+  /** All providers in use, sorted by namespace. */
   all: readonly BridgeProvider[];
-  /** Faults of the config, for the operator. */
+  /** What is wrong in the config, in words for the operator. */
   problems: readonly string[];
 }>;
 
-/** Enabled with their bundled skill (C1, C9). */
+/** Providers that are enabled together with their bundled skill (C1, C9). */
 const presets: Readonly<Record<string, BridgeProvider>> = {
   gog: { namespace: 'gog', command: ['gogcli', 'bridge'], timeoutSeconds: 30 },
 };
 
 /**
- * `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`, then presets, then plugins (C1,
- * X1). Disabled stays disabled. If two skills claim a namespace, neither gets it.
+ * The providers in use. `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`, which wins
+ * over presets, then plugins (C1, X1). What is disabled stays disabled. If two skills claim a namespace, neither gets
+ * it.
  */
 export function configuredProviders(
   { capabilities, skills }: Pick<Config, 'capabilities' | 'skills'>,
@@ -29,7 +30,7 @@ export function configuredProviders(
 
   for (const [name, { enabled, capabilityProvider: own }] of Object.entries(skills.byName)) {
     const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-    // Presets are opt-in; configured providers are on.
+    // A preset has to be enabled; a provider that the config names is on by default.
     const wired = own === undefined ? preset !== undefined && enabled === true : enabled !== false;
     if (!wired || own?.enabled === false) continue;
     const where = `[skills.${name}.capability_provider]`;

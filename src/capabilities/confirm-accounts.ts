@@ -15,9 +15,9 @@ import type { Store } from '../store/store.ts';
 const plainName = /^[A-Za-z][\w .-]{0,39}$/;
 
 export type ConfirmAccounts = Readonly<{
-  /** Shows a linked identity with buttons, once for a flow. */
+  /** Shows a linked identity with buttons, once for each flow. */
   ask(flow: OpenFlow, account: LinkedAccount): Promise<void>;
-  /** Returns the notice for a refused answer; undefined if it counted; `unknown` if it is no such button. */
+  /** Takes an answer. `refused` has what to tell the person; `unknown` means that there is no such question. */
   answer(
     id: string,
     from: Readonly<{ sender: string; language?: string; conversation: Conversation }>,
@@ -25,7 +25,7 @@ export type ConfirmAccounts = Readonly<{
   ): Promise<Readonly<{ kind: 'taken' | 'unknown' } | { kind: 'refused'; text: string }>>;
 }>;
 
-/** Asks by buttons whether a linked identity is theirs (C6). */
+/** Asks people by buttons whether a linked identity is theirs (C6). */
 export function createConfirmAccounts(options: {
   confirm: ConfirmLink;
   store: Pick<Store, 'commit' | 'outbox'>;
@@ -92,7 +92,7 @@ type Confirmed = Readonly<
   | { outcome: 'linked' | 'dropped'; flow: OpenFlow; account: string }
 >;
 
-/** Counts once, from that person, in that chat, within the flow's time (C6). */
+/** Takes an answer, once, from the person who began the flow, in that chat and within the flow's time (C6). */
 type ConfirmLink = (
   id: string,
   from: Readonly<{ sender: string; conversation: Conversation }>,

@@ -31,13 +31,13 @@ import type { Replies } from '../replies/replies.ts';
 
 export type Capabilities = Readonly<{
   tools(skill: Skill, run: string): readonly Tool[];
-  /** Why a declared capability can't be used here; undefined if all can (U1). */
+  /** Why a capability that the skill declares can't be used here. Undefined if all can (U1). */
   lacking(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
   signIns: GuardSignIns;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
-  /** For `/stop` and `/new`. Returns how many. */
+  /** Ends a person's open sign-ins in a chat, for `/stop` and `/new`. Returns how many there were. */
   callOff(sender: string, conversation: Conversation): Promise<number>;
-  /** Deletes accounts, sign-ins and outcomes (Q12). Returns how many accounts. */
+  /** Deletes a person's accounts, sign-ins and stored outcomes (Q12). Returns how many accounts there were. */
   forget(sender: string): Promise<number>;
   operations: CapabilityOperations;
   attend(signal: AbortSignal): Promise<void>;

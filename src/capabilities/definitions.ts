@@ -10,7 +10,7 @@ export type CheckedOperation = Omit<CapabilityOperation, 'output_schema'> &
 export type Capability = Omit<CapabilityDefinition, 'operations'> &
   Readonly<{ operations: ReadonlyMap<string, CheckedOperation> }>;
 
-/** What a provider offers, by id. */
+/** Returns what a provider offers, by the capability's id. */
 export type Definitions = (
   provider: BridgeProvider,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ type Kept = Readonly<{
   known: Promise<Outcome<ReadonlyMap<string, Capability>>>;
 }>;
 
-/** Cached for five minutes (C1). */
+/** Asks providers what they offer, and keeps each answer for five minutes (C1). */
 export function createDefinitions(options: {
   fetch(
     provider: BridgeProvider,
@@ -35,7 +35,7 @@ export function createDefinitions(options: {
   const kept = new Map<string, Kept>();
 
   async function ask(provider: BridgeProvider): Promise<Outcome<ReadonlyMap<string, Capability>>> {
-    // Shared by callers, so none aborts it; its timeout does.
+    // Several callers share the answer, so none of their signals aborts it; its own timeout does.
     const answer = await fetch(provider, new AbortController().signal);
     return answer.ok ? checkDefinitions(provider.namespace, answer.value.definitions) : answer;
   }
@@ -55,7 +55,7 @@ export function createDefinitions(options: {
   };
 }
 
-/** Each capability once, in the provider's namespace, with usable schemas. */
+/** Checks what a provider offers: each capability once, in the provider's namespace, with usable schemas. */
 export function checkDefinitions(
   namespace: string,
   definitions: readonly CapabilityDefinition[],

@@ -8,11 +8,11 @@ import { failureText } from './confirm-accounts.ts';
 import type { Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
-/** Removes sign-in answers from messages before anything stores or logs them (C6). */
+/** Takes answers of sign-in pages out of messages before anything stores or logs them (C6). */
 export type GuardSignIns = Readonly<{
-  /** True: handled, go no further. */
+  /** Handles a message that is such an answer. True: the message is done and goes no further. */
   takes(message: Message): Promise<boolean>;
-  /** Without quoted answers. */
+  /** The message without such answers in what it quotes. */
   clean(message: Message): Promise<Message>;
 }>;
 
@@ -27,7 +27,7 @@ export function createGuardSignIns(options: {
 }): GuardSignIns {
   const { take, channels, replies, audit, log } = options;
 
-  /** If others can read it and the platform allows. */
+  /** Deletes a message that others could read. False if the platform does not allow it. */
   async function remove({ conversation, platformId }: Message): Promise<boolean> {
     const channel = channels.get(conversation.channel);
     if (channel === undefined || platformId === undefined) return false;
@@ -43,7 +43,7 @@ export function createGuardSignIns(options: {
     }
   }
 
-  /** A quoted answer counts as public: never used. */
+  /** Takes an answer out of a quote. A quoted answer counts as public, so it is never used. */
   async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
     const { sender } = message;
     const said = { text: quote.text, sender: { ...sender, id: quote.sender ?? sender.id } };

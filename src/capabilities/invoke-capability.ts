@@ -16,7 +16,7 @@ import {
 import type { Capability, CheckedOperation, Definitions } from './definitions.ts';
 import type { SignedCalls } from './signed-call.ts';
 
-/** The only input read from the model (C3). */
+/** What a call needs, and the only part that comes from the model (C3). */
 export type CapabilityRequest = Readonly<{
   capability: string;
   operation: string;
@@ -28,14 +28,14 @@ type PreparedCall = Readonly<{
   capability: string;
   operation: string;
   input: Readonly<Record<string, unknown>>;
-  /** Null if none is needed. */
+  /** The account's name. Null if the operation needs none. */
   account: string | null;
   mutating: boolean;
-  /** Its outcome is stored; nothing will be sent (C8). */
+  /** True if its outcome is stored already, so that nothing will be sent (C8). */
   done: boolean;
 }>;
 
-/** Exactly what a person confirms and we send. */
+/** Exactly what a person confirms and what is then sent. */
 type ShownCall = Readonly<{
   capability: string;
   operation: string;
@@ -46,15 +46,15 @@ type ShownCall = Readonly<{
 type InvokedCall = Readonly<{ output: unknown; replayed: boolean }>;
 
 export type InvokeCapability = Readonly<{
-  /** Checks up to the account (C5). */
+  /** Checks a call up to its account, before a person is asked (C5). */
   prepare(
     caller: CapabilityCaller,
     request: CapabilityRequest,
     signal: AbortSignal,
   ): Promise<Outcome<PreparedCall>>;
   /**
-   * Checks again, calls the provider, checks the answer. Mutating calls go only as confirmed; a repeat returns the
-   * stored outcome of this run and input (C8).
+   * Checks a call again, makes it, and checks the answer. A call that changes something is made only as it was
+   * confirmed. If it is repeated, the stored outcome of this run and input is returned (C8).
    */
   invoke(
     caller: CapabilityCaller,
@@ -187,7 +187,7 @@ export function shownCall(request: CapabilityRequest, account: string | null): S
   return { capability, operation, account: account ?? 'none', input };
 }
 
-/** Checks the output's schema and looks for credentials (C5). */
+/** Checks an answer against its schema, and looks for credentials in it (C5). Undefined: it is good. */
 function judgeOutput(operation: CheckedOperation, output: unknown): CapabilityFailure | undefined {
   const problem = operation.checkOutput(output);
   if (problem !== undefined)
@@ -201,7 +201,7 @@ function judgeOutput(operation: CheckedOperation, output: unknown): CapabilityFa
       );
 }
 
-/** Same run and input, same key (C8). */
+/** The key of a call that changes something. The same run and input have the same key (C8). */
 function idempotencyKeyOf(
   { run, requester }: CapabilityCaller,
   { capability, operation, input }: CapabilityRequest,

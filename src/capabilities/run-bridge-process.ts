@@ -4,16 +4,16 @@ import { killOne, killTree } from '../lib/processes/kill-processes.ts';
 
 type BridgeProcess =
   | Readonly<{ ended: 'exit'; code: number; output: Buffer; complaint: string }>
-  /** `held`: it ended, but a child kept its output open. */
+  /** `held` means that the process ended, but a child of it kept its output open. */
   | Readonly<{ ended: 'absent' | 'signal' | 'timeout' | 'held' | 'too much'; complaint: string }>;
 
-/** Bytes of an answer; a process that writes more is ended. */
+/** How many bytes an answer may have. A process that writes more is ended. */
 export const answerLimit = 2 * 1024 * 1024;
-/** Characters at the end of stderr. */
+/** How many characters of the end of stderr are kept. */
 const complaintLimit = 2_000;
 const drainMs = 500;
 
-/** The bot's own variables for programs that an operator named: no secrets. */
+/** Our variables that programs get which an operator named. None is a secret. */
 const passed = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'];
 
 export function programEnvironment(
@@ -24,8 +24,8 @@ export function programEnvironment(
 }
 
 /**
- * Runs one process (C2). Its group ends at a timeout, too much output, abort (throws the reason), after its answer, and
- * with us.
+ * Runs one process (C2). Its process group ends after its answer, at a timeout, at too much output, when `signal`
+ * aborts (then this throws the reason), and together with the bot.
  */
 export async function runBridgeProcess(options: {
   command: readonly string[];
@@ -60,19 +60,19 @@ export async function runBridgeProcess(options: {
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString('utf8')).slice(-complaintLimit);
   });
-  // It may end before it has read everything.
+  // The program may end before it has read all of its input.
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(input);
   const time = setTimeout(() => ended.resolve('timeout'), timeoutMs);
   const stop = (): void => ended.resolve('stopped');
   const end = (): void => {
     if (pid === undefined) return;
-    // Its id may be reused; a group's id is not while anything is in it.
+    // The id of a process may be reused, but that of a group is not as long as the group has a process.
     if (child.exitCode === null && child.signalCode === null) killTree(pid);
     else killOne(-pid);
   };
   signal.addEventListener('abort', stop, { once: true });
-  // If we are killed, the group ends, but not what left it.
+  // If the bot is killed, the group ends; processes that have left the group do not.
   process.once('exit', end);
   const forget = pid === undefined ? undefined : endWithUs(pid);
   try {

@@ -16,7 +16,7 @@ const tokenIssuer = 'skillet';
 
 const lifeSeconds = 60;
 
-/** PKCS 8 prefix of a raw Ed25519 key. */
+/** What stands before a raw Ed25519 key in PKCS 8. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 type Signed = Exclude<BridgeMethod, 'definitions'>;
@@ -27,7 +27,7 @@ type CallSubject = Readonly<{
   run?: string;
 }>;
 
-/** Calls providers with signed tokens (C3). */
+/** Calls providers with tokens that say for whom (C3). */
 export type SignedCalls = Readonly<{
   definitions(provider: BridgeProvider, signal: AbortSignal): Promise<Outcome<BridgeResults['definitions']>>;
   call<Method extends Signed>(
@@ -53,7 +53,7 @@ export function createSignedCalls(options: {
     return (made.tokens ??= createIdentityTokens((await key()).signingSeed, clock));
   }
 
-  /** Without the key, nothing is called. */
+  /** Runs `work` with the tokens. If the key can't be opened, nothing is called. */
   async function withTokens<Value>(
     work: (tokens: IdentityTokens) => Promise<Outcome<Value>>,
   ): Promise<Outcome<Value>> {
@@ -101,7 +101,7 @@ export function createSignedCalls(options: {
         const signed = { ...params, context_token: token } as unknown as BridgeParams[typeof method];
         const environment = bridgeEnvironment(env, publicJwk);
         const outcome = await callBridge(provider, method, signed, { environment, signal, endWithUs, log });
-        // A provider's text goes to a model.
+        // The words of a provider go to a model, so they must not have a credential in them.
         return outcome.ok || findCredential(outcome.message) === undefined
           ? outcome
           : failure(outcome.code, `the provider of ${provider.namespace} refused`);
@@ -109,43 +109,43 @@ export function createSignedCalls(options: {
   };
 }
 
-/** The host's claims; the model writes none of them (C3). */
+/** What a token says about a call. All of it comes from the host, nothing from the model (C3). */
 export type CallIdentity = Readonly<{
-  /** Audience. */
+  /** The provider's namespace, which is the token's audience. */
   namespace: string;
   method: Exclude<BridgeMethod, 'definitions'>;
-  /** `telegram:42`. */
+  /** Qualified id of the person, such as `telegram:42`. */
   user: string;
-  /** Qualified chat id: `telegram:-100…`. */
+  /** Qualified id of the chat, such as `telegram:-100…`. */
   chat: string;
   chatType: SeenChatType;
   thread?: string;
-  /** Absent if the person's own private message began it. */
+  /** The skill that calls. Undefined if the person's own direct message began it. */
   skill?: string;
   run?: string;
   capability: string;
-  /** Of `invoke`. */
+  /** The operation of `invoke`; undefined for other methods. */
   operation?: string;
   account?: string;
-  /** Of `input_data` for `invoke`, else of all params but the token. */
+  /** Hash of `input_data` for `invoke`, otherwise of all params except the token. */
   inputHash: string;
 }>;
 
 type IdentityTokens = Readonly<{
-  /** A JWK as JSON: `SKILLET_PUBLIC_JWK`. */
+  /** The public key as a JSON Web Key, for `SKILLET_PUBLIC_JWK`. */
   publicJwk: string;
-  /** An EdDSA JWT with its own id, valid for 60 seconds. */
+  /** Issues a JWT, signed by EdDSA, with an id of its own. It is valid for 60 seconds. */
   issue(identity: CallIdentity): Promise<string>;
 }>;
 
-/** `seed`: 32 bytes (C3). */
+/** Issues tokens with a key from `seed`, which has 32 bytes (C3). */
 export function createIdentityTokens(seed: Buffer, clock: Pick<Clock, 'now'>): IdentityTokens {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8' });
   const jwk = { ...publicJwkOf(key), alg: 'EdDSA', use: 'sig' };
   return {
     publicJwk: JSON.stringify(jwk),
     async issue({ namespace, user, chatType, inputHash, ...rest }) {
-      // Lazy: most bots have no capabilities.
+      // Imported only here, because most bots have no capabilities.
       const { SignJWT } = await import('jose');
       const now = Math.floor(clock.now() / 1_000);
       return new SignJWT({ ...rest, chat_type: chatType, input_hash: inputHash })
@@ -166,7 +166,7 @@ function publicJwkOf(key: KeyObject): Readonly<{ kty?: string; crv?: string; x?:
   return { kty, crv, x };
 }
 
-/** All variables of a bridge (C3). */
+/** All environment variables of a provider's process (C3). */
 export function bridgeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   publicJwk: string,

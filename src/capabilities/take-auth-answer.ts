@@ -11,22 +11,25 @@ const longest = 4_096;
 
 const codeForm = /^[\w.~+/=%-]{4,2048}$/;
 
-/** Anything but `none` stops here: nothing stores, shows or logs it (C6). */
+/** What a message was to open sign-ins. Anything but `none` goes no further: nothing stores, shows or logs it (C6). */
 export type TakenAnswer = Readonly<
   | { kind: 'none' }
   | { kind: 'submitted'; flow: string; capability: string }
-  /** Of its flow, if known. */
+  /** It can't be used. `capability` is that of its flow, if that is known. */
   | { kind: 'refused'; code: CapabilityCode; capability?: string }
-  /** Others could read it. */
+  /** Others could read the message, so its answer is not used. */
   | { kind: 'public' }
 >;
 
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
-/** Answers of ended sign-ins are still recognized, from any sender. */
+/** Milliseconds during which the answer to an ended sign-in is still recognised, from any sender. */
 const knownMs = 3_600_000;
 
-/** A bare code counts only while the sender's sign-in waits. Another person's `state` is refused. */
+/**
+ * Takes answers of sign-in pages out of messages. A bare code counts only while a sign-in of its sender waits. A
+ * `state` of another person is refused.
+ */
 export function createTakeAuthAnswer(options: {
   records: Pick<CapabilityRecords, 'flows' | 'flowsSince' | 'change'>;
   key: () => Promise<CapabilityKey>;
@@ -119,19 +122,22 @@ function isSame(expected: string | undefined, given: string): boolean {
 
 type AuthAnswer = Readonly<
   | { kind: 'none' }
-  /** `url`: null for a bare code. */
+  /** A code was found. `url` is null if it was a bare code. */
   | { kind: 'code'; code: string; url: string | null; state: string | null }
-  /** The page said no. */
+  /** The sign-in page says that the person refused. */
   | { kind: 'refused'; state: string | null }
   | { kind: 'unusable'; problem: CapabilityCode; state: string | null }
 >;
 
-/** Finds a callback address or code in brackets, across lines or among words (C6). A bare code is one unlikely word. */
+/**
+ * Finds a callback address, or a code that is named as one, across lines or among words (C6). A bare code is one
+ * unlikely word.
+ */
 export function readAuthAnswer(text: string): AuthAnswer {
   const trimmed = text.trim();
   const read = trimmed.length > longest ? addresses(trimmed) : joined(trimmed);
   const urls: string[] = [];
-  // Cheap check first: the pattern costs a hundred times as much, for every message.
+  // This cheap check comes first, because the pattern takes a hundred times as long and every message passes here.
   const rest = !read.includes('://')
     ? read
     : read.replace(/[a-z][a-z0-9+.-]{0,100}:\/\/[^\s<>"'`]+/gi, (found) => {
@@ -173,7 +179,7 @@ function tooMany(urls: readonly string[]): AuthAnswer {
     : { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
 }
 
-/** Of query and fragment; undefined if it is no address. */
+/** The parameters of query and fragment. Undefined if the text is no address. */
 function parametersOf(url: string): URLSearchParams | undefined {
   if (!URL.canParse(url)) return undefined;
   const { search, hash } = new URL(url);
@@ -186,7 +192,7 @@ function isCallback(url: string): boolean {
   return (given.has('state') && ['code', 'error'].some((name) => given.has(name))) || given.has('code');
 }
 
-/** Codes that are called so: `code: 4/0AX…`. */
+/** Codes that are named as such, as in `code: 4/0AX…`. */
 function codeWords(text: string): readonly string[] {
   const named = [...text.matchAll(/(?:^|[\s?&])code\s*(?:is\s*)?[:=]\s*([^\s&]+)/gi)].map(([, code = '']) =>
     tidy(code),
@@ -194,7 +200,7 @@ function codeWords(text: string): readonly string[] {
   return [...new Set(named.filter((code) => codeForm.test(code)))];
 }
 
-/** Eight letters or more with a digit, or very long. */
+/** Whether a word alone can be a code: eight characters or more with a digit, or a very long one. */
 function isBareCode(text: string): boolean {
   const word = bare(text);
   if (!codeForm.test(word) || /^https?:/i.test(word)) return false;
@@ -205,13 +211,13 @@ function bare(text: string): string {
   return withoutEnd(text.replace(/^[`"'<(]+/, ''), '`"\'>)');
 }
 
-/** Bounds the time for long texts. */
+/** Keeps only the addresses of a long text, which limits the time that it takes. */
 function addresses(text: string): string {
   const words = text.split(/\s/).filter((word) => word.length <= longest && word.includes('://'));
   return words.join(' ');
 }
 
-/** Clients break long addresses over lines. */
+/** Joins the lines of a text that is one address, because clients break long addresses. */
 function joined(text: string): string {
   const lines = text
     .split('\n')

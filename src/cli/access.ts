@@ -24,7 +24,7 @@ type Asked = Shared &
     skill?: string;
   }>;
 
-/** Says who may do what where, by which rule, and what would change it (L13). Exit 1 for a denial. */
+/** Says who may do what where, by which rule, and what would change it (L13). Exit code 1 for a denial. */
 export async function explainAccess(asked: Asked): Promise<void> {
   const { config: flag, json, user: who, chat: where, as: chatType, external, unaddressed, skill } = asked;
   const config = await openOperatorConfig(flag);
@@ -54,7 +54,7 @@ export async function explainAccess(asked: Asked): Promise<void> {
     print(`Not counted: ${unread.join(', ')}. Only a running bot asks Slack who is in a user group.`);
 }
 
-/** Holds the config against a file of expectations (L14). Exit 1 if one fails. */
+/** Compares the config with a file of expectations (L14). Exit code 1 if one is not met. */
 export async function testAccess({
   config: flag,
   json,

@@ -1,6 +1,8 @@
 import type { Asked, OperationName, OutputOf } from '../operator/operations.ts';
 
-/** Does an operation: in the running bot, else on the store itself (Q9). `flag` is `--config`. */
+/**
+ * Does an operation in the running bot, or on the store itself if none runs (Q9). `flag` is the value of `--config`.
+ */
 export async function askBot<Name extends OperationName>(
   flag: string | undefined,
   name: Name,
@@ -12,7 +14,7 @@ export async function askBot<Name extends OperationName>(
   ]);
   const { bot } = await openOperatorConfig(flag);
   const answer = await askControl(controlPath(bot.dataDir), name, ...asked);
-  // A bot of this version has this table.
+  // The types are right, because a running bot of this version has the same operations.
   if (answer !== undefined) return answer.data as OutputOf<Name>;
   const config = await openStoreConfig(flag);
   const [{ openOperate }, { openLog }] = await Promise.all([

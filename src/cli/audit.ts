@@ -7,7 +7,7 @@ import { print, printJson, untilInterrupted, waited, printList } from './console
 import { OperatorError } from '../core/errors.ts';
 import { nearest, oneLine } from '../lib/text/text.ts';
 
-/** Not for people, or shown differently. */
+/** Fields that mean nothing to people, or that have a place of their own. */
 const leftOut: ReadonlySet<string> = new Set([
   ...['seq', 'at', 'event', 'mac', 'argumentsHash', 'call', 'run', 'id', 'ok', 'chatType'],
   ...['sender', 'requester', 'conversation', 'tool', 'skill', 'by', 'approvedBy', 'codes', 'durationMs'],
@@ -22,7 +22,7 @@ type Tail = Shared &
 
 const followMs = 1_000;
 
-/** Oldest first (L6). `follow`: until Ctrl-C, what is recorded from now on, too. */
+/** Shows the newest lines of the audit, the oldest first (L6). `follow` shows new lines, too, until Ctrl-C. */
 export async function auditTail({ config, json, follow, lines, ...filter }: Tail): Promise<void> {
   const { person, skill, kind } = filter;
   checkFilter(filter);
@@ -45,17 +45,17 @@ export async function auditTail({ config, json, follow, lines, ...filter }: Tail
   }
 }
 
-/** What one look may bring. */
+/** How many lines one look may bring. */
 const mostAtOnce = 1_000;
 
-/** A longer look also brings lines from before the first one. */
+/** Whether a line is older than the first one shown. A longer look also brings such lines. */
 function isOlder(line: string, [oldest]: readonly string[]): boolean {
   if (oldest === undefined) return false;
   const at = (text: string): string => String((JSON.parse(text) as Line)['at']);
   return at(line) < at(oldest);
 }
 
-/** Throws OperatorError with the fix: a filter that can match nothing would show an empty record. */
+/** Throws OperatorError with the fix for a filter that can match nothing, which would show an empty record. */
 function checkFilter({ person, kind }: Pick<Tail, 'person' | 'kind'>): void {
   if (person !== undefined && !auditPerson.test(person))
     throw new OperatorError(`--person ${person}: write a whole id, such as telegram:42 or slack:U024BE7LH.`);
@@ -66,7 +66,10 @@ function checkFilter({ person, kind }: Pick<Tail, 'person' | 'kind'>): void {
   throw new OperatorError(`--kind ${kind}: ${fix}`);
 }
 
-/** `2h`, `30m`, `7d` ago, or a day or time in ISO form, UTC if it names no zone. */
+/**
+ * Reads a time as ISO text: `2h`, `30m` or `7d` ago, or a day or time in ISO form, in UTC if it names no zone. Throws
+ * OperatorError.
+ */
 export function sinceWhen(text: string, now: number): string {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -74,7 +77,7 @@ export function sinceWhen(text: string, now: number): string {
     /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
   const at =
     unit === undefined ? Date.parse(`${day ?? ''}${time}${zone}`) : now - Number(count) * (units[unit] ?? 0);
-  // 30 February is read as 2 March.
+  // JavaScript reads 30 February as 2 March.
   const isNoDay = day !== undefined && new Date(Date.parse(day) || 0).getUTCDate() !== Number(day.slice(-2));
   if (Number.isNaN(at) || isNoDay)
     throw new OperatorError(
@@ -84,7 +87,7 @@ export function sinceWhen(text: string, now: number): string {
   return new Date(at).toISOString();
 }
 
-/** Exit 1 if anything was changed or removed (L6). */
+/** Checks the whole audit. Exit code 1 if anything was changed or removed (L6). */
 export async function auditVerify({ config, json }: Shared): Promise<void> {
   const report = await askBot(config, 'audit verify');
   if (report.problems.length > 0) process.exitCode = 1;
@@ -102,7 +105,7 @@ export async function auditVerify({ config, json }: Shared): Promise<void> {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** When (UTC), what, who and where, how it ended. */
+/** Lines of the audit for people: when (UTC), what, who and where, and how it ended. */
 export function auditTable(lines: readonly string[]): readonly string[] {
   const read = lines.map((line) => JSON.parse(line) as Line);
   const width = Math.max(0, ...read.map(({ event }) => String(event).length));

@@ -18,7 +18,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 
 const dayMs = 86_400_000;
 
-/** All of a bot as one file, while it runs or not (L16). Progress goes to standard error (L9). */
+/** Writes all of a bot as one file, while it runs or not (L16). Progress goes to standard error (L9). */
 export async function backup(given: Shared & Readonly<{ file: string; secrets?: boolean }>): Promise<void> {
   const file = path.resolve(given.file);
   refuseTaken(file);
@@ -53,12 +53,12 @@ export async function backup(given: Shared & Readonly<{ file: string; secrets?: 
   }
 }
 
-/** In the data directory, where the bot may write. */
+/** A new folder for the copy, in the data directory because the bot may write there. */
 function folderForCopy(dataDir: string): string {
   makeFolders(dataDir, 0o700);
   const prefix = path.join(dataDir, 'backup-');
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith('backup-'))) {
-    // Of a backup that was killed.
+    // It may be left from a backup that was killed.
     const left = path.join(dataDir, name);
     if (statSync(left).mtimeMs < Date.now() - dayMs) rmSync(left, { recursive: true, force: true });
   }
@@ -68,7 +68,10 @@ function folderForCopy(dataDir: string): string {
   return folder;
 }
 
-/** What says where files are must be complete, and nothing else: the bot may run with variables that this shell lacks (L1). */
+/**
+ * Reads the config. Only keys that say where files are must be complete, because the bot may run with variables that
+ * this shell lacks (L1). Throws OperatorError.
+ */
 async function openPlaces(flag: string | undefined): Promise<Config> {
   await loadEnvFile(flag);
   const places = ['skills.user_dir', 'capabilities.key_file'];
@@ -86,7 +89,7 @@ function showProgress(): (done: number, total: number) => void {
   let shown = -1;
   return (done, total) => {
     const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
-    // A log gets every tenth part.
+    // A log gets only every tenth percent.
     if (percent === shown || (!onTerminal && percent < 100 && percent - shown < 10)) return;
     shown = percent;
     const end = percent === 100 ? '\n' : '';

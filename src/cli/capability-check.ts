@@ -14,7 +14,7 @@ type CapabilityCheckOptions = Shared &
     input?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   }>;
 
-/** Exit 1 for problems, 2 if it is not set up. */
+/** Holds a provider to its contract. Exit code 1 for problems, 2 if the provider is not set up. */
 export async function checkCapability(options: CapabilityCheckOptions): Promise<void> {
   const { namespace, json = false, user, account, mutate = [], input = {} } = options;
   const { get, all, problems } = configuredProviders(await openConfig(options.config));

@@ -60,11 +60,11 @@ type Host = Readonly<{
   spent(): Promise<Spent>;
 }>;
 
-/** A terminal of the running bot, or of one that runs here (H5, Q9). */
+/** Opens a terminal of the running bot, or of a bot that runs in this process (H5, Q9). */
 export async function chat({ config: flag, once, as, user = terminalOwner }: ChatOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   const { log, redactBy, writeBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
-  // Scripts hear of failures at once.
+  // Scripts hear of failures at once, so only a person is patient.
   const who: Seated = { user, as, patient: once === undefined && Boolean(process.stdin.isTTY) };
   const options = { config, who, once, log, writeBy };
   if (await chatWithRunning(options)) return;
@@ -76,7 +76,7 @@ type ChatOptions = Shared & Readonly<{ once?: string; as: ChatType; user?: strin
 type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }> &
   Pick<OpenLog, 'writeBy'>;
 
-/** False when no bot runs. */
+/** Chats with the running bot. Resolves to false when none runs. */
 async function chatWithRunning(options: Options): Promise<boolean> {
   const { config, who, log } = options;
   const view = Promise.withResolvers<View>();
@@ -91,7 +91,7 @@ async function chatWithRunning(options: Options): Promise<boolean> {
   learn();
   const terminal = openTerminal(options, {
     ...link,
-    // For the next time: skills change.
+    // Skills change, so the names are asked for again, for the next completion.
     names: () => (learn(), names),
     idle: () => link.idle().catch(() => undefined),
   });
@@ -113,11 +113,11 @@ async function chatWithRunning(options: Options): Promise<boolean> {
 async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<void> {
   const { config, who, log, redactBy } = options;
   await passStartChecks(config, log);
-  // Not needed if a bot runs.
+  // Loaded late, because it is not needed if a bot runs.
   const { openBot } = await import('../bot/open-bot.ts');
   const bot = await openBot({ config, env: process.env, channels: async () => [], log });
   redactBy(bot.redact);
-  // Each needs the other.
+  // The seat needs the terminal and the terminal needs the seat.
   const shows = Promise.withResolvers<View>();
   const seat = bot.sit(who, {
     send: async (...args) => (await shows.promise).send(...args),
@@ -133,7 +133,7 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
   shows.resolve(terminal);
   await terminal.closed;
   const { lost, unanswered } = seat.leave();
-  // The person knows.
+  // The person has seen that they failed, so they need not stay as dead letters.
   for (const key of lost) await bot.operate('inbox drop', key);
   if (unanswered || lost.length > 0) process.exitCode = 1;
   await terminal.stop();
@@ -167,7 +167,7 @@ function openTerminal({ who, once, log, writeBy }: Options, host: Host): Termina
     log,
   });
   if (!process.stdin.isTTY || !process.stdout.isTTY || !process.stderr.isTTY) return terminal;
-  // A log line must not break the line being typed.
+  // Shows log lines through the terminal, so that they don't break the line being typed.
   return {
     ...terminal,
     async start(onEvent) {
@@ -199,22 +199,22 @@ function greet({ config, who, once }: Options): void {
   print(`${config.bot.name} · terminal:${who.user}, ${who.as} chat · /help, /skills · /exit leaves`);
 }
 
-/** Calls reject once the bot has ended (Q9). */
+/** The connection of this terminal to the running bot. Calls reject once the bot has ended (Q9). */
 type TerminalLink = Readonly<{
   names(): Promise<readonly string[]>;
   spent(): Promise<Spent>;
   tell(told: Told): Promise<void>;
   idle(): Promise<void>;
   cancel(): Promise<boolean>;
-  /** True if everything was answered. */
+  /** Leaves the bot. True if everything was answered. */
   leave(): Promise<boolean>;
   ended: Promise<void>;
-  /** Why the bot did not take this terminal. */
+  /** Why the bot did not take this terminal. Undefined if it did. */
   refusal(): string | undefined;
   close(): void;
 }>;
 
-/** Undefined if no bot listens. What it shows waits for `view`. */
+/** Connects to the running bot. Undefined if no bot listens. What the bot shows waits for `view`. */
 async function openTerminalLink(
   socketPath: string,
   who: TerminalRequest,

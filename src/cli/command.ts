@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 
-/** An option or argument, as data: parsing, help, docs and shell completion follow from it. */
+/** An option or argument, as data. Parsing, help, docs and shell completion follow from it. */
 export type Parameter<Value> = Readonly<{
   about: string;
-  /** What stands for the value, such as `file`. A switch has none. */
+  /** What stands for the value in the help, such as `file`. A switch has none. */
   value?: string;
   short?: string;
   choices?: readonly string[];
   preset?: Value;
-  /** May be given again: `before` is the value so far. */
+  /** Reads the value. The option may be given again: `before` is the value so far. */
   read?(text: string, before: Value | undefined): Value;
   required?: true;
 }>;
@@ -20,28 +20,28 @@ type Values<Of extends Parameters> = {
 
 /** Options that more than one command has. */
 export type Shared = Readonly<{
-  /** `--config`: the path of the configuration. */
+  /** The value of `--config`: the path of the configuration. */
   config?: string;
   json?: boolean;
 }>;
 
 export type Command = Readonly<{
-  /** All words, such as `pair list`. */
+  /** All words of the command, such as `pair list`. */
   name: string;
   about: string;
   args: Parameters;
   options: Parameters;
   examples: readonly string[];
-  /** `bot`: asks the running bot, or the store itself if none runs. */
+  /** What the command needs to run. `bot` asks the running bot, or the store itself if none runs. */
   needs: 'bot' | 'config' | 'nothing';
-  /** Has `--json`. */
+  /** Whether the command has the option `--json`. */
   json: boolean;
   run(given: never): Promise<void>;
 }>;
 
 /**
- * Declares a command. `run` gets arguments and options by name. Import what is slow to load inside of `run`: all
- * declarations are loaded at each start.
+ * Declares a command. `run` gets arguments and options by name. All declarations are loaded at each start, so import
+ * what is slow to load inside of `run`.
  */
 export function command<Args extends Parameters, Options extends Parameters>(
   declared: Readonly<{
@@ -86,7 +86,7 @@ export function count(text: string): number {
   throw new InvalidArgumentError('Write a number from 1 to 999999.');
 }
 
-/** A month of the calendar, such as 2026-10. */
+/** Reads a month of the calendar, such as 2026-10. */
 export function month(text: string): string {
   if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) return text;
   throw new InvalidArgumentError('Write a month with its year, such as 2026-10.');
@@ -98,7 +98,7 @@ export function portNumber(text: string): number {
   throw new InvalidArgumentError('Write a port from 1 to 65535.');
 }
 
-/** Of an option that may be given again. */
+/** Collects the values of an option that may be given again. */
 export function gather(one: string, all: readonly string[] | undefined): readonly string[] {
   return [...(all ?? []), one];
 }
@@ -113,7 +113,7 @@ export function filled(text: string): string {
   throw new InvalidArgumentError('Write something between the quotes.');
 }
 
-/** `notes.book:add={"text":"x"}` */
+/** Reads the input of an operation, such as `notes.book:add={"text":"x"}`, and adds it to the ones before. */
 export function operationInput(
   text: string,
   before: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined,

@@ -8,7 +8,7 @@ import { peopleCommands } from './commands/people.ts';
 import { setUpCommands } from './commands/set-up.ts';
 import { skillCommands } from './commands/skills.ts';
 
-/** First words of commands that have more than one. */
+/** First words of commands that have more than one word, with their help. */
 export const groups: Readonly<Record<string, string>> = {
   manifest: 'what a platform is told of the bot',
   config: 'look at the configuration',

@@ -3,9 +3,9 @@ import type { Command, Parameter } from './command.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** What may follow the words so far: taken from the table of commands, so that nothing is listed twice. */
+/** A word that may follow the words so far. It comes from the table of commands, so that nothing is listed twice. */
 type Word = Readonly<{
-  /** `pair`, or empty for the first word. */
+  /** The word before, such as `pair`. Empty for the first word. */
   after: string;
   word: string;
   about: string;
@@ -16,7 +16,7 @@ type Flag = Readonly<{
   name: string;
   short?: string;
   about: string;
-  /** Absent: a switch. */
+  /** What stands for the value in the help. Undefined: it is a switch. */
   value?: string;
   choices: readonly string[];
 }>;
@@ -62,7 +62,7 @@ function ofOption(command: string, name: string, one: Parameter<unknown>): Flag 
   return { command, name, short, about, value, choices };
 }
 
-/** Files are completed where nothing else is known. zsh reads the same by its `bashcompinit`. */
+/** Files are completed where nothing else is known. zsh reads the same script by its `bashcompinit`. */
 function bash(words: readonly Word[], flags: readonly Flag[]): string {
   const wordCases = by(words, ({ after }) => after).map(
     ([after, list]) => `    '${after}') echo '${list.map(({ word }) => word).join(' ')}' ;;`,

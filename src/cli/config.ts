@@ -18,7 +18,10 @@ import { tryParts } from './look-around.ts';
 import { configSlips } from '../operator/check-people.ts';
 import { diagnosticLine, startChecks } from '../operator/check-start.ts';
 
-/** Checks the file, machine, plugins, providers, skill tables as start would (G2, X6, C1, S1). Exit 1 for problems. */
+/**
+ * Checks what a start would check: file, machine, plugins, providers and tables of skills (G2, X6, C1, S1). Exit code 1
+ * for problems.
+ */
 export async function checkConfig({ config: flag, json }: Shared): Promise<void> {
   const parsed = await parseHere(flag);
   if (parsed.ok) useNetwork(parsed.config);
@@ -49,7 +52,7 @@ export async function checkConfig({ config: flag, json }: Shared): Promise<void>
   );
 }
 
-/** A table for an absent skill is only a slip. */
+/** Problems besides those of the file. A table for a skill that is not there is only a slip. */
 async function lookForProblems(config: Config) {
   const ofMachine = await startChecks(config);
   const { roots, plugins, diagnostics } = await tryParts(config);
@@ -64,7 +67,7 @@ async function lookForProblems(config: Config) {
   return { plugins, diagnostics: [...ofMachine, ...diagnostics, ...unmet], slips };
 }
 
-/** Of `access.tests.toml` (L14). */
+/** The expectations of `access.tests.toml` that are not met (L14). */
 async function unmetExpectations(
   config: Config,
   place: string,
@@ -87,7 +90,7 @@ async function unmetExpectations(
   }
 }
 
-/** Secrets masked (G5). */
+/** Prints the config, with its secrets masked (G5). */
 export async function showConfiguration({ config: flag, json }: Shared): Promise<void> {
   const config = await openConfig(flag);
   if (json === true) printJson(maskedConfig(config));

@@ -7,12 +7,15 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** For `--json`. */
+/** Prints data as JSON, for `--json`. */
 export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
 }
 
-/** Lines of a list, or `none`. On a terminal a longer line continues below, between words; elsewhere it stays whole. */
+/**
+ * Prints the lines of a list, or `none` if there are none. On a terminal a longer line continues below, between words;
+ * elsewhere it stays whole.
+ */
 export function printList(lines: readonly string[], none = ''): void {
   const { isTTY, columns } = process.stdout;
   const width = isTTY && columns > 0 ? columns : Infinity;
@@ -34,12 +37,14 @@ function folded(line: string, width: number): string {
   return [...rows, row].join('\n');
 }
 
-/** `2026-11-24 04:05 UTC` */
+/** A time (Unix ms) in minutes, such as `2026-11-24 04:05 UTC`. */
 export function inMinutes(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Progress on standard error: one line that changes on a terminal; elsewhere each step once, without percentages. */
+/**
+ * Shows progress on standard error: one line that changes on a terminal; elsewhere each step once, without percentages.
+ */
 export function progressLine(): Readonly<{ show(text: string): void; end(): void }> {
   const isTerminal = process.stderr.isTTY;
   let shown = '';
@@ -57,7 +62,7 @@ export function progressLine(): Readonly<{ show(text: string): void; end(): void
   };
 }
 
-/** Aborted by Ctrl-C or SIGTERM until it is disposed. */
+/** A signal that Ctrl-C or SIGTERM aborts, with `why`, until this is disposed. */
 export function untilInterrupted(why: Error): Disposable & Readonly<{ signal: AbortSignal }> {
   const interrupted = new AbortController();
   const stop = (): void => interrupted.abort(why);
@@ -68,7 +73,7 @@ export function untilInterrupted(why: Error): Disposable & Readonly<{ signal: Ab
   };
 }
 
-/** False if it was aborted meanwhile. Keeps the process alive. */
+/** Waits, and keeps the process alive. Resolves to false if it was aborted meanwhile. */
 export function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   return setTimeout(ms, true, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
@@ -76,15 +81,15 @@ export function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** `unasked`: nobody is at the terminal. */
+/** The answer to a question. `unasked`: nobody is at the terminal. */
 export type Agreed = 'yes' | 'no' | 'unasked';
 
-/** Asks a question that only a plain yes answers. `yes`: it was given on the command line. */
+/** Asks a question that only a plain yes answers. `yes`: it was given on the command line already. */
 export async function agree(question: string, yes: boolean): Promise<Agreed> {
   if (yes) return 'yes';
   if (!process.stdin.isTTY || !process.stdout.isTTY) return 'unasked';
   const ask = createInterface({ input: process.stdin, output: process.stdout });
-  // After Ctrl-C or Ctrl-D no answer ever comes.
+  // After Ctrl-C or Ctrl-D the question is never answered.
   const closed = new Promise<string>((resolve) => ask.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([ask.question(`${question} [y/N] `), closed]);
@@ -94,7 +99,7 @@ export async function agree(question: string, yes: boolean): Promise<Agreed> {
   }
 }
 
-/** If it was no yes, says so, with its exit code. */
+/** Whether the answer is a yes. If not, it prints why and sets the exit code: 2 if nobody was asked, 1 for a no. */
 export function isYes(
   answer: Agreed,
   words: Readonly<{ unasked: string; no: string }> = {
@@ -115,7 +120,10 @@ export function isYes(
 type Redact = (text: string) => string;
 type Guarded = NodeJS.WriteStream['write'] & { redactBy?: (redact: Redact) => void };
 
-/** From now on a reader who is gone costs words, not the process (S15): for a bot, which has better things to do. */
+/**
+ * From now on a reader of the output who is gone costs only the words, and does not end the process (S15). It is for a
+ * bot, which has other work.
+ */
 export function outliveReaders(): void {
   process.stdout.removeAllListeners('error').on('error', () => undefined);
 }
@@ -127,7 +135,7 @@ export function guardOutput(redact: Redact): void {
     if (write.redactBy === undefined) stream.write = guarded(stream, redact);
     else write.redactBy(redact);
   }
-  // Node would print the error by itself, past everything.
+  // Otherwise Node would print the error by itself, without redaction.
   if (process.listenerCount('uncaughtException') === 0)
     process.on('uncaughtException', (error) => {
       process.stderr.write(`${inspect(error)}\n`);

@@ -40,7 +40,10 @@ export async function dashboard({ config: flag, port, act, as }: DashboardFlags)
 
 type DashboardFlags = Shared & Readonly<{ port: number; act?: boolean; as?: string }>;
 
-/** Config as it is now. The store is opened only if no bot runs, and for one page: a bot may start any time (Q9). */
+/**
+ * The config as it is now, and what asks the bot. The store is opened only if no bot runs, and for one page, because a
+ * bot may start any time (Q9).
+ */
 async function openSource(flag: string | undefined): Promise<Source> {
   const config = await openOperatorConfig(flag);
   const socket = controlPath(config.bot.dataDir);

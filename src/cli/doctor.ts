@@ -11,7 +11,7 @@ import { print, printJson } from './console.ts';
 import { guardSecrets, parseHere } from './open-config.ts';
 import { quietLog } from './skills-here.ts';
 
-/** Says what is wrong, why it matters and how to fix it (L2). Exit 1 for errors and warnings. */
+/** Says what is wrong, why it matters and how to fix it (L2). Exit code 1 for errors and warnings. */
 export async function doctor(given: Shared & Readonly<{ online?: boolean; fix?: boolean }>): Promise<void> {
   const first = await examineHere(given);
   const repairs = given.fix === true ? repairsOf(first) : [];
@@ -42,7 +42,7 @@ async function examineHere({
   return [...checks, ...(await checkOnline(config, owners, quietLog))];
 }
 
-/** With `online` the servers are tried again. */
+/** What the checks look at. With `online`, the servers are tried again, so what the bot knows of them is left out. */
 async function examined(config: Config, flag: string | undefined, online = false) {
   const { registry, diagnostics } = await lookAround(config, flag);
   const isRunning = await isServed(config.bot.dataDir);

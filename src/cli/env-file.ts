@@ -5,13 +5,16 @@ import { OperatorError } from '../core/errors.ts';
 import { operatorText } from '../core/operator-text.ts';
 import { trustCertificates } from './trust-certificates.ts';
 
-/** Sets what `.env` beside the config file says and the environment of this process does not (G5). Throws OperatorError. */
+/**
+ * Sets the variables of `.env` beside the config file that the environment of this process lacks (G5). Throws
+ * OperatorError.
+ */
 export async function loadEnvFile(flag: string | undefined): Promise<void> {
   const config = await findConfigPath({ flag, env: process.env });
   if (config !== undefined) loadEnvBeside(config);
 }
 
-/** The same for a config that need not be there yet. */
+/** The same as `loadEnvFile`, for a config that need not exist yet. Throws OperatorError. */
 export function loadEnvBeside(config: string): void {
   for (const [name, value] of Object.entries(readEnvFile(envFileOf(config)))) {
     if (process.env[name] !== undefined) continue;
@@ -20,7 +23,7 @@ export function loadEnvBeside(config: string): void {
   }
 }
 
-/** Nothing if there is no such file. Throws OperatorError. */
+/** The variables of a file, empty if there is no such file. Throws OperatorError if it can't be read. */
 export function readEnvFile(file: string): Readonly<Record<string, string>> {
   try {
     return parseEnv(operatorText(readFileSync(file), file)) as Record<string, string>;

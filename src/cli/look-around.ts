@@ -7,7 +7,7 @@ import { loadSkills } from '../skills/load-skills.ts';
 import { openSkillSandbox } from '../skills/open-library.ts';
 import { quietLog, skillRootsHere, writtenApprovals } from './skills-here.ts';
 
-/** What a start would try besides its checks: data directory, sandbox, plugins, providers. */
+/** Tries what a start would try besides its checks: data directory, sandbox, plugins and providers. */
 export async function tryParts(config: Config) {
   const ofMachine = await tryToOpen(config);
   const { roots, plugins, diagnostics } = await skillRootsHere(config);
@@ -19,7 +19,7 @@ export async function tryParts(config: Config) {
   return { roots, plugins, diagnostics: [...ofMachine, ...diagnostics, ...unused] };
 }
 
-/** The same, and every skill. */
+/** Tries the same as `tryParts`, and loads every skill. */
 export async function lookAround(config: Config, flag: string | undefined) {
   const { roots, diagnostics } = await tryParts(config);
   const approvals = () => writtenApprovals(config, flag);
@@ -27,7 +27,7 @@ export async function lookAround(config: Config, flag: string | undefined) {
   return { registry, diagnostics };
 }
 
-/** Tries data directory and sandbox. */
+/** Opens the data directory and the sandbox as a start would. */
 async function tryToOpen(config: Config): Promise<readonly Diagnostic[]> {
   try {
     tryDataDir(config.bot.dataDir);

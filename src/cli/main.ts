@@ -21,12 +21,14 @@ Examples:
 
 Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
 
-/** Runs one command line. */
+/** Runs one command line and sets the exit code. Never rejects. */
 export async function main(args: readonly string[]): Promise<void> {
-  // Nobody who reads errors is no reason to stop (S15); a reader of the output that has seen enough (`| head`) is no fault.
+  // If nobody reads errors, the command continues (S15). A reader of the output that has seen enough (`| head`) is no
+  // error.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  // Timers and sockets of the bot don't keep the process alive. A command that waits for one must not end without a word.
+  // Timers and sockets of the bot don't keep the process alive, but a command that waits for one must not end without a
+  // word.
   const alive = setInterval(() => undefined, 2 ** 31 - 1);
   try {
     await parser().parseAsync([...args], { from: 'user' });

@@ -13,7 +13,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 
 type Mcp = Config['mcp'];
 
-/** What is off comes with the reason (X7). */
+/** Lists MCP servers and their tools. A tool that is off comes with the reason (X7). */
 export async function mcpList({ config, json }: Shared): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   if (json === true) return printJson(servers);
@@ -25,7 +25,7 @@ export async function mcpList({ config, json }: Shared): Promise<void> {
   printList(lines, 'No MCP server is configured: [mcp.NAME] in config.toml names one.');
 }
 
-/** Shows the changes, then switches them on after a yes (X7). */
+/** Shows what changed in tools, then switches them on after a yes (X7). */
 export async function mcpAgree({
   server: name,
   tool,

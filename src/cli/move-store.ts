@@ -84,7 +84,7 @@ async function toFile(config: Config, target: string, how: How): Promise<Result>
   });
 }
 
-/** The newest versions of what the bot wrote may be in the database alone. */
+/** Fetches the skills that the bot wrote, because their newest versions may be only in the database. */
 async function bringSkills(config: Config, file: string, files: ReadFiles): Promise<void> {
   const store = await openStore(`sqlite:${file}`);
   try {
@@ -94,7 +94,10 @@ async function bringSkills(config: Config, file: string, files: ReadFiles): Prom
   }
 }
 
-/** `$NAME` is a variable, as in the config: a command line is seen by everybody on the machine. */
+/**
+ * The address that `to` stands for. `$NAME` is a variable, as in the config, because everybody on the machine sees a
+ * command line.
+ */
 function targetOf(to: string): string {
   const [, name] = /^\$([A-Z_][A-Z0-9_]*)$/.exec(to) ?? [];
   const target = name === undefined ? to : (process.env[name] ?? '');

@@ -10,20 +10,20 @@ import { guardOutput } from './console.ts';
 import { loadEnvFile } from './env-file.ts';
 import { useNetwork } from './use-network.ts';
 
-/** Throws one OperatorError with all problems (G2). From now on no secret is printed. */
+/** Reads the config. Throws one OperatorError with all problems (G2). From now on no secret is printed. */
 export async function openConfig(flag: string | undefined): Promise<Config> {
   return guarded(await parseHere(flag));
 }
 
-/** Reads `.env` beside the config file first. */
+/** Reads `.env` beside the config file, then the config. */
 export async function parseHere(flag: string | undefined): Promise<ParsedConfig> {
   await loadEnvFile(flag);
   return loadConfig({ flag, env: process.env });
 }
 
 /**
- * For operator commands: secrets may be missing, as the operator's shell need not have them. While the bot runs
- * only [bot] must be complete (L1).
+ * Reads the config for operator commands. Secrets may be missing, because the operator's shell need not have them.
+ * While the bot runs, only [bot] must be complete (L1). Throws OperatorError.
  */
 export async function openOperatorConfig(flag: string | undefined): Promise<Config> {
   const withoutSecrets = await openStoppedConfig(flag);
@@ -33,7 +33,7 @@ export async function openOperatorConfig(flag: string | undefined): Promise<Conf
   return guarded(isRunning ? loose : withoutSecrets);
 }
 
-/** For work on the store while no bot runs. */
+/** Reads the config for work on the store while no bot runs. Secrets may be missing. Throws OperatorError. */
 export async function openStoreConfig(flag: string | undefined): Promise<Config> {
   return guarded(await openStoppedConfig(flag));
 }
@@ -49,7 +49,7 @@ function guarded(parsed: ParsedConfig): Config {
   return parsed.config;
 }
 
-/** From now on no secret is printed, and the process gets out as the config says. */
+/** From now on no secret is printed, and the process reaches other hosts as the config says. */
 export function guardSecrets(config: Config): void {
   useNetwork(config);
   guardOutput(createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]));

@@ -8,16 +8,19 @@ import { guardOutput } from './console.ts';
 
 export type OpenLog = Readonly<{
   log: Log;
-  /** Replaces the redaction of lines and output: secrets of a bot change with its config (U3). */
+  /** Replaces the redaction of lines and output, because the secrets of a bot change with its config (U3). */
   redactBy(redact: (text: string) => string): void;
-  /** Undefined: standard error again. */
+  /** Where lines go from now on. Undefined stands for standard error. */
   writeBy(write: ((line: string) => void) | undefined): void;
 }>;
 
-/** Bytes that wait for a reader of the log; lines beyond that are lost. */
+/** How many bytes may wait for a reader of the log. Lines beyond that are lost. */
 const mostWaiting = 1024 * 1024;
 
-/** To standard error, without secrets. What can't be written is lost and counted: a log never ends or delays the bot (S15). */
+/**
+ * A log to standard error, without secrets. Lines that can't be written are lost and counted, because a log never ends
+ * or delays the bot (S15).
+ */
 export function openLog(config: Config, level = config.log.level): OpenLog {
   let redact = createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]);
   let lost = 0;
@@ -48,7 +51,7 @@ export function openLog(config: Config, level = config.log.level): OpenLog {
   };
 }
 
-/** `written` hears of each line, with the error that lost it. Never throws and never waits. */
+/** Writes lines. `written` is called for each of them, with an error if it was lost. Never throws and never waits. */
 function createWriter(written: (error?: Error) => void): (line: string) => void {
   const terminal = process.stderr.isTTY ? openWithoutWaiting() : undefined;
   if (terminal !== undefined)
@@ -66,7 +69,10 @@ function createWriter(written: (error?: Error) => void): (line: string) => void 
   };
 }
 
-/** Node waits for a terminal, which a person can stop with Ctrl-S. Undefined if this system has no such file. */
+/**
+ * Opens the terminal without waiting for it: Node would wait, and a person can stop a terminal with Ctrl-S. Undefined
+ * if this system has no such file.
+ */
 function openWithoutWaiting(): number | undefined {
   try {
     return openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

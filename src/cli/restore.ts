@@ -16,7 +16,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 type Given = Shared &
   Readonly<{ file: string; to?: string; elsewhere?: boolean; 'store-only'?: boolean; yes?: boolean }>;
 
-/** Puts an archive into an empty place, or a copy of the store into the store's (L16). */
+/** Puts an archive into an empty place, or a copy of the store where the store is (L16). */
 export async function restore(given: Given): Promise<void> {
   const { file, to, config } = given;
   const from = path.resolve(file);

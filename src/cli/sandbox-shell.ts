@@ -14,8 +14,8 @@ import { noSuchSkill, skillsHere } from './skills-here.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /**
- * A person sees what a skill's scripts see (R6), with a scratch folder that is removed afterwards. Exits as the
- * shell does.
+ * Opens a shell in which a person sees what a skill's scripts see (R6), with a scratch folder that is removed
+ * afterwards. The exit code is that of the shell.
  */
 export async function openSandboxShell(given: Readonly<{ skill?: string; config?: string }>): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
@@ -57,7 +57,7 @@ async function findSkill(config: Config, name: string): Promise<Skill> {
   return found;
 }
 
-/** The shell opens even if something is not set up. */
+/** What the shell gets of a skill. It opens even if some variables are not set. */
 function ofSkill(
   config: Config,
   skill: Skill | undefined,

@@ -13,7 +13,7 @@ import { print, printJson, untilInterrupted } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** Output goes line by line to standard error (R6, L9). */
+/** Builds the root file system for sandboxes. Output of the tool goes to standard error line by line (R6, L9). */
 export async function buildSandbox({
   config: flag,
   json,
@@ -44,10 +44,10 @@ export async function buildSandbox({
   );
 }
 
-/** Fetched, installed, or wrong. */
+/** Lines that say what was fetched or installed, or what is wrong. */
 const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up |Err:\d)/;
 
-/** Exit 1 if a skill misses something. */
+/** Shows the sandbox and what skills need of it. Exit code 1 if a skill lacks something and is off. */
 export async function sandboxStatus({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const skills = await enabledSkills(config);
@@ -80,7 +80,7 @@ export async function sandboxStatus({ config: flag, json }: Shared): Promise<voi
   if (needs.length === 0) print('No enabled skill asks for packages, programs or keys.');
 }
 
-/** Where the keys of skills go (U3). */
+/** Says which commands the keys of skills reach (U3). */
 function environmentLine({ skills }: Config): string {
   const kept = Object.entries(skills.byName).filter(([, { envInBash }]) => envInBash === false);
   const except = kept.length === 0 ? '' : ` (scripts only: ${kept.map(([name]) => name).join(', ')})`;
@@ -94,7 +94,7 @@ type DescribedRoot = Readonly<{
   tool: string;
   bytes: number;
   packages: readonly string[];
-  /** Whether the skills still ask for the same; absent if this machine can't tell. */
+  /** Whether the skills still ask for the same. Undefined if this machine can't tell. */
   current?: boolean;
 }>;
 
@@ -111,7 +111,10 @@ function describeRoot({ path, manifest }: RootFileSystem, skills: readonly Skill
   };
 }
 
-/** Without apt sources a tree that was built elsewhere can be used. */
+/**
+ * Whether a tree fits the skills of now. A machine without apt sources can't tell, but can use a tree that was built
+ * elsewhere.
+ */
 function current(recipe: string, skills: readonly Skill[]): Pick<DescribedRoot, 'current'> {
   try {
     return { current: recipeHash(rootRecipe(skills, aptSources())) === recipe };
@@ -130,7 +133,7 @@ function rootLine(root: DescribedRoot | null): string {
   return `${root.path}, ${root.suite}, ${megabytes(root.bytes)}, built ${root.builtAt.slice(0, 16).replace('T', ' ')} by ${root.tool}, packages: ${root.packages.join(', ') || 'none beside the base'}${state}`;
 }
 
-/** On for anybody (D3, A7). */
+/** The skills that are on for anybody (D3, A7). */
 async function enabledSkills(config: Config): Promise<readonly Skill[]> {
   const { skills } = await skillsHere(config);
   const rules = skillRules(config);

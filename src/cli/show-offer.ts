@@ -11,8 +11,8 @@ import { openSource } from '../skills/install/git-source.ts';
 import { quarantineFolder } from '../skills/install/install-skills.ts';
 
 /**
- * Lines to agree to (D6). Text of strangers is escaped: it can't steer the terminal. `now`: the current skill of
- * that name.
+ * The lines about an offered skill that the operator agrees to (D6). Text of strangers is escaped, so that it can't
+ * steer the terminal. `now` is the current skill of that name.
  */
 export function offerLines(offer: Offer, config: Config, now: Skill | undefined): readonly string[] {
   const { name, path, definition, files, diagnostics } = offer;
@@ -41,7 +41,7 @@ export function refusedLines(refused: readonly Refused[]): readonly string[] {
   ]);
 }
 
-/** Each file line by line, then what it asks for more. */
+/** The changes of a skill: each file line by line, then what it asks for beyond the agreed version. */
 export function changeLines(name: string, { files, asksMore }: SkillChange): readonly string[] {
   const marks = { added: '+', changed: '~', removed: '-' } as const;
   return [
@@ -71,7 +71,10 @@ function replaces(now: Skill | undefined): readonly string[] {
   ];
 }
 
-/** Shows progress (L9). Ctrl-C ends git and clears the quarantine. Throws OperatorError. */
+/**
+ * Fetches a source with progress (L9), and closes it after `use`. Ctrl-C ends git and clears the quarantine. Throws
+ * OperatorError.
+ */
 export async function withSource<T>(
   options: Readonly<{ dataDir: string; address: SourceAddress; ref?: string }>,
   use: (snapshot: SourceSnapshot) => Promise<T>,

@@ -16,8 +16,8 @@ import { skillsHere } from './skills-here.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /**
- * Fetches, shows what each skill asks for, installs those bytes after a yes (D6). Exit 1 if nothing was installed,
- * 2 if nobody could be asked.
+ * Fetches a source, shows what each skill asks for, and installs what was shown after a yes (D6). Exit code 1 if
+ * nothing was installed, 2 if nobody could be asked.
  */
 export async function addSkills(
   options: Shared &
@@ -76,7 +76,7 @@ export async function addSkills(
       commit,
     };
     if (offers.length === 0) {
-      // No byte changes, but later looks use this ref.
+      // No file changes, but later looks use this ref.
       if (locked.length > 0 && known?.locked?.ref !== ref)
         installSkills(dataDir, { ...from, offers, at: Date.now() });
       if (found.refused.length + taken.length > 0) process.exitCode = 1;
@@ -105,7 +105,7 @@ export async function addSkills(
   });
 }
 
-/** By name, the other source that it is installed from. */
+/** Skills that are installed from another source: the source by the name of the skill. */
 function installedElsewhere(config: Config, source: string): ReadonlyMap<string, string> {
   const others = skillSources(config).filter((each) => each.source !== source);
   return new Map(

@@ -20,7 +20,7 @@ import { openOperatorConfig } from './open-config.ts';
 import { print, printJson, printList } from './console.ts';
 import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
 
-/** Exit 1 if a skill did not load (F5). */
+/** Lists all skills with their diagnostics. Exit code 1 if a skill did not load (F5). */
 export async function listSkills({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const registry = await skillsHere(config, () => writtenApprovals(config, flag));
@@ -86,7 +86,7 @@ export async function showSkill({
   printDiagnostics([...skill.diagnostics, ...ofHost, ...listedTools([skill], registry, config)]);
 }
 
-/** Problems of its file, else near names. */
+/** Says why a skill is not there: the problems of its file, or else names that are similar. */
 function whyNoSkill(name: string, { names, diagnostics }: Registry): OperatorError {
   const isOf = (file: string): boolean =>
     [path.basename(path.dirname(file)), path.parse(file).name].includes(name);
@@ -114,7 +114,7 @@ function asLine({ level, code, message, path: file, line }: Diagnostic): string 
   return `${level} ${code} ${file ?? ''}${line === undefined ? '' : `:${line}`}: ${message}`;
 }
 
-/** The rule in force (D3, A8), and its env (U3). */
+/** What a skill may do by the rules in force (D3, A8), and which env it gets (U3). */
 function describe(skill: Skill, config: Config) {
   const rules = skillRules(config);
   const settings = config.skills.byName[skill.name];
@@ -126,19 +126,19 @@ function describe(skill: Skill, config: Config) {
     approved: skill.access.approved,
     enabled: rules.enabled && skill.access.approved && (settings?.enabled ?? !skill.access.optIn),
     chatTypes: allowedChatTypes(skill, rules),
-    /** Absent: every one of those types. */
+    /** The chats in which it may be used. Undefined: in all chats of those types. */
     chats: allowedChats(skill.name, rules),
-    /** Absent: everybody. */
+    /** The people who may use it. Undefined: everybody. */
     users: settings?.allowUsers,
     sensitive: isSensitive(skill, rules),
     why: skill.access.why,
     givenEnv,
-    /** Absent: it has no env. */
+    /** Whether commands (bash) get its env, too. Undefined if it has no env. */
     envInBash: skill.env.length + givenEnv.length > 0 ? (settings?.envInBash ?? true) : undefined,
   };
 }
 
-/** Keeps a skill, or a script of it, from working here (R6, U3). */
+/** What a skill, or one of its scripts, lacks to work here (R6, U3). */
 type Lacking = Readonly<{
   missing?: readonly string[];
   missingPython?: readonly string[];
@@ -160,13 +160,13 @@ function lackingOf({ name }: Skill, needs: readonly SkillNeed[]): Lacking {
 
 type Row = ReturnType<typeof describe> & Lacking;
 
-/** `needs PERPLEXITY_API_KEY`, in short; empty where nothing is missing. */
+/** A short note such as `needs PERPLEXITY_API_KEY`. Empty if nothing is missing. */
 function noteOf({ missing = [], missingPython = [], missingEnv = [] }: Lacking): string {
   const all = [...missingEnv, ...missing, ...missingPython];
   return all.length === 0 ? '' : `needs ${all.slice(0, 3).join(', ')}${all.length > 3 ? ', …' : ''}`;
 }
 
-/** Whom the rule leaves out and why, where keys go, how to get what is missing. */
+/** Says whom the rules leave out and why, where keys go, and how to get what is missing. */
 function linesBelow(row: Row): readonly string[] {
   const { name, chats, users, why, envInBash, missing, missingEnv, command } = row;
   const lacks = [...(missing ?? []), ...(row.missingPython ?? [])].join(', ');
@@ -233,7 +233,7 @@ function fieldsOf(skill: Skill, config: Config): readonly (readonly [what: strin
   );
 }
 
-/** What keeps a skill's env from going elsewhere (U3). */
+/** Says what keeps a skill's env from reaching other hosts (U3). */
 function envIsSafe(network: string): string {
   return `they reach ${network === '' ? 'no host' : `only ${network}`}, and their output is redacted`;
 }

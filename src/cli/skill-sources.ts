@@ -13,7 +13,10 @@ import type { Shared } from './command.ts';
 import { print, printJson, progressLine, untilInterrupted, printList } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** Exit 1 if something no longer matches. */
+/**
+ * Lists the sources of skills and what is installed from them. Exit code 1 if a skill's files are not those that were
+ * agreed to.
+ */
 export async function listSources({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
@@ -55,7 +58,7 @@ export async function listSources({ config: flag, json }: Shared): Promise<void>
   );
 }
 
-/** Changes nothing here (D6). Exit 1 if a source could not be fetched. */
+/** Looks for changes in the sources, and installs nothing (D6). Exit code 1 if a source could not be fetched. */
 export async function syncSources({ config: flag, json }: Shared): Promise<void> {
   const config = await openOperatorConfig(flag);
   using interrupted = untilInterrupted(new OperatorError('Stopped.'));
@@ -73,7 +76,10 @@ export async function syncSources({ config: flag, json }: Shared): Promise<void>
     print(`There are no sources. Begin with "${skilletHere()} skill add owner/name".`);
 }
 
-/** Removes it from the lock and the disk (D6). Exit 1 if there is none. */
+/**
+ * Removes a skill, or all skills of a source, from the lock and the disk (D6). Throws OperatorError if none is
+ * installed.
+ */
 export async function removeInstalled({
   name: what,
   config: flag,
@@ -114,7 +120,7 @@ function findingLines(finding: SourceFinding): readonly string[] {
   ];
 }
 
-/** A skill's name may look like a repository's. */
+/** Whether a text names this source. It may be the name of a skill instead, because both can look alike. */
 function isSameSource(source: string, text: string): boolean {
   try {
     return addressText(namedSource(text)) === source;

@@ -13,7 +13,7 @@ import { readWrittenSkills } from './skills-here.ts';
 
 type TestOptions = Shared & Readonly<{ name: string; record?: string; replay?: string }>;
 
-/** Exit 1 if a case fails or can't be read (L3). */
+/** Runs the tests of a skill. Exit code 1 if a case fails or can't be read (L3). */
 export async function runSkillTests(options: TestOptions): Promise<void> {
   const { name, config: flag, json, record, replay } = options;
   if (record !== undefined && replay !== undefined)

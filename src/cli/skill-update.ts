@@ -17,8 +17,8 @@ import { agree, isYes, print } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /**
- * Shows how installed skills differ from what was agreed to, and installs them after a new yes (D6). Repairs
- * changed bytes without asking if the source still has them. Exit 1 if something was not installed, 2 if nobody
+ * Shows how installed skills differ from what was agreed to, and installs them after a new yes (D6). Repairs changed
+ * files without asking if the source still has them as agreed. Exit code 1 if something was not installed, 2 if nobody
  * could be asked.
  */
 export async function updateSkills(

@@ -15,7 +15,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 
 export type SkillsHere = Registry & Readonly<{ plugins: Plugins['loaded'] }>;
 
-/** Where the skills of this config are, those of its plugins included (X1, X6). */
+/** Where the skills of this config are, with those of its plugins (X1, X6). */
 export async function skillRootsHere(config: Config) {
   const plugins = await openPlugins(config, { clock: systemClock, log: quietLog });
   plugins.close();
@@ -29,7 +29,7 @@ export async function skillsHere(config: Config, approvals?: () => Promise<IsApp
   return { ...registry, diagnostics: [...diagnostics, ...registry.diagnostics], plugins };
 }
 
-/** Start says it again. */
+/** A log for commands that only look, because a start logs the same again. */
 export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 function nothing(): void {
@@ -42,7 +42,10 @@ export function noSuchSkill(name: string, names: readonly string[]): OperatorErr
   return new OperatorError(`There is no skill "${name}". ${help}`);
 }
 
-/** If neither the bot nor the store can tell, no skill of the bot's own counts as approved (D9). */
+/**
+ * The approvals of skills that the bot wrote. If neither the bot nor the store can tell, none of them counts as
+ * approved (D9).
+ */
 export async function writtenApprovals(config: Config, flag: string | undefined): Promise<IsApproved> {
   const records = await readWrittenSkills(config, flag).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -62,7 +65,7 @@ export async function readWrittenSkills(
   flag: string | undefined,
 ): Promise<readonly WrittenSkill[]> {
   const file = /^sqlite:(.+)$/.exec(config.store.url)?.[1];
-  // Looking at skills makes no store.
+  // A command that only looks at skills must not create the store.
   if (file !== undefined && !existsSync(file)) {
     const asked = await askControl(controlPath(config.bot.dataDir), 'skill written');
     return (asked?.data ?? []) as readonly WrittenSkill[];

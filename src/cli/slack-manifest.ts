@@ -4,7 +4,7 @@ import { installation } from '../lib/files/installation.js';
 
 const place = path.join(installation, 'app-manifest.yaml');
 
-/** The manifest of the Slack app, and the page that makes one of it. */
+/** The manifest of the Slack app, and the link to a page that makes an app of it. */
 export function slackManifest(): Readonly<{ path: string; text: string; link: string }> {
   const text = readFileSync(place, 'utf8');
   // Comments would only make the address longer.

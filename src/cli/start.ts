@@ -14,7 +14,7 @@ import { outliveReaders, print } from './console.ts';
 import { passStartChecks } from '../operator/check-start.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** Runs until a signal; without a channel, chats in this terminal. */
+/** Runs the bot until a signal. Without a channel it chats in this terminal. */
 export async function start({ config: flag }: Shared): Promise<void> {
   const config = await openConfig(flag);
   if (!hasChannels(config)) {
@@ -43,7 +43,7 @@ export async function start({ config: flag }: Shared): Promise<void> {
   if (bot === undefined) return;
   redactBy(bot.redact);
   const manager = await serviceManager(log);
-  // Before the first turn: what waits is answered before the bot is ready (S15).
+  // This comes before the first turn, because messages that wait are answered before the bot is ready (S15).
   const watchdog = startWatchdog(log);
   const started = bot.start();
   const memory = memoryHere();
@@ -76,14 +76,14 @@ export async function start({ config: flag }: Shared): Promise<void> {
   watchdog.stop();
 }
 
-/** Loaded only if systemd started the bot. */
+/** Finds systemd. Its code is loaded only if systemd started the bot. */
 async function serviceManager(log: Log): Promise<ServiceManager | undefined> {
   if (process.env['NOTIFY_SOCKET'] === undefined) return undefined;
   const { findServiceManager } = await import('../operator/health/notify-systemd.ts');
   return findServiceManager(process.env, log);
 }
 
-/** The first owner (A10). Logs have other readers, so they never hold the token. */
+/** Tells the first owner how to own the bot (A10). Logs have other readers, so they never hold the token. */
 async function offerOwnership(
   { users, pairing }: OpenBot,
   { telegram, slack }: Config,
@@ -100,7 +100,10 @@ async function offerOwnership(
   if (slack.botToken !== undefined) print(`  on Slack     ${claim}`);
 }
 
-/** The second signal ends the process at once. SIGHUP: the terminal is gone, or somebody wants a new start (S15). */
+/**
+ * Resolves at the first signal; the second one ends the process at once. SIGHUP counts, too: the terminal is gone, or
+ * somebody wants a new start (S15).
+ */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)

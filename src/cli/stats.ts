@@ -11,7 +11,7 @@ import { print, printJson, printList } from './console.ts';
 
 const dayMs = 86_400_000;
 
-/** Dollars only for models with prices (U10, U12). */
+/** Shows what was used. Dollars are shown only for models with prices (U10, U12). */
 export async function stats({
   config: flag,
   json,
@@ -51,7 +51,7 @@ const columns = [
   ...['runs', 'steps', 'failures', 'last_run'],
 ];
 
-/** In the order of `columns`; no dollars for a model without prices. */
+/** The cells of a row, in the order of `columns`. Dollars are empty for a model without prices. */
 function cells({ tokens, usd, ...row }: Priced): readonly string[] {
   const { input, output, cacheRead, cacheWrite } = tokens;
   return [
@@ -74,7 +74,7 @@ const dollars: Column = {
     rows.some(({ usd }) => usd !== undefined) ? sum(rows, ({ usd }) => usd ?? 0).toFixed(2) : '-',
 };
 
-/** Before the tokens and dollars of a skill, in 80 columns with them. */
+/** Columns of a skill's runs, narrow enough for 80 characters together with tokens and dollars. */
 function ofRuns(zone: string): readonly Column[] {
   return [
     numbers('runs', 6, (row) => row.runs),
@@ -86,7 +86,10 @@ function ofRuns(zone: string): readonly Column[] {
   ];
 }
 
-/** Of what was stored before runs were counted, and of the main agent, the day is known. */
+/**
+ * The last day on which it was used. For the main agent, and for what was stored before runs were counted, only the day
+ * is known.
+ */
 function lastUsed(rows: readonly Priced[], zone: string): string {
   const days = rows.map(({ day, lastRunAt }) => (lastRunAt === undefined ? day : localDay(lastRunAt, zone)));
   return days.toSorted().at(-1) ?? '';
@@ -99,7 +102,7 @@ function numbers(heading: string, width: number, of: (row: Priced) => number): C
   };
 }
 
-/** Days in order, a month of them at most; of others the 20 used most. */
+/** A table of groups: days in order, at most a month of them; of other groups the 20 used most. */
 function table(
   name: string,
   rows: readonly Priced[],

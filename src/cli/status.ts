@@ -13,7 +13,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 
 const watchMs = 2_000;
 
-/** Exit 1 if no bot runs, or it is not ready (L12). */
+/** Shows the state of the bot. Exit code 1 if no bot runs, or it is not ready (L12). */
 export async function status(given: Shared & Readonly<{ watch?: boolean }>): Promise<void> {
   const { config: flag, json, watch } = given;
   const config = await openOperatorConfig(flag);
@@ -123,7 +123,7 @@ function ofProcess({
   ];
 }
 
-/** Dollars only of models with prices. */
+/** Tokens used today, and dollars for the models that have prices. */
 function usedToday({ today }: Status, config: Config): string {
   const tokens = today.reduce(
     (sum, { tokens: { input, output, cacheRead, cacheWrite } }) =>
@@ -140,7 +140,7 @@ export function ago(since: number): string {
   return duration(Math.max(0, Math.round((Date.now() - since) / 1_000)));
 }
 
-/** `2 d 3 h`, `5 min`, `12 s` */
+/** A time as people read it, such as `2 d 3 h`, `5 min` or `12 s`. */
 export function duration(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;

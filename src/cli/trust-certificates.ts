@@ -5,13 +5,14 @@ import { operatorText } from '../core/operator-text.ts';
 
 /**
  * Trusts the certificates of a PEM file besides the usual ones (G5). Node itself reads `NODE_EXTRA_CA_CERTS` of its
- * environment, so this is for files that are named elsewhere. `setting` says where. Throws OperatorError.
+ * environment, so this is for files that are named elsewhere. `setting` says where, for the error. Throws
+ * OperatorError.
  */
 export function trustCertificates(file: string, setting: string): void {
-  // Who needs none of this does not load it.
+  // Loaded late, because most processes don't need it.
   const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls');
   setDefaultCACertificates([...getCACertificates('default'), ...readCertificates(file, setting)]);
-  // git is told by it (`caBundle`).
+  // git learns the file from this variable (`caBundle`).
   process.env['NODE_EXTRA_CA_CERTS'] = file;
 }
 

@@ -6,15 +6,16 @@ import { noProxyText, proxiesOf } from '../lib/net/proxy-for.ts';
 import { trustCertificates } from './trust-certificates.ts';
 
 /**
- * Decides how this process gets out (G5): proxies of the environment or of `[network] proxy`, and certificates that are trusted
- * besides the usual ones. `fetch`, git and all that is started follow. Throws OperatorError.
+ * Decides how this process reaches other hosts (G5): which proxies it uses, from the environment or `[network] proxy`,
+ * and which certificates it trusts besides the usual ones. `fetch`, git and all programs that are started follow.
+ * Throws OperatorError.
  */
 export function useNetwork(config: Pick<Config, 'network'> & Partial<Config>): void {
   Object.assign(process.env, proxyVariables(config));
   const { http, https, ...rest } = readProxies();
   if (http !== undefined || https !== undefined) {
     const NO_PROXY = noProxyText({ http, https, ...rest }, addressesIn(config));
-    // `import` of `node:http` would load `fetch`: 80 ms.
+    // An `import` of `node:http` would load `fetch`, which takes 80 ms.
     process.getBuiltinModule('node:http').setGlobalProxyFromEnv({
       HTTP_PROXY: http?.href,
       HTTPS_PROXY: https?.href,
@@ -32,7 +33,7 @@ function readProxies() {
   }
 }
 
-/** Literal addresses that the config names: Node looks for these in NO_PROXY, and knows no ranges. */
+/** Addresses (IP) that the config names. Node compares these with NO_PROXY, and knows no ranges there. */
 function addressesIn(value: unknown): readonly string[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(addressesIn);
   if (typeof value !== 'string' || !/^https?:/.test(value)) return [];

@@ -8,7 +8,7 @@ import { html, nothing, type Html } from './html.ts';
 import { knownPlaces, writerAt, type Known, type KnownChat } from './known-places.ts';
 import type { Page, View } from './page.ts';
 
-/** Columns side by side; the rest is a page further. */
+/** How many columns are side by side; the rest is on further pages. */
 const mostColumns = 12;
 
 type Column = Readonly<{ head: Html; explained: AccessDecisions }>;
@@ -116,7 +116,7 @@ function matrix(label: string, columns: readonly Column[]): Html {
 
 type Shown = Pick<Ruling, 'allowed'> & Partial<Ruling>;
 
-/** Yes, or no with its reason. Of a skill: by the person, and by the model for them, where that differs. */
+/** A cell: yes, or no with its reason. For a skill it also says if the person and the model differ. */
 export function verdict(ruling: Shown, byModel: Shown = ruling): Html {
   if (ruling.allowed && byModel.allowed) return html`<td><span class="yes">yes</span></td>`;
   const isSame = ruling.allowed === byModel.allowed && whyNot(ruling) === whyNot(byModel);
@@ -144,7 +144,7 @@ export function detail({ rule, change }: Shown): Html {
   }`;
 }
 
-/** Who is in each group that the config names (A13). */
+/** Says who is in each group that the config names (A13). */
 function groupTable(groups: readonly NamedGroup[], { people }: Known): Html {
   if (groups.length === 0) return nothing;
   const names = new Map(people.map(({ id, name }) => [id, name]));

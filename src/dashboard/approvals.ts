@@ -70,7 +70,7 @@ function howToAnswer({ acts, isRunning }: View, waiting: number): Html {
   </p>`;
 }
 
-/** Counts only from the requester or one of `[policy] approvers` (T8). */
+/** Answers an approval. It counts only from the requester or from `[policy] approvers` (T8). */
 export const answerApproval: Action = async (form, { ask, acts }) => {
   const by = acts?.as;
   if (by === undefined) return 'Start the dashboard with --as and the id of an approver to answer.';
@@ -83,7 +83,7 @@ export const revokeRule: Action = async (form, { ask }) => {
   return `From now on I ask again before ${tool}.`;
 };
 
-/** What the chat shows as Markdown. */
+/** The plain text of what the chat shows as Markdown. */
 function plain(markdown: string): string {
   const indented = { ...plainStyle, pre: (value: string) => value.replace(/^(?=.)/gm, '  ') };
   return renderText(parseMarkdown(markdown), indented);

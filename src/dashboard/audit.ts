@@ -3,15 +3,15 @@ import { cell, code, field, person, search, table, time } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { Page, View } from './page.ts';
 
-/** The newest lines that a search looks through. */
+/** How many of the newest lines a search looks through. */
 const searched = 5_000;
 const shown = 200;
 const longest = 300;
 
-/** A line of the audit, as data (L6). */
+/** A line of the audit, read as data (L6). */
 export type AuditLine = Readonly<Record<string, unknown>>;
 
-/** They have columns, or mean nothing to a reader. */
+/** Fields that have columns of their own, or that mean nothing to a reader. */
 const inColumns: ReadonlySet<string> = new Set([
   ...['seq', 'at', 'event', 'mac', 'argumentsHash', 'call', 'run', 'id', 'chatType', 'sender', 'requester'],
   ...[
@@ -59,7 +59,7 @@ export const auditPage: Page = {
   },
 };
 
-/** Reads the whole record, so it is done when asked for. */
+/** Says whether the audit is unchanged. This reads the whole record, so it is done only on request. */
 async function wholeness({ ask, query }: View): Promise<Html> {
   if (query.get('check') !== 'whole')
     return html` <p><a href="/audit?check=whole">Check that nothing in the audit was changed</a></p>`;

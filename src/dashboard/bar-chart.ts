@@ -4,7 +4,7 @@ export type Bar = Readonly<{ label: string; value: number; shown: string }>;
 
 const [width, height, left, bottom, top] = [720, 220, 8, 24, 18];
 
-/** Columns over time, as an image with its figures in words: it has no script and no inline style. */
+/** Columns over time, as an image that also has its figures in words. It needs no script and no inline style. */
 export function barChart(title: string, bars: readonly Bar[]): Html {
   const most = Math.max(1e-9, ...bars.map(({ value }) => value));
   const step = (width - 2 * left) / Math.max(1, bars.length);
@@ -44,7 +44,7 @@ export function barChart(title: string, bars: readonly Bar[]): Html {
   </svg>`;
 }
 
-/** A bar beside a figure, which says the same: hidden from screen readers. */
+/** A bar beside a figure that says the same, so it is hidden from screen readers. */
 export function share(value: number, most: number): Html {
   const long = most <= 0 ? 0 : Math.max(value > 0 ? 1 : 0, (value / most) * 100);
   return html`<svg class="share" aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none">

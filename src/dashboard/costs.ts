@@ -24,7 +24,7 @@ type Sum = Readonly<{
   usd: number | undefined;
 }>;
 
-/** Dollars only for models with prices (U10, U12). */
+/** Costs by day, person, skill, conversation and model. Dollars are shown only for models with prices (U10, U12). */
 export const costsPage: Page = {
   path: '/costs',
   title: 'Costs',
@@ -64,7 +64,7 @@ export const costsPage: Page = {
 
 type Column = readonly [heading: string, of: (rows: readonly Priced[]) => Html | string];
 
-/** Of skills. A run counts on the day it began. */
+/** Columns of skills. A run counts on the day on which it began. */
 const ofRuns: readonly Column[] = [
   ['Runs', (rows) => number(sum(rows, ({ runs }) => runs))],
   ['Steps', (rows) => number(sum(rows, ({ steps }) => steps))],

@@ -2,7 +2,7 @@ import { oneLine } from '../lib/text/text.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { View } from './page.ts';
 
-/** More would be slow to show. */
+/** How many rows are shown; more would be slow. */
 const mostRows = 200;
 
 /** A table that scrolls by itself in a narrow window, or a sentence if it has no rows. */
@@ -46,7 +46,7 @@ export function code(text: string | undefined): Html {
   return text === undefined || text === '' ? nothing : html`<code>${text}</code>`;
 }
 
-/** In UTC. */
+/** A time (Unix ms) as people read it, in UTC. */
 export function time(at: number): Html {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
@@ -102,14 +102,14 @@ export function search(path: string, label: string, fields: readonly Html[]): Ht
   </form>`;
 }
 
-/** A button that changes something; absent if the dashboard is read-only. */
+/** A button that changes something. Empty if the dashboard is read-only. */
 export function button(
   { acts }: View,
   action: string,
   of: Readonly<{ label: string; about: string; fields: Readonly<Record<string, string>> }>,
 ): Html {
   if (acts === undefined) return nothing;
-  // Where the focus returns when a live page is shown again.
+  // The id lets the focus return here when a live page is shown again.
   const id = `${action} ${of.label} ${of.about}`.replace(/\s+/g, '-');
   const hidden = Object.entries({ ...of.fields, token: acts.formToken }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,

@@ -1,7 +1,7 @@
 import { html, nothing, type Html } from './html.ts';
 import type { Page, View } from './page.ts';
 
-/** The whole page around its content. `notice`: what the last form did. */
+/** The whole page around its content. `notice` says what the last form did. */
 export function frame(
   page: Pick<Page, 'path' | 'title' | 'lives'>,
   all: readonly Page[],
@@ -46,7 +46,7 @@ export function frame(
   );
 }
 
-/** A page without navigation: for those without a session, and after the link. */
+/** A page without navigation, for people without a session and after the link. */
 export function plainPage(title: string, text: string, next?: string): Html {
   const head = next === undefined ? nothing : html`<meta http-equiv="refresh" content="0;url=${next}" />`;
   const link = next === undefined ? nothing : html`<p><a href="${next}">Continue</a></p>`;

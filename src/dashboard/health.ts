@@ -52,7 +52,7 @@ function modelOf(readiness: Readiness | undefined): string | undefined {
   return model === null ? 'not asked yet' : `${model.alias}: ${model.outcome}, ${ago(model.ageSeconds)}`;
 }
 
-/** Coarse, so that a page does not change each second. */
+/** A rough age, so that the page does not change every second. */
 function ago(seconds: number): string {
   if (seconds < 60) return 'within the last minute';
   return seconds < 7_200 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3_600)} h ago`;

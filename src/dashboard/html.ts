@@ -1,11 +1,11 @@
 import { printable } from '../lib/text/text.ts';
 
-/** Markup that is safe to send. */
+/** Markup in which everything foreign is escaped, so that it is safe to send. */
 export type Html = Readonly<{ markup: string }>;
 
 type Value = string | number | undefined | false | Html | readonly Html[];
 
-/** Escapes each value that is no markup itself: the only way to make a page. */
+/** Makes markup, and escapes each value that is no markup itself. There is no other way to make a page. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return {
     markup: parts.map((part, at) => part + (at < values.length ? markupOf(values[at]) : '')).join(''),
@@ -21,7 +21,7 @@ function markupOf(value: Value): string {
   return value.map(({ markup }) => markup).join('');
 }
 
-/** Also inside quoted attributes. Characters that reorder or hide text are written out. */
+/** Escapes a text, also for quoted attributes. Characters that reorder or hide text are written out. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

@@ -58,14 +58,17 @@ function chatsIn(config: Config): readonly string[] {
   return [...ofAccess, ...Object.keys(access.chats), ...ofSkills];
 }
 
-/** `telegram:-100123`, from a conversation's key. */
+/** The id of a chat, such as `telegram:-100123`, from the key of a conversation. */
 function chatOfKey(key: string): string {
   const [room = ''] = key.split(/[/~]/, 1);
   const [channel = '', chat = ''] = room.split(':').map(decodeURIComponent);
   return `${channel}:${chat}`;
 }
 
-/** Config may leave the channel out, which the shape of an id tells. Undefined for `*` and groups of people. */
+/**
+ * The qualified id. The config may leave the channel out, which the form of an id then shows. Undefined for `*` and for
+ * groups of people.
+ */
 function qualified(id: string): string | undefined {
   if (id.includes('*') || id.startsWith('group:') || id.startsWith('terminal')) return undefined;
   if (id.includes(':')) return id;
@@ -73,14 +76,14 @@ function qualified(id: string): string | undefined {
   return /^[A-Z][A-Z0-9]+$/.test(id) ? `slack:${id}` : undefined;
 }
 
-/** A plain message of this person, for the bot, in their direct message or in a chat. */
+/** A plain message of this person to the bot, in a chat or, if that is undefined, in their direct message. */
 export function writerAt(sender: string, chat?: KnownChat): Writer {
   const [channel, id] = splitId(chat?.id ?? sender);
   const chatType = chat?.chatType ?? 'private';
   return { sender, kind: 'person', channel, chat: id, chatType, external: false, addressed: true };
 }
 
-/** Channel, and what follows it. */
+/** Splits an id into the channel and what follows it. */
 export function splitId(id: string): readonly [channel: string, rest: string] {
   const at = id.indexOf(':');
   return at < 0 ? ['', id] : [id.slice(0, at), id.slice(at + 1)];

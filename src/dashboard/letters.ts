@@ -4,7 +4,7 @@ import { button, cell, code, person, table, time } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { Action, Page, View } from './page.ts';
 
-/** Enough to know which message it is. */
+/** How many characters of a message are shown, enough to know which one it is. */
 const shownText = 200;
 
 export const lettersPage: Page = {

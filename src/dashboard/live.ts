@@ -5,18 +5,18 @@ import type { Log } from '../lib/log.ts';
 import type { Session } from './sessions.ts';
 
 const lookEveryMs = 1_000;
-/** Each look asks the bot. */
+/** How many pages may be watched at once, because each look asks the bot. */
 const mostWatchers = 8;
 
 export type Live = Readonly<{
-  /** Sends the content of a page whenever it is another one, as server-sent events. */
+  /** Sends the content of a page whenever it has changed, as server-sent events. */
   serve(response: ServerResponse, session: Session, page: URL): Promise<void>;
   stop(): void;
 }>;
 
 export type Shown = Readonly<{ markup: string; isRunning: boolean }>;
 
-/** `show` gets what was shown last; it returns undefined for a page that does not change by itself. */
+/** `show` receives what was shown last. It returns undefined for a page that does not change by itself. */
 export function createLive(options: {
   show(session: Session, page: URL, last: Shown | undefined): Promise<Shown | undefined>;
   clock: Clock;
@@ -33,7 +33,7 @@ export function createLive(options: {
     let last: Shown | undefined;
     while (!over.aborted) {
       const now = await show(session, page, last).catch((error: unknown) => {
-        // A bot that restarts, or a store that it takes over.
+        // The bot may be restarting, or taking over the store.
         if (!(error instanceof OperatorError)) log.warn({ err: error }, 'a live page could not be shown');
         return last;
       });

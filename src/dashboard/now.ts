@@ -8,7 +8,7 @@ import { html, nothing, type Html } from './html.ts';
 import type { Page, View } from './page.ts';
 
 const recentLines = 25;
-/** Events that are no decision about somebody's work. */
+/** Events that are no decisions about somebody's work. */
 const others: ReadonlySet<string> = new Set(['config_changed', 'skills_changed', 'lines_missing']);
 
 export const nowPage: Page = {
@@ -48,7 +48,7 @@ export const nowPage: Page = {
   },
 };
 
-/** MCP servers of a running bot, and what is wrong with plugins. */
+/** The MCP servers of a running bot, and what is wrong with plugins. */
 function servers({ servers: all, plugins }: Status): Html {
   if (all.length === 0 && plugins.length === 0) return nothing;
   const ofServers = all.map(({ name, is, since, why, tools, waiting }) => [

@@ -2,32 +2,32 @@ import type { Config } from '../config/complete-config.ts';
 import type { Operate } from '../operator/operations.ts';
 import type { Html } from './html.ts';
 
-/** What one request looks at: a running bot, or the store while none runs. */
+/** What one request works on: a running bot, or the store while none runs. */
 export type Source = Readonly<{
   operate: Operate;
   isRunning: boolean;
   config: Config;
-  /** Takes secrets out (S2). */
+  /** Takes the secrets out of a text (S2). */
   redact(text: string): string;
   close(): Promise<void>;
 }>;
 
 export type View = Readonly<{
-  /** Without secrets. */
+  /** Runs operations; their results have no secrets in them. */
   ask: Operate;
   isRunning: boolean;
   config: Config;
   query: URLSearchParams;
-  /** Absent: nothing can be changed. */
+  /** What forms may do. Undefined: nothing can be changed. */
   acts?: Readonly<{
     formToken: string;
-    /** The person in whose name approvals are answered. */
+    /** The person in whose name approvals are answered. Undefined: none can be answered. */
     as?: string;
   }>;
   now: number;
 }>;
 
-/** `lives`: shown again whenever it changes. */
+/** A page of the dashboard. `lives`: it is shown again whenever it changes. */
 export type Page = Readonly<{
   path: string;
   title: string;
@@ -35,5 +35,5 @@ export type Page = Readonly<{
   main(view: View): Promise<Html>;
 }>;
 
-/** Something a form does; the answer is said on the page that it came from. */
+/** What a form does. The text that it returns is shown on the page that belongs to the form. */
 export type Action = (form: URLSearchParams, view: View) => Promise<string>;

@@ -12,7 +12,9 @@ const kinds = [
   ['bot', 'a bot'],
 ] as const;
 
-/** Nothing runs and no model is asked, so a persona gets no env, account or token (S8). */
+/**
+ * Shows what access rules decide. Nothing runs and no model is asked, so no persona gets an env, account or token (S8).
+ */
 export const playgroundPage: Page = {
   path: '/playground',
   title: 'Playground',
@@ -42,7 +44,7 @@ function formOf({ query }: View): Html {
   ]);
 }
 
-/** Undefined before anybody is chosen. */
+/** The writer that the form describes. Undefined before a person is chosen. */
 function writerOf(query: URLSearchParams): Writer | undefined {
   const sender = (query.get('person') ?? '').trim();
   if (sender === '') return undefined;

@@ -6,8 +6,8 @@ export type Refusal = Readonly<{ status: number; text: string }>;
 type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
 
 /**
- * Why a request is not from the dashboard's own pages (S8): another `Host` (DNS rebinding), another page's form or
- * script. Undefined if it may be.
+ * Says why a request is not from the dashboard's own pages (S8): another `Host` (DNS rebinding), or a form or script of
+ * another page. Undefined if it may be.
  */
 export function refuseRequest(
   { method = '', headers }: Asked,
@@ -27,7 +27,7 @@ export function refuseRequest(
     return { status: 403, text: 'This request comes from another page.' };
   const site = headers['sec-fetch-site'];
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';
-  // The link may be opened from anywhere: it holds its own proof.
+  // The link may be opened from anywhere, because it has its own proof.
   if (!isOwn && !isLink) return { status: 403, text: 'This request comes from another page.' };
   return undefined;
 }

@@ -29,7 +29,7 @@ const pages: readonly Page[] = [
   ...[costsPage, lettersPage, routinesPage, memoryPage, auditPage, healthPage],
 ];
 
-/** What forms do, and the page that says how it went. */
+/** What forms do, and the page that shows how it went. */
 const actions: ReadonlyMap<string, Readonly<{ act: Action; page: Page }>> = new Map([
   ['/approvals/answer', { act: answerApproval, page: approvalsPage }],
   ['/policy/revoke', { act: revokeRule, page: approvalsPage }],
@@ -47,13 +47,13 @@ const files: ReadonlyMap<string, Readonly<{ type: string; body: string }>> = new
   ['/page.js', fileOf('page.js', 'text/javascript; charset=utf-8')],
 ]);
 
-/** Milliseconds for a request to arrive, and bytes of what a form sends. */
+/** Milliseconds in which a request has to arrive, and bytes that a form may have. */
 const longestRequestMs = 5_000;
 const largestForm = 16 * 1024;
 const mostConnections = 32;
 
 export type Dashboard = Readonly<{
-  /** An address that opens one session within a minute (S8). */
+  /** Makes an address that opens one session within a minute (S8). */
   newLink(): string;
   close(): Promise<void>;
 }>;
@@ -67,10 +67,10 @@ export type DashboardOptions = Readonly<{
   log: Log;
 }>;
 
-/** The operator's page, on loopback alone (S8). Throws OperatorError if the port can't be listened on. */
+/** Serves the operator's page, on loopback only (S8). Throws OperatorError if it can't listen on the port. */
 export async function serveDashboard({ port, acts, open, clock, log }: DashboardOptions): Promise<Dashboard> {
   const sessions = createSessions(() => server.port, clock);
-  /** What the last form did, said once. */
+  /** What the last form did, which is shown once. */
   const notices = new WeakMap<Session, string>();
 
   async function looking<Result>(
@@ -137,7 +137,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
   }
 
   function enter(request: IncomingMessage, response: ServerResponse, url: URL): void {
-    // A look at the link by a program that previews it must not use it up.
+    // A program that previews the link must not use it up.
     const value = request.method === 'GET' ? sessions.enter(url.searchParams.get('token') ?? '') : undefined;
     if (value === undefined)
       return send(
@@ -145,7 +145,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
         403,
         plainPage('This link does not work', `It was used, or is too old. ${noSession()}`),
       );
-    // No redirect: a strict cookie is not sent along one that began on another site.
+    // This is no redirect, because a strict cookie is not sent with one that began on another site.
     const page = plainPage('Welcome', 'You are in.', '/');
     return send(response, 200, page, { 'set-cookie': sessions.cookie(value) });
   }
@@ -205,7 +205,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
 const noSession = (): string =>
   `Press Enter where \`${skilletHere()} dashboard\` runs to get a new link, and open it.`;
 
-/** A part that fails leaves the page with its navigation. */
+/** If a part fails, the page keeps its navigation. */
 async function mainOf(page: Page, view: View): Promise<Html> {
   try {
     return await page.main(view);
@@ -232,12 +232,12 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams | und
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** No script, style or image from elsewhere, none in the page, and no other page around it. */
+/** Allows no script, style or image from elsewhere, none inside the page, and no other page around it. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  // Not `no-referrer`: forms would come without their origin.
+  // With `no-referrer`, forms would come without their origin.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -7,25 +7,28 @@ const sessionMs = 12 * 60 * 60_000;
 
 export type Session = Readonly<{
   until: number;
-  /** In each form: what another page sends doesn't have it. */
+  /** A secret in each form, which a form from another page does not have. */
   formToken: string;
 }>;
 
 export type Sessions = Readonly<{
-  /** A token that opens one session within a minute (S8). An earlier link stops working. */
+  /** Makes a token that opens one session within a minute (S8). An earlier link stops working. */
   newLink(): string;
-  /** The value of the cookie; undefined if the link was used or is too old. */
+  /** Opens a session and returns the value of its cookie. Undefined if the link was used or is too old. */
   enter(link: string): string | undefined;
   find(headers: IncomingHttpHeaders): Session | undefined;
-  /** As a `Set-Cookie` header. */
+  /** The value of the cookie as a `Set-Cookie` header. */
   cookie(value: string): string;
 }>;
 
-/** In memory: a session ends with the process. Only hashes are kept, so a look-up's time tells nothing. */
+/**
+ * Sessions in memory, so that they end with the process. Only hashes are kept, so the time of a look-up reveals
+ * nothing.
+ */
 export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): Sessions {
   const sessions = new Map<string, Session>();
   let link: Readonly<{ hash: string; until: number }> | undefined;
-  // Cookies of one address are shared by its ports.
+  // The ports of one address share its cookies, so the name has the port in it.
   const name = (): string => `skillet-dashboard-${port()}`;
 
   return {
@@ -54,7 +57,7 @@ export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): S
   };
 }
 
-/** Without telling by its time how much of it is right. */
+/** Compares two secrets. The time it takes does not reveal how much of them is equal. */
 export function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(hashOf(one)), Buffer.from(hashOf(other)));
 }

@@ -4,14 +4,14 @@ import { decodeText } from '../lib/text/text.ts';
 import type { Hook, HookAnswer } from './receive-hook.ts';
 import { verifyRequest } from './verify-request.ts';
 
-/** Of a body, in bytes (N7). */
+/** How many bytes a body may have (N7). */
 export const largestEvent = 64 * 1024;
 
 export type Event = Readonly<{ body: Uint8Array; text: string; delivery: string | undefined }>;
 
 type Read = Readonly<{ ok: true; event: Event } | { ok: false; answer: HookAnswer }>;
 
-/** Nothing of the body is looked at before its sender is known. */
+/** Reads a request. Nothing of its body is looked at before its sender is known. */
 export async function readEvent(request: IncomingMessage, hook: Hook, now: number): Promise<Read> {
   const { method, headers } = request;
   if (method !== 'POST') return no(405, 'malformed', 'POST it');
@@ -35,7 +35,7 @@ async function readBody(request: IncomingMessage): Promise<Uint8Array | 'too lar
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // The answer still needs the connection.
+    // The connection has to stay open for the answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > largestEvent) return 'too large';

@@ -33,7 +33,7 @@ export type HookOutcome =
   | 'denied'
   | 'failed';
 
-/** `retryAfter`: seconds. */
+/** The answer to a sender. `retryAfter` is in seconds. */
 export type HookAnswer = Readonly<{
   status: number;
   outcome: HookOutcome;
@@ -41,12 +41,12 @@ export type HookAnswer = Readonly<{
   retryAfter?: number;
 }>;
 
-/** Answers `POST /hooks/NAME` (N7). Never rejects. */
+/** Answers requests to `POST /hooks/NAME`, one event each (N7). Never rejects. */
 export type Hooks = Readonly<{
   receive(name: string, request: IncomingMessage): Promise<HookAnswer>;
-  /** Until then, and after `stop`, senders are told to come again. */
+  /** Begins to accept events. Before that, and after `stop`, senders are told to try again. */
   start(): void;
-  /** Waits for what is being stored. */
+  /** Accepts no more events, and resolves once those that arrived are stored. */
   stop(): Promise<void>;
 }>;
 
@@ -60,15 +60,15 @@ export type HookDeps = Readonly<{
     log: Log;
   }>;
   hooks(): readonly Hook[];
-  /** First bodies of those without a delivery id. */
+  /** Hashes of bodies that came without a delivery id, to recognise repeats. */
   bodies: Keyv;
-  /** Members of user groups are known (A13). */
+  /** `known` resolves once the members of user groups are known (A13). */
   users: Pick<Users, 'decide' | 'languageOf'> & Readonly<{ known(): Promise<void> }>;
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
   replies: Pick<Replies, 'tellOwners'>;
 }>;
 
-/** A minute and hook, over all processes. */
+/** How many events of a hook are accepted in a minute, over all processes. */
 const mostEvents = 60;
 const minuteMs = 60_000;
 const auditEveryMs = 60 * minuteMs;
@@ -117,7 +117,7 @@ export function createHooks(deps: HookDeps): Hooks {
   };
 }
 
-/** Judged like a message of that person there, and durable before 202. */
+/** Judges an event like a message of its person in that chat, and stores it before it is answered with 202. */
 async function takeEvent(event: Event, hook: Hook, deps: HookDeps): Promise<HookAnswer> {
   const { store, clock } = deps.host;
   const message = await messageOf(event, hook, deps);
@@ -137,7 +137,7 @@ async function takeEvent(event: Event, hook: Hook, deps: HookDeps): Promise<Hook
   }
 }
 
-/** Text: why it can't be told now. */
+/** The event as a message. A text says why that is not possible now. */
 async function messageOf(
   event: Event,
   { name, as, prompt, conversation: place }: Hook,
@@ -176,7 +176,7 @@ async function messageOf(
   return decision.allowed ? message : { denied: decision.reason };
 }
 
-/** The same body within the window is a repeat. */
+/** The delivery id of an event without one. The same body within the window is a repeat. */
 async function deliveryOf(
   { body }: Event,
   { name, bodies, now }: Readonly<{ name: string; bodies: Keyv; now: number }>,

@@ -1,19 +1,20 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** How far a sender's clock may be off; a signed request is no good after that. */
+/** How far a sender's clock may be off, in milliseconds. After that a signed request no longer counts. */
 export const windowMs = 5 * 60_000;
 
 const longestId = 200;
 
 export type Verified = Readonly<
-  /** `delivery`: of repeats, too. Absent: only the body tells a repeat. */
+  /** `delivery` is the id of the event, which repeats share. Undefined: only the body can show a repeat. */
   { ok: true; delivery: string | undefined } | { ok: false; outcome: 'forged' | 'stale'; why: string }
 >;
 
 /**
- * `standard`: as Standard Webhooks signs (`webhook-id`, `webhook-timestamp`, `webhook-signature`), or
- * `Authorization: Bearer`. `github`: `X-Hub-Signature-256`, which covers the body alone.
+ * Checks who sent a request. `standard`: signed by Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+ * `webhook-signature`), or with `Authorization: Bearer`. `github`: signed by `X-Hub-Signature-256`, which covers only
+ * the body.
  */
 export function verifyRequest(
   { headers, body }: Readonly<{ headers: IncomingHttpHeaders; body: Uint8Array }>,
@@ -42,7 +43,7 @@ function verifyStandard(
     .update(`${id}.${timestamp}.`)
     .update(body)
     .digest('base64');
-  // While secrets change, a sender signs with both.
+  // While secrets change, a sender signs with both of them.
   const given = (one(headers['webhook-signature']) ?? '').split(' ').slice(0, 8);
   if (!given.some((each) => sameText(each, `v1,${signed}`))) return forged('the signature is another one');
   if (Math.abs(now - Number(timestamp) * 1_000) > windowMs)
@@ -50,7 +51,7 @@ function verifyStandard(
   return { ok: true, delivery: id };
 }
 
-/** Its delivery id is not signed, so the body tells repeats. */
+/** GitHub does not sign its delivery id, so the body shows repeats. */
 function verifyGithub(given: string | string[] | undefined, body: Uint8Array, secret: string): Verified {
   const digest = createHmac('sha256', secret).update(body).digest('hex');
   return sameText(one(given) ?? '', `sha256=${digest}`)
@@ -58,7 +59,7 @@ function verifyGithub(given: string | string[] | undefined, body: Uint8Array, se
     : forged('X-Hub-Signature-256 is missing or another one');
 }
 
-/** `whsec_` and base64, as Standard Webhooks writes secrets; any other text as it is. */
+/** The key of a secret: `whsec_` and base64, as Standard Webhooks writes it, or any other text as it is. */
 function keyOf(secret: string): Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/=]+)$/.exec(secret) ?? [];
   return base64 === undefined ? Buffer.from(secret) : Buffer.from(base64, 'base64');
@@ -72,7 +73,7 @@ function one(header: string | string[] | undefined): string | undefined {
   return typeof header === 'object' ? header.join(' ') : header;
 }
 
-/** In constant time: hashes have one length. */
+/** Compares in constant time; hashes all have the same length. */
 function sameText(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -7,13 +7,13 @@ type MemoryDenial = 'MEMORY_OFF' | 'MEMORY_NOT_HERE' | 'MEMORY_NOT_YOURS' | 'MEM
 type Judged = Pick<Memory, 'scope' | 'author' | 'chat' | 'isPrivate' | 'isApproved' | 'marks'>;
 
 /**
- * The only decision on memories (K1, K2): behind prompt, tools, command, search and lists. Anything missing or unknown
- * denies.
+ * Decides about every use of a note (K1, K2): in prompts, tools, commands, searches and lists. Anything missing or
+ * unknown denies.
  */
 export function decideMemory(memory: Judged, use: MemoryUse): Decision<MemoryDenial> {
   const isAuthor = memory.author === use.sender && use.sender !== '';
   switch (use.what) {
-    // Not `use.isOn`: what is switched off can still be listed and removed.
+    // This does not ask `use.isOn`: what is switched off can still be listed and removed.
     case 'list':
       return isAuthor ? allowed : deny('MEMORY_NOT_YOURS', 'somebody else had it noted');
     case 'forget':
@@ -45,12 +45,12 @@ function mayShow(use: MemoryUse, memory: Judged): Decision<MemoryDenial> {
   }
   if (memory.scope !== 'team') return deny('MEMORY_NOT_HERE', 'its scope is not known');
   if (memory.isApproved !== true) return deny('MEMORY_NOT_HERE', 'no approver agreed to it');
-  // Not `external` alone: a use that lost the field must not pass.
+  // A use that lost this field must not pass, so it is compared with false.
   if (external !== false) return deny('MEMORY_NOT_HERE', 'people of other companies read along here');
   return chatType === 'private' || isShared(use) ? allowed : deny('MEMORY_NOT_HERE', unknownChat);
 }
 
-/** A new one: an approver is asked for `team` once the rest is allowed. */
+/** Decides about a new note. For `team`, an approver is asked once the rest is allowed. */
 function mayShowOnce(use: MemoryUse, memory: Judged): Decision<MemoryDenial> {
   if (use.chatType !== 'private' && !isShared(use)) return deny('MEMORY_NOT_HERE', unknownChat);
   if (memory.scope === 'person') return allowed;
@@ -58,7 +58,7 @@ function mayShowOnce(use: MemoryUse, memory: Judged): Decision<MemoryDenial> {
   return mayShow(use, { ...memory, isApproved: true });
 }
 
-/** Private words stay with the person (K2). */
+/** Private words stay with their person (K2). Undefined: the note has none. */
 function whyKept({ isPrivate, marks }: Judged): Decision<MemoryDenial> | undefined {
   if (isPrivate !== false) return privately;
   if (marks === undefined) return undefined;

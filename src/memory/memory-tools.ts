@@ -18,19 +18,19 @@ import { whoseWords } from './whose-words.ts';
 
 const forAll = 'Everybody whom I talk to will see this. An owner or an approver has to agree.';
 
-/** Of one turn or run. */
+/** What the tools need to know of a turn or run. */
 export type MemoryTurn = Readonly<{
   transcript: string;
   source?: string;
-  /** Of a skill, hook or routine: nobody can tell whose words a text has, so the person is asked. */
+  /** True for a skill, hook or routine: nobody can tell whose words a text has, so the person is asked. */
   inRun: boolean;
-  /** Where the platform shows a message. */
+  /** Address at which the platform shows a message. Undefined: it has none. */
   linkTo(said: Pick<Said, 'conversation' | 'source'>): string | undefined;
 }>;
 
 const mostKept = 200;
 const mostFound = 8;
-/** Lines of the turn itself that a search may meet. */
+/** How many lines of the turn itself a search may find, which are then left out. */
 const mostOfTurn = 4;
 const inputs = {
   remember: z.object({
@@ -47,7 +47,7 @@ const inputs = {
 };
 type Noted = z.output<typeof inputs.remember>;
 
-/** `remember`, `recall`, `forget_memory` (K3). */
+/** Makes the tools `remember`, `recall` and `forget_memory` (K3). */
 export function memoryTools(open: OpenMemory, turn: MemoryTurn, deps: MemoryDeps): readonly Tool[] {
   return [rememberTool(open, turn, deps), recallTool(open, turn, deps), forgetTool(open, deps)];
 }
@@ -70,7 +70,7 @@ function rememberTool(open: OpenMemory, turn: MemoryTurn, deps: MemoryDeps): Too
       );
       if ('refused' in judged) return judged.refused;
       const { memory } = judged;
-      // Not agreed to meanwhile: the conversation changed after it was judged.
+      // The conversation changed after the note was judged, so that it now needs a yes that nobody gave.
       if (judged.asks && agreed === undefined)
         return fail('TOOL_POLICY_DENIED', 'a person has to agree to this note');
       if ((await deps.store.memories.add(memory, mostKept)) === 'full')
@@ -112,7 +112,7 @@ type Judged = Readonly<
   { refused: ReturnType<typeof fail> } | { memory: Memory; from: Provenance; asks: boolean }
 >;
 
-/** K2: private and marked words, and words of others. */
+/** Judges a new note: whether it is private or tainted, and whose words it has (K2). */
 async function judge(
   { text, scope }: Noted,
   {
@@ -138,7 +138,7 @@ async function judge(
     isPrivate,
     isApproved: chosen === 'team' && agreed,
     source,
-    // No guess at whose words it has takes a mark away (S13).
+    // The taint stays, whatever the guess about the words is (S13).
     marks: from.marks,
     from: { words: from.words, by: from.by },
     at: clock.now(),
@@ -177,7 +177,7 @@ function recallTool(open: OpenMemory, { transcript, linkTo }: MemoryTurn, { stor
   return { ...tool, labelsOutput: true };
 }
 
-/** What this turn says itself is not the past. */
+/** When the turn began. What it says itself is not the past. */
 async function beganAt(transcript: string, { transcripts }: MemoryDeps['store']): Promise<number> {
   const { entries } = await transcripts.read(transcript);
   const began = entries.findLast(
@@ -186,7 +186,10 @@ async function beganAt(transcript: string, { transcripts }: MemoryDeps['store'])
   return began?.entry.at ?? Infinity;
 }
 
-/** What was said in a direct message is that person's, elsewhere the chat's: judged like a memory. */
+/**
+ * Whether this person may see a line that was said. Words of a direct message belong to its person, others to the chat,
+ * and they are judged like a note.
+ */
 function maySee({ holder, asker }: FoundSaid, { use, chat }: OpenMemory): boolean {
   const isPrivate = holder.startsWith('person ');
   const scope = isPrivate ? 'person' : 'chat';
@@ -250,13 +253,13 @@ function recordMemory(
   return audit.record({ ...auditOfMemory(verdict, memory), ...placeOf(requester) });
 }
 
-/** Without who did it, and where. */
+/** What the audit says about a note, without who did it and where. */
 export function auditOfMemory(verdict: 'noted' | 'removed', { id, scope, text }: Memory) {
   const textHash = createHash('sha256').update(text).digest('hex');
   return { event: 'memory', verdict, memory: id, scope, textHash } as const;
 }
 
-/** The same when a call is repeated after a crash. */
+/** The id of a new note. It is the same if the call is repeated after a crash. */
 export function noteId(transcript: string, toolUseId: string): string {
   return createHash('sha256').update(`${transcript} ${toolUseId}`).digest('hex').slice(0, 8);
 }

@@ -30,24 +30,24 @@ export type MemoryDeps = Readonly<{
   clock: Pick<Clock, 'now'>;
 }>;
 
-/** Who asks, and where. */
+/** The person who uses memory, and the chat in which they do. */
 export type Asker = Pick<Message, 'conversation' | 'chatType' | 'external' | 'ephemeral'> &
   Readonly<{ sender: Readonly<{ id: string }> }>;
 
-/** Of one person in one chat. */
+/** The notes that one person may use in one chat. */
 export type OpenMemory = Readonly<{
   use: MemoryUse;
-  /** The chat's first id (A6). */
+  /** The first id that the chat had (A6). */
   chat: string;
   /** Whose notes can be read here. */
   holders: readonly [Holder, Holder?];
-  /** Newest and most used first. */
+  /** Notes that may be shown here, the newest and most used first. */
   visible(limit: number): Promise<readonly Memory[]>;
-  /** Undefined unless this person may remove it here. */
+  /** The note of this id. Undefined unless this person may remove it here. */
   removable(id: string): Promise<Memory | undefined>;
 }>;
 
-/** `/settings` shows it: off in a chat, nothing is noted, shown or searched there (K3). */
+/** The switch that `/settings` shows. If it is off in a chat, nothing is noted, shown or searched there (K3). */
 export const memorySwitch: Tool = defineTool({
   name: 'remember',
   description: 'Memory in this chat.',
@@ -62,7 +62,7 @@ export const memorySwitch: Tool = defineTool({
   run: async () => succeed('It is a setting.'),
 });
 
-/** Undefined where memory is off, and in chats of unknown kind. */
+/** Opens the notes for a person in a chat. Undefined where memory is off, and in chats of unknown kind. */
 export async function openMemory(asker: Asker, deps: MemoryDeps): Promise<OpenMemory | undefined> {
   const { runtime, store, accessOf, migrations, settings } = deps;
   const { conversation, chatType, external, sender } = asker;
@@ -105,7 +105,10 @@ export async function openMemory(asker: Asker, deps: MemoryDeps): Promise<OpenMe
   };
 }
 
-/** A person's direct messages, or a chat: what was said is kept and found under this alone. */
+/**
+ * Whose notes a chat has: a person's in direct messages, otherwise the chat's. What is said is kept and found only
+ * under this. Undefined: the kind of chat is unknown.
+ */
 export function holderIn(
   { chatType, sender }: Pick<MemoryUse, 'chatType' | 'sender'>,
   chat: string,
@@ -114,7 +117,7 @@ export function holderIn(
   return chatType === 'group' || chatType === 'channel' ? `chat ${chat}` : undefined;
 }
 
-/** Owners and approvers. */
+/** Whether this person may manage everybody's notes: owners and approvers may. */
 export async function managesMemory(
   sender: string,
   { runtime, users }: Pick<MemoryDeps, 'runtime' | 'users'>,
@@ -122,7 +125,7 @@ export async function managesMemory(
   return listsId(runtime().config.policy.approvers, sender) || (await users.isOwner(sender));
 }
 
-/** For operators: what a person had noted, in every chat (K6). */
+/** Everything that a person had noted, in every chat, for operators (K6). */
 export async function memoriesOf(
   person: string,
   { memories }: Pick<MemoryDeps['store'], 'memories'>,

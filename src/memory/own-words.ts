@@ -4,16 +4,19 @@ import { piecesIn, type Piece } from './word-pieces.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
-/** Characters in a row that tell where a text is from. */
+/** How many characters in a row show where a text is from. */
 const tellingRun = 12;
-/** What an inflected word has more. */
+/** How many letters an inflection may add to a word. */
 const longestEnding = 3;
-/** Characters of a conversation in all: of a longer one nobody is kept waiting, and the person is asked (S9). */
+/**
+ * How many characters of a conversation are read in total. In a longer one the person is asked, so that nobody waits
+ * long (S9).
+ */
 const mostRead = 2_000_000;
 
 type Words = Readonly<{ own: string; foreign: string }>;
 
-/** What the sender typed, and what came along in labels: quotes, passed on and overheard words, files (M11). */
+/** What the sender typed, and what came along in labels: quotes, forwarded and background messages, files (M11). */
 export function wordsIn(entry: UserEntry): Words {
   const pieces = piecesIn(entry);
   const join = (isOwn: boolean): string =>
@@ -28,22 +31,26 @@ export function wordsIn(entry: UserEntry): Words {
 type Source = 'own' | 'free' | 'foreign';
 
 /**
- * Whose words a text has (K2, S13). `own`: the requester typed all of it here. `free`: nobody else's words are here that it
- * could have. `foreign`: it may be somebody else's, so the person is asked. No mark is ever dropped by it.
+ * Whose words a text has (K2, S13). `own`: the requester typed all of it here. `free`: nobody else has words here that
+ * it could have. `foreign`: the words may be somebody else's, so the person is asked. The taint of a text never depends
+ * on this.
  */
 export function sourceOf(text: string, entries: readonly Entry[], requester: string): Source {
   return judge(readNote(text), entries, requester);
 }
 
-/** Where foreign words of the text are from, or else whatever was said last. Undefined if nobody else said anything. */
+/**
+ * Where the foreign words of a text come from, or else the last foreign words that were said. Undefined if nobody else
+ * said anything.
+ */
 export function originIn(text: string, entries: readonly Entry[], requester: string): Origin {
   const foreign = entries.flatMap((entry) => piecesOfEntry(entry, requester)).filter(({ isOwn }) => !isOwn);
   return borrowedFrom(text, entries, requester) ?? foreign.at(-1)?.from;
 }
 
 /**
- * Who said what of the text the requester did not type: who has the longest stretch of it, else a telling word. Undefined if
- * nobody: all else is the model's own.
+ * Who said the part of a text that the requester did not type: first who said its longest stretch, then who said a
+ * telling word. Undefined: nobody did, so the rest is the model's own.
  */
 export function borrowedFrom(text: string, entries: readonly Entry[], requester: string): Origin {
   const note = readNote(text);
@@ -78,7 +85,7 @@ function hasAny(wanted: ReadonlySet<string>, found: Iterable<string>): boolean {
   return false;
 }
 
-/** A text that is judged: its runs, and its words but for those that only frame others, each once. */
+/** A text that is judged: its runs, and its words except those that only frame others, each once. */
 type Note = Readonly<{ length: number; runs: readonly string[]; pieces: readonly string[] }>;
 
 function readNote(text: string): Note {
@@ -91,7 +98,7 @@ function readNote(text: string): Note {
   };
 }
 
-/** Own words of a piece are the requester's: all else is somebody else's. */
+/** The pieces of an entry. Only what the requester typed counts as own; all else is somebody else's. */
 function piecesOfEntry(entry: Entry, requester: string): readonly Piece[] {
   if (entry.kind === 'summary') return [{ text: entry.text, isOwn: false, from: { words: 'unknown' } }];
   if (entry.kind === 'tool_result') return [{ text: entry.content, isOwn: false, from: { words: 'tool' } }];
@@ -111,7 +118,7 @@ function piecesOfEntry(entry: Entry, requester: string): readonly Piece[] {
   }));
 }
 
-/** Each text is read once, whatever the note: nothing here looks for one text in another (S9). */
+/** Each text is read once, whatever the note is, because searching for one text in another takes too long (S9). */
 function judge(note: Note, entries: readonly Entry[], requester: string): Source {
   const pieces = entries.flatMap((entry) => piecesOfEntry(entry, requester));
   const own = pieces.filter(({ isOwn }) => isOwn).map(({ text }) => text);
@@ -129,7 +136,7 @@ function plain(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }
 
-/** Letters, digits and symbols: spaces and punctuation hide nothing. */
+/** Only letters, digits and symbols, so that spaces and punctuation hide nothing. */
 function bare(text: string): readonly string[] {
   return text.match(/[\p{L}\p{M}\p{N}\p{S}]/gu) ?? [];
 }
@@ -147,7 +154,7 @@ function* runsOf(text: string): Generator<string> {
   }
 }
 
-/** Words that say nothing by themselves, in which a model puts what was said in the first person into the third. */
+/** Words with no meaning of their own. A model adds them when it turns the first person into the third. */
 const framing = new Set(
   (
     'a an the of to in on at is are was be and or for by as it its he she his her they them their i my me we our you your ' +
@@ -155,11 +162,11 @@ const framing = new Set(
   ).split(' '),
 );
 
-/** A letter of a script that is written without spaces, or whose words change with each use. */
+/** A letter of a script that has no spaces, or whose words change with each use. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]/u;
 
-/** Each word of it is typed, or a form of a typed one, or only frames others. */
+/** Whether each word is typed, a form of a typed word, or only frames others. */
 function isTypedIn({ pieces }: Note, typed: string): boolean {
   const known = new Set(piecesOf(typed));
   const stems = new Set([...known].flatMap(shorterForms));
@@ -172,7 +179,7 @@ function isTypedIn({ pieces }: Note, typed: string): boolean {
   );
 }
 
-/** Words, addresses and numbers whole; each symbol alone. */
+/** The words of a text. Addresses and numbers stay whole, and each symbol is alone. */
 function piecesOf(text: string): readonly string[] {
   const words = text.match(/[\p{L}\p{M}\p{N}]+(?:[@.:/_-]+[\p{L}\p{M}\p{N}]+)*|\p{S}/gu) ?? [];
   return words.flatMap((word) => (unspaced.test(word) ? (word.match(byScript) ?? []) : [word]));
@@ -183,7 +190,10 @@ const byScript = new RegExp(
   'gu',
 );
 
-/** All of it stands in what was typed, by its single characters and pairs, but for an ending behind at least two characters. */
+/**
+ * Whether single characters and pairs that were typed make up the whole piece, except for an ending after at least two
+ * characters.
+ */
 function isCovered(piece: string, stretches: ReadonlySet<string>): boolean {
   const characters = Array.from(piece);
   if (characters.length === 1) return stretches.has(piece);
@@ -197,7 +207,10 @@ function pairsOf(characters: readonly string[]): readonly string[] {
   return characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
 }
 
-/** `like` of `likes`, `prefer` of `preferred`: notes say in the third person what was said in the first. */
+/**
+ * Shorter forms of a word, such as `like` of `likes` or `prefer` of `preferred`, because notes turn the first person
+ * into the third.
+ */
 function shorterForms(word: string): readonly string[] {
   if (!/^\p{L}{5,}$/u.test(word)) return [];
   return Array.from({ length: longestEnding }, (_, cut) => word.slice(0, -1 - cut)).filter(

@@ -10,16 +10,16 @@ import { managesMemory, openMemory, type MemoryDeps, type OpenMemory } from './o
 
 export type MemoryView = Readonly<{ text: string; buttons: readonly Button[] }>;
 
-/** `/memory` and its buttons (K3). */
+/** Answers the command `/memory` and the buttons below its list (K3). */
 export type ShowMemory = Readonly<{
   show(
     message: Pick<Message, 'conversation' | 'chatType' | 'external' | 'ephemeral' | 'sender'>,
   ): Promise<MemoryView>;
-  /** Undefined if this person may not remove it, or it is gone. */
+  /** Removes a note by its button. Undefined if this person may not, or the note is gone. */
   press(pressed: Press, id: string): Promise<MemoryView | undefined>;
 }>;
 
-/** An action begins with it. */
+/** The actions of buttons that remove a note begin with this. */
 export const memoryPrefix = 'memory';
 const mostShown = 20;
 

@@ -3,14 +3,14 @@ import { decideMemory } from './decide-memory.ts';
 import { auditOfMemory } from './memory-tools.ts';
 import type { MemoryDeps } from './open-memory.ts';
 
-/** What an operator sees: the texts of notes that everybody may see, and how many others there are (S8). */
+/** What an operator sees: the texts of notes that everybody may see, and how many notes there are of each kind (S8). */
 export type TeamNotes = Readonly<{
   counts: Readonly<Record<MemoryScope, number>>;
   team: readonly Pick<Memory, 'id' | 'text' | 'author' | 'authorName' | 'at' | 'from'>[];
 }>;
 
 const most = 200;
-/** In no chat and of no person. */
+/** The operator, who is in no chat and is no person with notes. */
 const operator: MemoryUse = {
   what: 'show',
   isOn: true,
@@ -38,7 +38,7 @@ export async function teamNotes({ memories }: Pick<MemoryDeps['store'], 'memorie
   };
 }
 
-/** False if there is no such note of the team. */
+/** Removes a note of the team. Returns false if there is no such note. */
 export async function removeTeamNote(
   id: string,
   by: string,

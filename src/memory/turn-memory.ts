@@ -16,9 +16,12 @@ import { openMemory, type MemoryDeps, type OpenMemory } from './open-memory.ts';
 import { wordsIn } from './own-words.ts';
 
 export type MemoryOfTurns = Readonly<{
-  /** Undefined where memory is switched off for this chat (`/settings remember on false`, K3). */
+  /**
+   * What memory adds to a turn. Undefined where memory is switched off for this chat (`/settings remember on false`,
+   * K3).
+   */
   turn(turn: Pick<NewTurn, 'message' | 'transcript'>): Promise<Required<TurnPart> | undefined>;
-  /** Only for skills that name such a tool (T5). */
+  /** The tools for a run, which are offered only if its skill names them (T5). */
   runTools(requester: Requester, transcript: string): Promise<readonly Tool[]>;
 }>;
 
@@ -28,9 +31,9 @@ export type TurnMemoryDeps = MemoryDeps &
     botName(): string;
   }>;
 
-/** Notes that are read for a block of 2,000 characters. */
+/** How many notes are read to fill 2,000 characters. */
 const mostNotes = 60;
-/** Characters of an entry that can be found. */
+/** How many characters of an entry can be found later. */
 const longestSaid = 4_000;
 const shortText = 80;
 
@@ -82,7 +85,7 @@ async function saidIn(
   { message, transcript, open: { holders, use } }: Turn,
   { store, botName }: TurnMemoryDeps,
 ): Promise<readonly Said[]> {
-  // In a group only the sender sees an ephemeral one.
+  // In a group only the sender sees an ephemeral message.
   if (use.ephemeral || message.task !== undefined) return [];
   const [holder] = holders;
   const { conversation, sender } = message;
@@ -90,7 +93,7 @@ async function saidIn(
   if (entry.kind === 'user') {
     if (entry.sender !== sender.id || entry.about !== undefined || entry.marks !== undefined) return [];
     const text = wordsIn(entry).own.slice(0, longestSaid);
-    // It may start a skill that others here must not know of (A11).
+    // It may start a skill that others in the chat must not know of (A11).
     const isCall = message.command !== undefined && message.command.bare !== true;
     if (text === '' || (isCall && entry.item === message.id)) return [];
     const source = entry.item === message.id ? message.platformId : undefined;
@@ -113,7 +116,7 @@ async function footerOf(
     if (name === 'forget_memory') lines.push(say`Removed a note.`);
     if (name !== 'remember') continue;
     const { text, scope } = input as Readonly<{ text?: unknown; scope?: unknown }>;
-    // Others read along in a group.
+    // Others read along in a group, so the note is not shown.
     const isHidden = scope === 'person' && use.chatType !== 'private' && !use.ephemeral;
     const memory = isHidden ? undefined : await store.memories.find(noteId(transcript, id));
     const origin = memory && sayOrigin(memory.from, say);

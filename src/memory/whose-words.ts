@@ -3,7 +3,7 @@ import type { Provenance } from '../core/provenance.ts';
 import { borrowedFrom, originIn, sourceOf } from './own-words.ts';
 import type { Store } from '../store/store.ts';
 
-/** Whose words a text is made of, in the conversation where it is to be kept, and the marks there (S13). */
+/** Whose words a text consists of, in the conversation where it will be kept, and the taint there (S13). */
 export async function whoseWords(
   text: string,
   { transcript, sender, unattended }: Readonly<{ transcript: string; sender: string; unattended: boolean }>,
@@ -17,7 +17,10 @@ export async function whoseWords(
   return { ...(originIn(text, said, sender) ?? { words: 'unknown' }), marks };
 }
 
-/** Of a short title, which a model makes: it is somebody else's only if it has a word that they alone said. */
+/**
+ * Whose words a short title consists of. Models write titles, so it is somebody else's only if it has a word that only
+ * they said.
+ */
 export async function whoseTitle(
   text: string,
   { transcript, sender }: Readonly<{ transcript: string; sender: string }>,

@@ -11,7 +11,10 @@ const opening = new RegExp(`^<(${labels.join('|')})((?: [a-z]+="[^"]*")*)>$`);
 
 type Label = Readonly<{ name: string; attributes: string; from: NonNullable<Origin> }>;
 
-/** By the labels around them; in what the bot itself says in `host` there is nothing (M11). Own: what the sender typed. */
+/**
+ * Splits an entry by its labels; what the bot itself says in `host` is left out (M11). `isOwn` is true for what the
+ * sender typed.
+ */
 export function piecesIn({ content, sender, files = [] }: UserEntry): readonly Piece[] {
   const text = typeof content === 'string' ? content : content.flatMap(textOf).join('\n');
   const pieces: Piece[] = [];
@@ -30,7 +33,7 @@ export function piecesIn({ content, sender, files = [] }: UserEntry): readonly P
   };
   for (const line of text.split('\n')) {
     const [, name, attributes = ''] = opening.exec(line) ?? [];
-    // Only these two hold other labels; elsewhere labels are escaped.
+    // Only these two labels hold others; elsewhere labels are escaped.
     const nests = open.every((label) => label.name === 'background' || label.name === 'context');
     if (name !== undefined && nests) {
       end();
@@ -49,7 +52,9 @@ function textOf(block: Readonly<{ type: string; text?: unknown }>): readonly str
   return block.type === 'text' && typeof block.text === 'string' ? [block.text] : [];
 }
 
-/** In groups a label names who wrote; overheard messages stand inside another label. */
+/**
+ * Whether the sender typed this. In groups a label names who wrote it; background messages are inside another label.
+ */
 function isOwn(open: readonly Label[], sender: string | undefined): boolean {
   const [label, inner] = open;
   if (label === undefined) return true;

@@ -10,8 +10,9 @@ import type { Diagnostic } from '../core/codes.ts';
 export type SlipCode = 'APPROVER_NO_USER' | 'FOUR_EYES_ALONE' | 'FOLDER_MISSING';
 
 /**
- * What is well written in the config and has no effect: approvers who may not talk to the bot, a rule with `four_eyes` that
- * nobody could approve, and a folder of skills that is not there. `paired`: people who are users by the store; undefined where it was not read.
+ * Finds what is valid in the config but has no effect: approvers who may not talk to the bot, a rule with `four_eyes`
+ * that nobody could approve, and a folder of skills that does not exist. `paired` are people who are users by the
+ * store; undefined where it was not read.
  */
 export function configSlips(config: Config, paired?: readonly string[]): readonly Diagnostic[] {
   const placeOf = placeInFile(config.path);
@@ -49,7 +50,9 @@ export function configSlips(config: Config, paired?: readonly string[]): readonl
   ];
 }
 
-/** Rules with `four_eyes` whose calls nobody but the requester could approve (T8): `tool "deploy_*"`. */
+/**
+ * Rules with `four_eyes` whose calls nobody but the requester could approve (T8), in words such as `tool "deploy_*"`.
+ */
 function rulesWithoutOthers({ policy }: Config, unknown: readonly string[]): readonly string[] {
   const able = policy.approvers.filter((id) => !unknown.includes(id));
   return policy.rules.flatMap(({ fourEyes, action: _, ...of }) =>

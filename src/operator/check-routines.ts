@@ -7,7 +7,10 @@ import { readWhen } from '../routines/read-when.ts';
 type Written = Config['routines'][number];
 type Wrong = Readonly<{ level: 'error' | 'warning'; key: 'when' | 'as' | 'conversation'; message: string }>;
 
-/** `[[routines]]` that could never run (N2). A time that has passed only warns: it may have run. */
+/**
+ * Finds `[[routines]]` that could never run (N2). A time that has passed is only a warning, because the routine may
+ * have run.
+ */
 export function checkRoutines(config: Config) {
   return config.routines.flatMap((written, index) =>
     [...wrongTime(written, config), ...wrongPlace(written, config)].map(({ level, key, message }) => {

@@ -22,7 +22,7 @@ import { checkRoutines } from './check-routines.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What is looked at before a start (G2). */
+/** The codes of checks before a start (G2). */
 export type StartCode =
   | 'TOKEN_FORM'
   | 'TOKENS_SWAPPED'
@@ -39,17 +39,17 @@ type Finding = Readonly<{
   level: 'error' | 'warning';
   code: StartCode;
   key?: KeyPath;
-  /** If it is about another file than the config. */
+  /** Path of the file that it is about, if that is not the config. */
   place?: string;
   message: string;
 }>;
 
-/** What `start` refuses or warns of (G2). */
+/** Returns what `start` refuses or warns about (G2). */
 export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {
   return checkStart(config, { env: process.env, isRunning: await isServed(config.bot.dataDir) });
 }
 
-/** Throws one OperatorError with all errors. */
+/** Logs warnings. If there are errors, throws one OperatorError with all of them. */
 export async function passStartChecks(config: Config, log: Log): Promise<void> {
   const found = await startChecks(config);
   const errors = found.filter(({ level }) => level === 'error');
@@ -57,13 +57,13 @@ export async function passStartChecks(config: Config, log: Log): Promise<void> {
   for (const { message, code, line } of found) log.warn({ code, line }, message);
 }
 
-/** `config.toml:4: warning SKILL_UNKNOWN: …` */
+/** A finding as one line, such as `config.toml:4: warning SKILL_UNKNOWN: …`. */
 export function diagnosticLine({ level, code, message, path, line }: Diagnostic): string {
   const place = path === undefined || line === undefined ? '' : `${path}:${line}: `;
   return `${place}${level} ${code}: ${message}`;
 }
 
-/** `isRunning`: the bot here may hold the ports. */
+/** Makes all checks. `isRunning`: the bot on this machine may hold the ports. */
 async function checkStart(
   config: Config,
   { env, isRunning }: Readonly<{ env: Env; isRunning: boolean }>,
@@ -125,7 +125,7 @@ function checkTokens({ telegram, slack }: Config): readonly Finding[] {
   ];
 }
 
-/** The config if it holds secrets, and `.env` beside it. */
+/** Checks who can read the config, if it has secrets in it, and `.env` beside it. */
 function checkFiles(config: Config): readonly Finding[] {
   const { path: file } = config;
   if (file === undefined) return [];
@@ -138,7 +138,7 @@ function checkFiles(config: Config): readonly Finding[] {
   }));
 }
 
-/** Group access is intended if another user owns the file. */
+/** Whether other users can read a file. If another user owns it, access by the group is intended. */
 function isReadableByOthers(file: string): boolean {
   const us = process.getuid?.();
   const stats = statSync(file, { throwIfNoEntry: false });
@@ -148,7 +148,7 @@ function isReadableByOthers(file: string): boolean {
 
 function checkWriters(config: Config): readonly Finding[] {
   const us = process.getuid?.();
-  // Who changes bundled skills can change the bot.
+  // Anybody who can change bundled skills can also change the bot itself, so those are not looked at.
   const folders = skillRoots({ ...config, skills: { ...config.skills, bundled: false } }, []).flatMap(
     (root) => ('path' in root ? [root.path] : []),
   );
@@ -202,14 +202,14 @@ function checkWorkspace({ bot: { workspace } }: Config): readonly Finding[] {
   }
 }
 
-/** Sockets and scratch folders of commands lie there. */
+/** Checks the folder for temporary files, where sockets and scratch folders of commands are. */
 function checkTemporary(): readonly Finding[] {
   const folder = tmpdir();
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (statSync(folder).isDirectory()) return [];
   } catch {
-    // It is told below, whatever it is.
+    // Whatever the error is, the message below says what to do.
   }
   const message = `${folder} is no folder that can be written, and temporary files lie there: make it, or set TMPDIR to another one`;
   return [{ level: 'error', code: 'TEMPORARY_UNUSABLE', message }];

@@ -4,12 +4,12 @@ import type { Log } from '../lib/log.ts';
 type LogOptions = Readonly<{
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   format: 'pretty' | 'json';
-  /** Also errors of libraries (S3). */
+  /** Redacts each line, also errors of libraries (S3). */
   redact(text: string): string;
   write(line: string): void;
 }>;
 
-/** JSON lines, or readable ones for a terminal (L5). */
+/** A log of JSON lines, or of readable ones for a terminal (L5). */
 export function createLog({ level, format, redact, write }: LogOptions): Log {
   const out = {
     write: (line: string) => write(redact(format === 'json' ? line : pretty(line))),

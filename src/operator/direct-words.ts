@@ -4,13 +4,13 @@ import { skillOf } from '../core/message.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 
-/** What an operator sees in place of words of a direct message (S8). */
+/** What an operator sees in place of the words of a direct message (S8). */
 export const direct = '(direct)';
 
-/** A message that waits or failed, as operators see it. */
+/** A message that waits or has failed, as operators see it. */
 export type Letter = Omit<ListedItem, 'message'> &
   Readonly<{
-    /** Absent if the message can't be read. */
+    /** The sender. Undefined if the message can't be read. */
     sender?: Readonly<{ id: string; name: string }>;
     hook?: string;
     skill?: string;
@@ -30,16 +30,16 @@ export function toLetter({ message, ...item }: ListedItem): Letter {
   };
 }
 
-/** A call that waits for a yes, as operators see it. */
+/** A call that waits for approval, as operators see it. */
 export type WaitingApproval = Pick<PendingRequest, 'id' | 'requester' | 'askedAt' | 'expiresAt'> &
   Readonly<{
     conversation: string;
     tool: string;
     skill: string;
-    /** In Markdown. */
+    /** The call's input in Markdown; empty for a direct message. */
     input: string;
     isDirect: boolean;
-    /** Not by its requester (T8). */
+    /** True if its requester can't approve it (T8). */
     fourEyes: boolean;
   }>;
 
@@ -55,12 +55,12 @@ export function toWaitingApproval(ask: PendingRequest): WaitingApproval {
   };
 }
 
-/** Only its requester can read it, so nobody else can approve it (S8). */
+/** Whether only its requester can read the question, so that nobody else can approve the call (S8). */
 export function isAskedDirectly({ payload: { chatType } }: Pick<PendingRequest, 'payload'>): boolean {
   return !isShared({ chatType });
 }
 
-/** A line of the audit (L6). */
+/** A line of the audit without the arguments of calls in direct messages (L6). */
 export function withoutDirectArguments(line: string): string {
   if (!line.includes('"arguments":')) return line;
   const read = JSON.parse(line) as Readonly<Record<string, unknown>>;

@@ -19,20 +19,20 @@ import type { SkillApprovals } from '../authoring/approve-skill.ts';
 
 type ForgottenPerson = Readonly<{
   forgotten: string;
-  /** Paired, an owner by claim, or pending. */
+  /** True if the person was paired, had asked to be, or was an owner by claim. */
   known: boolean;
-  /** Rows; `files`: folders and outgoing files. */
+  /** How many rows were removed; `files` are folders and outgoing files. */
   removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
-  /** The config still lets them talk. */
+  /** True if the config still lets the person talk. */
   inConfig: boolean;
 }>;
 
-/** `skillet forget`: deletes what is stored about a person (Q12). */
+/** Deletes everything that is stored about a person, for `skillet forget` (Q12). */
 export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
 
 const lookEveryMs = 50;
 
-/** `waitMs`: for running work; 0 if no bot runs. */
+/** `waitMs` is how long to wait for running work to stop; 0 if no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
   kept: Readonly<{
@@ -59,7 +59,10 @@ export function createForgetSomebody(options: {
     return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
   }
 
-  /** Rooms where nobody but them was heard in private. A routine or a hook may speak where its person is not. */
+  /**
+   * Chats in which nobody but this person was heard in private. A routine or a hook may speak where its person is not,
+   * so those do not count.
+   */
   async function roomsOf(sender: string): Promise<readonly string[]> {
     const listed = [...(await store.inbox.list('waiting')), ...(await store.inbox.list('dead'))];
     const heard = listed.flatMap(({ message }) =>
@@ -90,16 +93,16 @@ export function createForgetSomebody(options: {
   }
 
   return async (sender) => {
-    // First: nothing new is accepted.
+    // This comes first, so that nothing new is accepted.
     const paired = await users.forget(sender);
-    // Before what tells of them is dropped.
+    // This has to come before the rows that know of them are removed.
     const rooms = await roomsOf(sender);
     const asked = await pairing.forget(sender);
     await partners.forget(sender);
     await rules.forget(sender);
     await approvals.forget(sender);
     await stopWork(sender);
-    // Before the rows: the store then clears deleted values from the disk.
+    // This comes before the rows, because the store then clears deleted values from the disk.
     await audit.forget([sender, ...rooms]);
     await settings.forget(sender, rooms);
     const accounts = await capabilities.forget(sender);

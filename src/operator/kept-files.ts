@@ -14,17 +14,20 @@ const everyMs = 3_600_000;
 export type KeptFiles = Readonly<{
   outgoing: OutgoingFiles;
   received: ReceivedFiles;
-  /** Returns the count (Q12). */
+  /** Removes files of a person and of places. Returns how many were removed (Q12). */
   forget(
     gone: Readonly<{ sender: string; places: readonly string[]; files: readonly string[] }>,
   ): Promise<number>;
-  /** `waiting`: the whole inbox. Continues after a failure, then rejects (T10, Q12). */
+  /**
+   * Removes files that are no longer needed; `waiting` is the whole inbox. It continues after a failure, and rejects at
+   * the end (T10, Q12).
+   */
   tidy(now: number, retentionMs: number, waiting: readonly ListedItem[]): Promise<void>;
 }>;
 
-/** A run may resume within half an hour. */
+/** How long scratch folders are kept, because a run may resume within half an hour. */
 const restMs = 3_600_000;
-/** Nested runs have no inbox item: a day. */
+/** How long they are kept while runs are active: nested runs have no item in the inbox. */
 const nestedMs = 86_400_000;
 
 export function createKeptFiles(folders: Folders): KeptFiles {
@@ -64,7 +67,7 @@ export function createKeptFiles(folders: Folders): KeptFiles {
   };
 }
 
-/** At the start, then hourly until the signal aborts (Q12). */
+/** Removes old data at the start and then every hour, until the signal aborts (Q12). */
 export async function startRetention(options: {
   store: Pick<Store, 'prune' | 'inbox'>;
   files: Pick<KeptFiles, 'tidy'>;

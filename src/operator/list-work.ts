@@ -12,13 +12,13 @@ export type MadeCall = Readonly<{
   state: 'running' | 'done' | 'failed';
 }>;
 
-/** A message or run that is not finished, with the calls it made so far. */
+/** A message or run that is not finished, with the calls that it has made so far. */
 export type Work = Readonly<{
   key: string;
   lane: string;
   sender?: string;
   name?: string;
-  /** Of a run. */
+  /** The skill of a run; undefined for a message. */
   skill?: string;
   kind: 'message' | NonNullable<Message['task']>['kind'];
   state: 'waiting' | 'running' | 'stopping';
@@ -26,7 +26,7 @@ export type Work = Readonly<{
   tries: number;
   error?: string;
   calls: readonly MadeCall[];
-  /** Id of the approval that it waits for. */
+  /** Id of the approval that it waits for. Undefined: it waits for none. */
   asks?: string;
 }>;
 
@@ -36,7 +36,7 @@ type Reads = Readonly<{
   asks: Pick<Store['asks'], 'waiting'>;
 }>;
 
-/** What people said is left out. */
+/** Lists all work that is not finished, without what people said. */
 export async function listWork(store: Reads): Promise<readonly Work[]> {
   const [items, asks] = await Promise.all([store.inbox.list('waiting'), store.asks.waiting()]);
   return Promise.all(
@@ -67,7 +67,7 @@ async function transcriptOf({ lane, message }: ListedItem, { transcripts }: Read
   return task?.kind === 'run' ? journalOf(task) : transcripts.current(lane);
 }
 
-/** Of this turn. */
+/** The entries of this turn or run. */
 async function entriesOf(
   transcript: string,
   { key, message }: ListedItem,

@@ -39,14 +39,14 @@ import { storeFileOf } from './archive/archive-parts.ts';
 import { terminalAccess } from './terminals/take-terminal.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** For answers to a person who is to be forgotten. */
+/** How many milliseconds to wait for answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
 
 type Host = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }>;
 
 export type People = ReturnType<typeof createPeople>;
 
-/** The same with a running bot and without. */
+/** Makes what knows about people, in the same way with a running bot and without. */
 export function createPeople(
   { store, audit, clock, log }: Host,
   rules: Pick<Parameters<typeof createUsers>[0], 'access' | 'language' | 'isHere'>,
@@ -75,11 +75,11 @@ type OperateParts = Readonly<{
   files: Pick<KeptFiles, 'forget'>;
   inForce: OperateDeps['inForce'];
   zone: OperateDeps['zone'];
-  /** Absent while no bot runs. */
+  /** What only a running bot can do. Undefined while no bot runs. */
   running?: RunningParts;
 }>;
 
-/** `isAlone`: nothing can be running for anybody. */
+/** Makes the function that runs operations. `isAlone`: nothing can be running for anybody. */
 export function createOperate(
   parts: OperateParts,
   { isAlone = false }: Readonly<{ isAlone?: boolean }> = {},
@@ -99,7 +99,7 @@ export function createOperate(
   return operateOn(deps);
 }
 
-/** They may come from outside. */
+/** Runs an operation by its name. Name and input may come from outside, so both are checked. */
 function operateOn(deps: OperateDeps): AnswerOperation {
   return async (name, input, onProgress) => {
     if (!isOperation(name))
@@ -133,8 +133,8 @@ const emptyStore = 'sqlite::memory:';
 type OpenOperate = Readonly<{ operate: Operate; close(): Promise<void> }>;
 
 /**
- * While no bot runs (Q9). Reading makes no store: one that is not there is read as an empty one. Operations throw
- * OperatorError, with its pid, if a bot runs.
+ * Runs operations on the store while no bot runs (Q9). Reading creates no store: one that does not exist is read as an
+ * empty one. If a bot runs, operations throw OperatorError with its process id.
  */
 export function openOperate(config: Config, log: Log): OpenOperate {
   const file = storeFileOf(config);
@@ -205,7 +205,7 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
   return { operate: typedOperate(operate), close: store.close };
 }
 
-/** Skills are read as a start would read them; what the sandbox lacks is not looked up. */
+/** What access is decided by. Skills are read as a start would read them, but not what the sandbox lacks. */
 async function readAccess(config: Config, written: WrittenSkills, log: Log): Promise<AccessInForce> {
   const plugins = await openPlugins(config, { clock: systemClock, log });
   plugins.close();

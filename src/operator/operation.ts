@@ -16,7 +16,7 @@ import type { AccessInForce } from './access/access-decisions.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 
-/** What operations act on. */
+/** What operations need to act on. */
 export type OperateDeps = Readonly<{
   store: Pick<
     Store,
@@ -47,33 +47,33 @@ export type OperateDeps = Readonly<{
   mcp: McpOperations;
   capabilities: CapabilityOperations;
   inForce(): Promise<AccessInForce>;
-  /** Of the operator (IANA). */
+  /** The operator's time zone, as an IANA name. */
   zone(): string;
-  /** Absent while no bot runs. */
+  /** What only a running bot can do. Undefined while no bot runs. */
   running?: RunningParts;
   audit: Pick<Audit, 'record' | 'tail' | 'verify'>;
   clock: Pick<Clock, 'now'>;
 }>;
 
-/** What is changed, and who does it, for the audit. */
+/** What is changed, and who changes it, for the audit. */
 export const target = z.object({ id: z.string().min(1), by: z.string().min(1).optional() });
 export const unnamed = 'operator';
 
-/** What only a running bot can tell or do. */
+/** What only a running bot can say or do. */
 export type RunningParts = Readonly<{
   readiness(): Readiness;
-  /** What is wrong with plugins, a sentence each. */
+  /** What is wrong with plugins, one sentence each. */
   plugins(): readonly string[];
   answer: Approvals['answer'];
 }>;
 
 export type Operation<Input, Output> = Readonly<{
   input: z.ZodType<Input>;
-  /** Changes nothing. */
+  /** True if the operation changes nothing. */
   readOnly: boolean;
-  /** Works on the store itself while no bot runs (Q9). */
+  /** True if it works on the store itself while no bot runs (Q9). */
   offline: boolean;
-  /** Returns plain data. What it throws is shown to the operator. */
+  /** Runs the operation and returns plain data. What it throws is shown to the operator. */
   run(input: Input, deps: OperateDeps, onProgress?: OnProgress): Promise<Output>;
 }>;
 

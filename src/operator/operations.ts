@@ -28,7 +28,7 @@ const account = z.object({ sender: text, capability: text, ref: text });
 const approvalAnswer = z.object({ id: text, answer: z.enum(['approve', 'deny']), by: text });
 const writeLines = 'write how many lines, such as 20';
 const writeSkill = 'write the name of a skill';
-/** Newest lines that a filter looks through. */
+/** How many of the newest lines a filter looks through. */
 const mostSearched = 20_000;
 const auditLines = z.object(
   {
@@ -46,7 +46,7 @@ const shownTools = z.object({
   tools: z.array(z.object({ name: text, hash: z.string() })).min(1),
 });
 
-/** What an operator can ask of a bot, or of its store: by the command line, the control socket, or a page. */
+/** What an operator can ask of a bot or of its store: by the command line, the control socket, or a page. */
 export const operations = {
   'pair list': reads(none, async (_, { people: { pairing, users, groups } }) => ({
     pending: await pairing.pending(),
@@ -86,7 +86,7 @@ export const operations = {
     const { inbox } = store;
     const items = [...(await inbox.list('waiting')), ...(await inbox.list('dead'))];
     const item = items.find((one) => one.key === key);
-    // First: if this is cut off, the operator can drop it again.
+    // The placeholder goes first: if this is cut off, the operator can drop the item again.
     if (item !== undefined) await removePlaceholder(item, store);
     if (!(await inbox.drop(key)))
       throw new OperatorError(`no message waits or failed under ${key}: see \`${skilletHere()} inbox list\``);
@@ -99,7 +99,7 @@ export const operations = {
     return { retried: key };
   }),
 
-  /** Copies the store, if it is one of files. */
+  /** Copies the store, if it is a file. */
   backup: changes(
     text.refine(path.isAbsolute, 'write an absolute path: the bot may run in another folder'),
     async (file, { store }, onProgress) => {
@@ -109,25 +109,25 @@ export const operations = {
   forget: changes(text, (sender, deps) => deps.forget(sender)),
   'memory list': reads(text, (person, { store }) => memoriesOf(person, store)),
   'memory team': reads(none, (_, { store }) => teamNotes(store)),
-  /** Of the team alone. */
+  /** Removes a note of the team; an operator can remove no others. */
   'memory remove': changes(target, async ({ id, by = unnamed }, deps) => {
     if (!(await removeTeamNote(id, by, deps)))
       throw new OperatorError(`there is no note ${id} of the team: see \`${skilletHere()} memory team\``);
     return { removed: id };
   }),
-  /** Sums of this day (of the operator’s zone) and of those after it. */
+  /** Sums of this day (in the operator's time zone) and of the days after it. */
   stats: reads(z.iso.date(), (first, { store }) => store.stats(first)),
 
-  /** Messages and runs that are not finished (S8). */
+  /** Lists messages and runs that are not finished (S8). */
   'work list': reads(none, (_, { store }) => listWork(store)),
   'approval list': reads(none, async (_, { store }) =>
     (await store.asks.waiting()).filter(({ kind }) => kind === 'approval').map(toWaitingApproval),
   ),
-  /** Judged like a press of that person (S11, T8). */
+  /** Answers an approval, judged like a press of that person (S11, T8). */
   'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
-  /** What the gates decide about a person in a chat, and why (S8). */
+  /** Says what the rules decide about a person in a chat, and why (S8). */
   'access decisions': reads(writer, (of, { people, inForce }) => accessDecisions(of, { ...people, inForce })),
-  /** Who is in the groups that lists of people may name (A13). */
+  /** Says who is in the groups that lists of people may name (A13). */
   'group list': reads(none, async (_, { inForce }) => {
     const { config, userGroups } = await inForce();
     return namedGroups(config, userGroups);
@@ -168,7 +168,7 @@ export const operations = {
     return found.slice(-lines).map(withoutDirectArguments);
   }),
   'audit verify': reads(none, (_, { audit }) => audit.verify()),
-  /** For the audit: the command line changed the folder already. */
+  /** Records a change in the audit. The command line has already changed the folder. */
   'skills installed': changes(installed, (of, { audit }) =>
     audit.record({ event: 'skills_installed', ...of }),
   ),
@@ -183,19 +183,19 @@ export type OperationName = keyof Operations;
 export type InputOf<Name extends OperationName> = z.output<Operations[Name]['input']>;
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Operations[Name]['run']>>;
 
-/** What follows a name: the input, if the operation has one. */
+/** What follows the name of an operation: its input if it has one, then who hears of its progress. */
 export type Asked<Name extends OperationName> =
   undefined extends InputOf<Name>
     ? [input?: undefined, onProgress?: OnProgress]
     : [input: InputOf<Name>, onProgress?: OnProgress];
 
-/** Does an operation. Throws OperatorError. */
+/** Runs an operation. Throws OperatorError if it fails. */
 export type Operate = <Name extends OperationName>(
   name: Name,
   ...asked: Asked<Name>
 ) => Promise<OutputOf<Name>>;
 
-/** The same with the types of the table. */
+/** The same function with the types of the table. */
 export function typedOperate(answer: AnswerOperation): Operate {
   return answer as Operate;
 }
@@ -221,7 +221,7 @@ async function answerApproval(
   const { conversation, requester } = ask;
   if (ask.state === 'open') {
     const [item] = await store.inbox.waitingIn(conversationKey(conversation));
-    // Unknown if its message can't be read: judged like a group.
+    // The kind of chat is unknown if its message can't be read, and then it is judged like a group.
     const chatType = item?.message?.chatType ?? 'unknown';
     const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
     if (!may.allowed) throw new OperatorError(may.reason);

@@ -5,7 +5,10 @@ import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { makeFolders, tryFolders } from '../store/make-folders.ts';
 import { lockOwner } from '../store/sqlite/lock-owner.ts';
 
-/** 0700 (S4), locked (Q9). Throws OperatorError. `problem`: what is wrong by now. */
+/**
+ * Makes the data directory with mode 0700 (S4) and locks it for this process (Q9). Throws OperatorError if that fails.
+ * `problem` says what is wrong with it at that moment; undefined if nothing is.
+ */
 export function ownDataDir(dataDir: string): Readonly<{ problem(): string | undefined; release(): void }> {
   try {
     makeFolders(dataDir, 0o700);
@@ -24,7 +27,7 @@ export function ownDataDir(dataDir: string): Readonly<{ problem(): string | unde
   }
 }
 
-/** Throws as `ownDataDir`; changes nothing. */
+/** Throws in the same cases as `ownDataDir`, but changes nothing. */
 export function tryDataDir(dataDir: string): void {
   try {
     tryFolders(dataDir);

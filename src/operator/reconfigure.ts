@@ -16,7 +16,7 @@ import { checkRoutines } from './check-routines.ts';
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|network\.|server\.|log\.)/;
 
-/** Applies a saved config, or reports its problems (G3). */
+/** Applies a saved config, or tells the owners what is wrong with it (G3). */
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
@@ -47,7 +47,7 @@ export function createReconfigure(options: {
       return;
     }
     const changed = changedKeys(config(), outcome.config);
-    // What is again as it was at the start needs none.
+    // A key that is as it was at the start again needs no restart.
     const differing = changedKeys(started, outcome.config);
     const later = needRestart(
       changed.filter((key) => differing.includes(key)),
@@ -69,7 +69,7 @@ export function createReconfigure(options: {
   };
 }
 
-/** What the start would refuse, a reload refuses, too (N2). */
+/** Refuses at a reload what a start would refuse, too (N2). */
 function withoutUnusable(read: ParsedConfig, log: Log): ParsedConfig {
   if (!read.ok) return read;
   const placeOf = placeInFile(read.config.path);
@@ -114,7 +114,7 @@ function configNotice(problems: readonly ConfigProblem[], at: number): Notice {
   };
 }
 
-/** Keys read only at start (G3). */
+/** Changed keys that are read only at the start (G3). */
 function needRestart(
   changed: readonly string[],
   before: Pick<Config, 'plugins'>,
@@ -123,7 +123,7 @@ function needRestart(
   return changed.filter((key) => (key === 'plugins' ? loadsMore(before, now) : readOnce.test(key)));
 }
 
-/** Access and `enabled` are read each time (X1). */
+/** Whether plugins have to be loaded. Their access and `enabled` are read each time, so they need no restart (X1). */
 function loadsMore(before: Pick<Config, 'plugins'>, now: Pick<Config, 'plugins'>): boolean {
   const old = before.plugins.filter(({ enabled }) => enabled).map(asLoaded);
   return now.plugins

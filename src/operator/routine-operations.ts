@@ -7,7 +7,10 @@ import { direct } from './direct-words.ts';
 import { changes, reads, target, unnamed, type OperateDeps } from './operation.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** What an operator sees of a routine: what it says is its creator's. Times are milliseconds since 1970. */
+/**
+ * What an operator sees of a routine. Its task belongs to its creator, so it is left out. Times are in Unix
+ * milliseconds.
+ */
 export type RoutineRow = Readonly<{
   id: string;
   name: string;
@@ -17,13 +20,13 @@ export type RoutineRow = Readonly<{
   next?: number;
   last?: Readonly<{ at: number; how: string }>;
   failures: number;
-  /** Of the config. */
+  /** True if the config sets it up. */
   isFixed: boolean;
 }>;
 
 export const routineOperations = {
   'routine list': reads(z.undefined(), async (_, { store }) => (await store.routines.all()).map(toRow)),
-  /** `by`: who did it, for the audit. */
+  /** Pauses a routine. `by` is who did it, for the audit. */
   'routine pause': changes(target, (of, deps) => turn('paused', of, deps)),
   'routine resume': changes(target, (of, deps) => turn('active', of, deps)),
   'routine remove': changes(target, async ({ id, by = unnamed }, deps) => {

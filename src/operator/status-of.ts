@@ -10,32 +10,32 @@ import { serverStates, type ServerState } from '../mcp/server-state.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import type { OperateDeps } from './operation.ts';
 
-/** One screen of how a bot is (L12). */
+/** How a bot is, on one screen (L12). */
 export type Status = Readonly<{
   version: string;
-  /** Absent: no bot runs here. */
+  /** The running process. Undefined: no bot runs here. */
   process?: Readonly<{ pid: number; upSeconds: number; readiness: Readiness }>;
   backlog: Backlog;
   failedDeliveries: number;
   tasks: readonly TaskRow[];
-  /** Questions about calls that wait for a yes. */
+  /** How many questions about calls wait for an answer. */
   approvals: number;
   routines: Readonly<{ active: number; paused: number }>;
-  /** Of a running bot. */
+  /** MCP servers of a running bot. */
   servers: readonly ServerState[];
-  /** What is wrong with plugins of a running bot, a sentence each. */
+  /** What is wrong with plugins of a running bot, one sentence each. */
   plugins: readonly string[];
   today: readonly UsageRow[];
 }>;
 
-/** A run beside a conversation. */
+/** A run that works in the background. */
 export type TaskRow = Readonly<{
   id: string;
   skill: string;
   sender: string;
   chat: string;
   state: 'waiting' | 'running' | 'asking';
-  /** Milliseconds since 1970. */
+  /** Since when it is in this state, in Unix milliseconds. */
   since: number;
 }>;
 
@@ -78,7 +78,7 @@ export async function tasksOf(store: Pick<Store, 'inbox' | 'asks'>): Promise<rea
   return rowsOf(items, await openAsks(items, store));
 }
 
-/** What asks belongs to an item that waits. */
+/** Questions of items that wait. */
 async function openAsks(
   items: readonly ListedItem[],
   { asks }: Pick<Store, 'asks'>,

@@ -6,7 +6,7 @@ import { readerOf, showRoutines } from './show-routines.ts';
 
 type Answer = Readonly<{ text: string; more: Readonly<{ buttons: readonly Button[] | undefined }> }>;
 
-/** `/routines`, or `/routines NAME` for one of them with its buttons (N2). */
+/** Answers `/routines`, or `/routines NAME` with the buttons of that routine (N2). */
 export async function answerRoutines(requester: Requester, named: string, deps: BookDeps): Promise<Answer> {
   const one = named === '' ? undefined : await findHere(named, requester, deps);
   const here = one === undefined ? await routinesHere(requester, deps) : [one];

@@ -10,7 +10,10 @@ import { readWhen } from './read-when.ts';
 
 type Written = Config['routines'][number];
 
-/** The store as `[[routines]]` says (N2). What did not change keeps its due time and what came of it. */
+/**
+ * Brings the store in line with `[[routines]]` (N2). A routine that did not change keeps its due time and its last
+ * outcome.
+ */
 export async function followConfig(
   config: Pick<Config, 'routines' | 'bot'>,
   {
@@ -69,7 +72,7 @@ function define(
     catchUp,
     skill,
     conversation: conversationOf(written.conversation),
-    // Looked up when it fires.
+    // The kind of chat is looked up when the routine fires.
     chatType: 'unknown',
     external: false,
     creator: { id: as, name: as, kind: 'person', timezone },

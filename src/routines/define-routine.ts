@@ -27,10 +27,10 @@ export type BookDeps = Readonly<{
   users: Pick<Users, 'isOwner' | 'timezoneOf' | 'setTimezone' | 'asksTimezone'>;
 }>;
 
-/** More often needs an approver (N3). */
+/** A routine that fires more often than this needs an approver (N3). */
 const shortestGapMs = 15 * 60_000;
 
-/** As a person asks for it; what is absent stays as it is. */
+/** What a person asks for. Undefined fields stay as they are. */
 export type RoutineWish = Readonly<{
   when?: string | undefined;
   task?: string | undefined;
@@ -40,11 +40,11 @@ export type RoutineWish = Readonly<{
   quiet?: boolean | undefined;
   skill?: string | undefined;
   catch_up?: CatchUp | undefined;
-  /** Whose words task and name are (S13). */
+  /** Whose words the task and the name are (S13). */
   from?: Provenance | undefined;
 }>;
 
-/** `problem` is for the model, with the fix. */
+/** `problem` is for the model and says how to fix it. */
 export type Booked = Readonly<
   | { ok: true; routine: Routine }
   | { ok: false; code: 'ARGUMENTS_INVALID' | 'LIMIT_REACHED' | 'SKILL_NOT_AVAILABLE_HERE'; problem: string }
@@ -52,7 +52,7 @@ export type Booked = Readonly<
 
 type Refused = Extract<Booked, { ok: false }>;
 
-/** Whether the times that are wished for need an approver. Wrong ones are refused later. */
+/** Whether the wished times need an approver. Times that can't be read are refused later. */
 export async function isTooOften(wish: RoutineWish, requester: Requester, deps: BookDeps): Promise<boolean> {
   const zone = (await zoneFor(wish, requester, deps)) ?? systemZone();
   if (wish.when === undefined || !isZone(zone)) return false;
@@ -107,7 +107,10 @@ export async function defineRoutine(
 
 type Time = Pick<RoutineDefinition, 'when' | 'assumed'> & Readonly<{ zone: string }>;
 
-/** Only times by the clock need a zone: without one the machine's is assumed, and the person is asked (U20). */
+/**
+ * Reads the time. Only times by the clock need a time zone: if none is known, the machine's is assumed and the person
+ * is asked (U20).
+ */
 function timeOf(
   { when, timezone }: RoutineWish,
   before: RoutineDefinition | undefined,
@@ -128,8 +131,10 @@ function timeOf(
   return { ok: true, when: read.when, zone: read.zone ?? zone, assumed };
 }
 
-/** New words replace old ones; a mark stays. */
-/** Somebody else's task or name that stays is not the person's own because they typed the other (S13). */
+/**
+ * Whose words the routine has after a change. If the person typed only the task or only the name, the other one keeps
+ * the routine from counting as their own words (S13). Taint always stays.
+ */
 function fromOf(
   { from: now, task, name }: RoutineWish,
   before: Provenance | undefined,
@@ -144,7 +149,10 @@ function flag(wished: boolean | undefined, before: true | undefined): true | und
   return (wished ?? before) === true ? true : undefined;
 }
 
-/** What they say now, chose, or have by the platform; what an earlier routine of theirs has; or the bot's (U20). */
+/**
+ * The person's time zone: what they say now, chose, or have on the platform; otherwise that of an earlier routine of
+ * theirs; otherwise the bot's (U20). Undefined: none is known.
+ */
 export async function zoneFor(
   wish: Pick<RoutineWish, 'timezone'>,
   { sender, timezone }: Pick<Requester, 'sender' | 'timezone'>,
@@ -159,7 +167,7 @@ export async function zoneFor(
   return earlier?.definition.creator.timezone ?? runtime().config.bot.timezone;
 }
 
-/** It could not fire: better said now (N3). */
+/** A skill that may not be used here could not fire, so this is said now (N3). */
 async function skillProblem(
   name: string,
   requester: Requester,

@@ -4,14 +4,17 @@ import { once } from '../lib/async/mutex.ts';
 import type { RoutineTime } from '../store/routines.ts';
 
 const require = createRequire(import.meta.url);
-/** Loaded on first use. */
+/** The library is loaded on first use. */
 const croner = once(() => require('croner') as typeof Croner);
 
-/** More are not counted: a minute's routine after a week's downtime. */
+/** How many missed times are counted at most. A routine of every minute misses more than that in a week. */
 const mostMissed = 1_000;
 const samples = 60;
 
-/** The next `count` times after `after`, milliseconds since 1970; fewer if they end. Throws if the expression is wrong. */
+/**
+ * The next `count` times after `after`, in Unix milliseconds; fewer if they end. Throws if the cron expression is
+ * wrong.
+ */
 export function nextTimes(when: RoutineTime, zone: string, after: number, count = 1): readonly number[] {
   switch (when.kind) {
     case 'once':
@@ -33,7 +36,7 @@ export function nextTime(when: RoutineTime, zone: string, after: number): number
   return nextTimes(when, zone, after)[0];
 }
 
-/** Due times from `due` to `now`, `due` included; at most 1,000. */
+/** The times from `due` to `now`, with `due` itself; at most 1,000. */
 export function missedTimes(
   when: RoutineTime,
   zone: string,
@@ -49,7 +52,7 @@ export function missedTimes(
   return missed;
 }
 
-/** The shortest time between two of its next 60 firings; undefined if there is only one. */
+/** The shortest time in milliseconds between two of the next 60 times. Undefined if there is only one. */
 export function shortestGap(when: RoutineTime, zone: string, now: number): number | undefined {
   const times = nextTimes(when, zone, now, samples);
   const gaps = times.slice(1).map((at, n) => at - (times[n] ?? at));
@@ -58,7 +61,10 @@ export function shortestGap(when: RoutineTime, zone: string, now: number): numbe
 
 export type LocalDate = Readonly<Record<'year' | 'month' | 'day', number>>;
 
-/** By the calendar. A day that a month lacks is its last: 31 January plus a month is the end of February. */
+/**
+ * Moves a date by the calendar. If a month lacks the day, its last one counts: 31 January plus a month is the end of
+ * February.
+ */
 export function shiftDate(
   { year, month, day }: LocalDate,
   { days = 0, months = 0 }: Readonly<{ days?: number; months?: number }>,
@@ -68,7 +74,7 @@ export function shiftDate(
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 
-/** `clock`: seconds after midnight, by the clocks there. */
+/** The date and time at a place. `clock` is the time of day there, in seconds after midnight. */
 export function localDate(at: number, timeZone: string): LocalDate & Readonly<{ clock: number }> {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -86,7 +92,10 @@ export function localDate(at: number, timeZone: string): LocalDate & Readonly<{ 
   return { year: part('year'), month: part('month'), day: part('day'), clock };
 }
 
-/** A time that the clocks skip is the first after it; one that comes twice is the first. Undefined: no such date. */
+/**
+ * The time of a date and time of day at a place. A time that the clocks skip is the first one after it; one that comes
+ * twice is the first. Undefined: there is no such date.
+ */
 export function timeInZone(
   { year, month, day, clock }: LocalDate & Readonly<{ clock: number }>,
   zone: string,
@@ -99,7 +108,7 @@ export function timeInZone(
   return at === undefined ? undefined : at + (clock % 60) * 1_000;
 }
 
-/** Counted from its first day each time, so a short month moves only its own. */
+/** Each step is counted from the first day, so that a short month moves only its own date. */
 function stepsAfter(
   { unit, count, from, clock }: Extract<RoutineTime, { kind: 'steps' }>,
   zone: string,
@@ -109,7 +118,7 @@ function stepsAfter(
   const first = localDate(from, zone);
   const longestMs = (unit === 'month' ? 31 : 1) * count * 24 * 3_600_000;
   const times: number[] = [];
-  // From one that is surely not later.
+  // Begins with a step that is surely not later than the wanted one.
   for (let n = Math.max(0, Math.floor((after - from) / longestMs) - 1); times.length < most; n++) {
     const date = shiftDate(first, unit === 'month' ? { months: n * count } : { days: n * count });
     const at = timeInZone({ ...date, clock }, zone);
@@ -121,7 +130,7 @@ function stepsAfter(
 
 function cronOf(expression: string, timezone: string): Croner.Cron {
   const { Cron } = croner();
-  // Lists of hours are fixed times, too: each fires once when the clocks change.
+  // Lists of hours are fixed times, too, so that each fires once when the clocks change.
   const mode = expression.split(/\s+/).length === 6 ? '6-part' : '5-part';
   return new Cron(expression, { timezone, mode, fixedTimeRule: 'no-wildcard' });
 }

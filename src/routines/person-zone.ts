@@ -9,7 +9,7 @@ import { changeRoutine } from './routine-book.ts';
 
 export type ZoneAnswer = Readonly<{ text: string; buttons: readonly Button[] }>;
 
-/** An action begins with it. */
+/** The actions of buttons that choose a time zone begin with this. */
 export const zonePrefix = 'zone';
 const mostOffered = 6;
 
@@ -21,7 +21,7 @@ const common = [
   'Asia/Kolkata',
   'Asia/Tokyo',
 ];
-/** Where most people who use a language live. */
+/** Time zones in which most people live who use a language. */
 const offered: Readonly<Record<string, readonly string[]>> = {
   de: ['Europe/Berlin', 'Europe/Zurich', 'Europe/Vienna'],
   es: [
@@ -38,7 +38,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   zh: ['Asia/Shanghai', 'Asia/Taipei', 'Asia/Hong_Kong', 'Asia/Singapore'],
 };
 
-/** Buttons with the time that it is there now. */
+/** Buttons for time zones, each with the time that it is there now. */
 function zoneButtons(language: string | undefined, now: number, asked = ''): readonly Button[] {
   const say = sayIn(language);
   const zones = [...(offered[(language ?? '').split(/[-_]/)[0] ?? ''] ?? []), ...common];
@@ -48,7 +48,7 @@ function zoneButtons(language: string | undefined, now: number, asked = ''): rea
   }));
 }
 
-/** `/settings timezone`, and with a zone or a city (U20). Everybody may set their own. */
+/** Answers `/settings timezone`, with or without a zone or city (U20). All people may set their own. */
 export async function answerZone(
   typed: string,
   requester: Requester,
@@ -75,7 +75,9 @@ export async function answerZone(
   return { text: await chooseZone(zone, requester, deps), buttons: [] };
 }
 
-/** What was booked without knowing it is read again in it. Returns what to say. */
+/**
+ * Stores a person's time zone. Routines that were set up without knowing it are read again in it. Returns what to say.
+ */
 export async function chooseZone(zone: string, requester: Requester, deps: BookDeps): Promise<string> {
   const { store, users, clock } = deps;
   const say = sayIn(requester.language);
@@ -97,7 +99,7 @@ function movedLine(name: string, at: number | undefined, zone: string, say: Say)
   return `⏰ ${at === undefined ? say`${name}: that time is over there` : say`${name}: ${say.time(at, zone)}`}`;
 }
 
-/** "Europe/Zurich", "zurich", "UTC" */
+/** Finds a time zone by its name or city, as in "Europe/Zurich", "zurich" or "UTC". */
 function zoneNamed(words: string): string | undefined {
   const plain = words.toLowerCase().replaceAll(' ', '_');
   const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
@@ -111,7 +113,10 @@ function cityOf(zone: string): string {
   return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 }
 
-/** Behind an answer that booked a time in an assumed zone, once a person (U20). */
+/**
+ * Asks for a person's time zone behind an answer that assumed one, once for each person (U20). Undefined: they were
+ * asked before.
+ */
 export async function askForZone(
   turn: string,
   { sender, language }: Pick<Requester, 'sender' | 'language'>,

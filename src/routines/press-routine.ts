@@ -7,12 +7,18 @@ import { mayManage, pauseOrResume, removeRoutine, runNow } from './routine-book.
 import type { BookDeps } from './define-routine.ts';
 import { describeRoutine, readerOf } from './show-routines.ts';
 
-/** `refused` is for the presser alone; otherwise the pressed message shows `text`. `said`: what a list does not show. */
+/**
+ * `refused` is shown only to the person who pressed. Otherwise the pressed message shows `text`. `said` is what a list
+ * does not show by itself.
+ */
 export type PressedRoutine = Readonly<
   { refused: string } | { said?: string; text: string; buttons: readonly Button[] | undefined }
 >;
 
-/** One press of `routine:ACTION:ID`, judged by who pressed. `press`: unique, so it counts once. */
+/**
+ * Handles a press of `routine:ACTION:ID` with the rights of the person who pressed. `press` is unique, so that it
+ * counts once.
+ */
 export async function pressRoutine(
   action: string,
   id: string,

@@ -1,10 +1,10 @@
 import { readSpan } from './read-span.ts';
 import { shiftDate, type LocalDate } from './due-times.ts';
 
-/** Seconds after midnight. */
+/** A time of day, in seconds after midnight. */
 export type TimeOfDay = number;
 
-/** When no time of day is named. */
+/** The time of day if none is named: 9:00. */
 export const usualTime: TimeOfDay = 9 * 3_600;
 
 const dayParts: Readonly<Record<string, TimeOfDay>> = {
@@ -23,7 +23,7 @@ const clock =
   /^(?:at\s+|@\s*)?(\d{1,2})(?:[:.h](\d\d))?(?::(\d\d))?\s*(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)?(?:\s*o['’]?clock)?$/;
 const named = new RegExp(`^(?:at\\s+|in the\\s+)?(?:the\\s+)?(${dayPart})$`);
 
-/** "9:30", "2pm", "noon"; lower case. Undefined: no time of day that exists. */
+/** Reads a time of day in lower case, such as "9:30", "2pm" or "noon". Undefined: there is no such time. */
 export function readTimeOfDay(text: string): TimeOfDay | undefined {
   const words = text.trim();
   const part = named.exec(words)?.[1];
@@ -41,7 +41,10 @@ export function readTimeOfDay(text: string): TimeOfDay | undefined {
 
 const isSure = /^(?:at\b|@|in the\b)|[:.]\d\d|\d\s*[ap]\.?m|o['’]?clock|\d\s+in the\b/;
 
-/** A day and its time of day, in the ways to cut `text` into both: a bare number is a time only as a last resort. */
+/**
+ * The ways to cut a text into a day and a time of day, the best first. A bare number counts as a time only as a last
+ * resort.
+ */
 export function cutTimeOfDay(text: string): readonly Readonly<{ day: string; time?: TimeOfDay }>[] {
   const words = text
     .trim()
@@ -67,12 +70,12 @@ const weekdayNames = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'f
 const monthNames =
   'january february march april may june july august september october november december'.split(' ');
 
-/** 0: Sunday. "tue", "Tuesdays", "thurs." */
+/** The number of a weekday, such as "tue", "Tuesdays" or "thurs."; Sunday is 0. Undefined: it is none. */
 export function weekdayOf(word: string): number | undefined {
   return beginningOf(word.replace(/\.$/, ''), weekdayNames);
 }
 
-/** 1: January. */
+/** The number of a month; January is 1. Undefined: the word is none. */
 export function monthOf(word: string): number | undefined {
   const at = beginningOf(word.replace(/\.$/, ''), monthNames);
   return at === undefined ? undefined : at + 1;
@@ -84,15 +87,15 @@ function beginningOf(word: string, names: readonly string[]): number | undefined
   return at < 0 ? undefined : at;
 }
 
-/** "3rd" → 3 */
+/** The number of an ordinal: "3rd" is 3. Undefined: the word is none. */
 export function ordinalOf(word: string): number | undefined {
   const number = /^(\d{1,2})(?:st|nd|rd|th|\.)?$/.exec(word)?.[1];
   return number === undefined ? undefined : Number(number);
 }
 
 /**
- * The days that `text` can mean, nearest first: the first one that is still to come is meant. Undefined: it names no
- * day. `time`: of words such as "tonight".
+ * The days that a text can mean, the nearest first; the first one that is still to come is meant. `time` is the time of
+ * day in words such as "tonight". Undefined: the text names no day.
  */
 export function readDay(
   text: string,
@@ -128,13 +131,13 @@ export function readDay(
   return days === undefined ? undefined : { days };
 }
 
-/** From 0, or from `least` days. */
+/** How many days away the next such weekday is: 0 or more, or at least `least`. */
 function untilWeekday(weekday: number, { year, month, day }: LocalDate, least = 0): number {
   const now = new Date(Date.UTC(year, month - 1, day)).getUTCDay();
   return ((weekday - now - least + 14) % 7) + least;
 }
 
-/** "in 3 days", "a week from Monday" */
+/** Reads a day that is counted from another, as in "in 3 days" or "a week from Monday". */
 function inSpan(words: string, today: LocalDate): readonly LocalDate[] | undefined {
   const [, said, from = 'today'] = /^(?:in\s+)?(.+?)(?:\s+(?:from|after)\s+(.+))?$/.exec(words) ?? [];
   if (said === undefined || (from === 'today' && !/^in\s|\sfrom\s/.test(words))) return undefined;
@@ -154,7 +157,7 @@ function onWeekday(words: string, today: LocalDate): readonly LocalDate[] | unde
   return [shiftDate(today, { days: away }), shiftDate(today, { days: away + 7 })];
 }
 
-/** Days and months as numbers only where their order is certain. */
+/** Reads a date. Days and months as numbers count only if their order is certain. */
 function onDate(words: string, today: LocalDate): readonly LocalDate[] | undefined {
   const numbers = (pattern: RegExp): readonly number[] | undefined =>
     pattern
@@ -190,7 +193,7 @@ function onNamedDate(words: string, today: LocalDate): readonly LocalDate[] | un
   return month === undefined || day === undefined ? undefined : dated(day, month, year, today);
 }
 
-/** Without a year the next one that has the day: 29 February may be eight years away. */
+/** Dates of this day, without a year in the next nine years, because 29 February may be eight years away. */
 function dated(day = 0, month = 0, year = 0, today: LocalDate): readonly LocalDate[] {
   if (year > 0) return [{ year, month, day }];
   return Array.from({ length: 9 }, (_, n) => ({ year: today.year + n, month, day }));

@@ -36,7 +36,10 @@ const lengths: Readonly<Record<string, string>> = {
   annually: 'every year',
 };
 
-/** "every 2 weeks", "weekdays at 8", "last friday of the month at 16:00"; lower case. Undefined: nothing that repeats. */
+/**
+ * Reads words for times that repeat, in lower case, such as "every 2 weeks", "weekdays at 8" or "last friday of the
+ * month at 16:00". Undefined: nothing repeats.
+ */
 export function readEvery(words: string, of: Days): ReadEvery | undefined {
   const isRange = range.test(words) && weekdaysOf(cutTimeOfDay(words)[0]?.day ?? '') !== undefined;
   if (!daily.test(words) && !plural.test(words) && !isRange) return undefined;
@@ -44,7 +47,7 @@ export function readEvery(words: string, of: Days): ReadEvery | undefined {
     .replace(new RegExp(daily, 'g'), (word) => lengths[word] ?? (word === 'each' ? 'every' : word))
     .replace(/\bevery (?=every\b)/g, '');
   const [, times = '', rest = plain] = /^(.*?)\s*(\b(?:every|on)\b.*)$/.exec(plain) ?? [];
-  // "9am every monday", "first monday of every month"
+  // The time may come first, as in "9am every monday". In "first monday of every month" it does not.
   const time = timesOf(times);
   const turned = time === undefined ? plain : `${rest} at ${times.replace(/^at\s+/, '')}`;
   for (const { day, times: at } of cutTimes(turned)) {
@@ -55,7 +58,7 @@ export function readEvery(words: string, of: Days): ReadEvery | undefined {
   return { ok: false, problem: 'is no interval' };
 }
 
-/** "9:00, 12:00 and 17:00" at the end, too. */
+/** Splits words into day and times. A list such as "9:00, 12:00 and 17:00" may be at the end. */
 function cutTimes(words: string): readonly Readonly<{ day: string; times: readonly number[] | undefined }>[] {
   const [, day, list] = /^(.*?)\s+at\s+(.+)$/.exec(words) ?? [];
   const several = list === undefined ? undefined : timesOf(list);
@@ -97,7 +100,7 @@ function readBody(body: string, times: readonly number[] | undefined, of: Days):
 
 const isUnit = /^(?:second|minute|hour|day|week|month|quarter|year|fortnight)s?$/;
 
-/** From now, or from the next day and time that are named. */
+/** Steps that begin now, or on the next day and time that the words name. */
 function steps(
   span: Span,
   start: string | undefined,
@@ -129,7 +132,9 @@ function dayOfMonth(words: string | undefined, today: LocalDate): readonly Local
 const ordinals: Readonly<Record<string, number>> = { first: 1, second: 2, third: 3, fourth: 4, fifth: 5 };
 const ofMonth = /\s+(?:day\s+)?of\s+(?:the\s+|every\s+|each\s+|a\s+)?month$/;
 
-/** Day, month and weekday of a cron expression. `unit`: what "on" belongs to. */
+/**
+ * Day, month and weekday of a cron expression. `unit` is what "on" belongs to. Undefined: the words mean no such days.
+ */
 function fieldsOf(words: string, unit?: string): string | undefined {
   if (unit === 'month' || ofMonth.test(words))
     return inMonth(words.replace(ofMonth, '').replace(/^the\s+/, ''));
@@ -145,7 +150,7 @@ function fieldsOf(words: string, unit?: string): string | undefined {
   return month === undefined || day === undefined || more.length > 0 ? undefined : `${day} ${month} *`;
 }
 
-/** "15th", "last day", "first monday", "last friday" */
+/** Reads words within a month, such as "15th", "last day", "first monday" or "last friday". */
 function inMonth(words: string): string | undefined {
   const [which = '', day = ''] = words.split(/\s+/);
   if (which === 'last') {
@@ -162,7 +167,7 @@ function inMonth(words: string): string | undefined {
     : `* * ${weekday}#${number}`;
 }
 
-/** "mon-fri", "mondays and thursdays", "weekdays" */
+/** Reads weekdays, such as "mon-fri", "mondays and thursdays" or "weekdays". */
 function weekdaysOf(words: string): string | undefined {
   if (/^(?:week|work|working\s?|business\s?)days?$/.test(words)) return '1-5';
   if (/^weekends?$/.test(words)) return '0,6';
@@ -170,7 +175,7 @@ function weekdaysOf(words: string): string | undefined {
     const [one = '', other] = each.split(/\s*(?:-|–|\bto\b|\bthrough\b|\buntil\b)\s*/);
     const [from, to] = [weekdayOf(one), other === undefined ? undefined : weekdayOf(other)];
     if (from === undefined || (other !== undefined && to === undefined)) return undefined;
-    // Sunday ends a week here.
+    // In a range, Sunday is the end of a week.
     return to === undefined ? `${from}` : `${from}-${to < from ? to + 7 : to}`;
   });
   return days.some((each) => each === undefined) ? undefined : days.join(',');

@@ -1,4 +1,4 @@
-/** A length of time. Days and months go by the calendar: they keep the time of day when the clocks change. */
+/** A length of time. Days and months follow the calendar: the time of day stays the same when the clocks change. */
 export type Span = Readonly<{ ms: number; days: number; months: number }>;
 
 const second = 1_000;
@@ -48,7 +48,10 @@ const piece = new RegExp(
   `^(\\d{1,6}(?:[.,]\\d{1,3})?|(?:${word})\\b)(\\s+and\\s+a\\s+half)?\\s*([a-z]+)(\\s+and\\s+a\\s+half)?`,
 );
 
-/** "2h30m", "an hour and a half", "1.5 hours", "PT20M"; lower case. Undefined: no length of time, or none at all. */
+/**
+ * Reads a length of time in lower case, such as "2h30m", "an hour and a half", "1.5 hours" or "PT20M". Undefined: the
+ * words are none, or it is zero.
+ */
 export function readSpan(text: string): Span | undefined {
   let rest = text.trim();
   const iso = isoSpan(rest);
@@ -67,7 +70,7 @@ export function readSpan(text: string): Span | undefined {
   return whole.ms + whole.days + whole.months > 0 ? whole : undefined;
 }
 
-/** Half a day is twelve hours; half a month has no length. */
+/** Multiplies a unit. Half a day is twelve hours; half a month has no length, so it is undefined. */
 function times({ ms = 0, days = 0, months = 0 }: Unit, count: number): Span | undefined {
   const whole = { ms: Math.ceil(ms * count), days: days * count, months: months * count };
   if (!Number.isInteger(whole.months)) return undefined;

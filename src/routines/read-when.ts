@@ -5,7 +5,9 @@ import { cutTimeOfDay, readDay, readTimeOfDay, usualTime } from './read-day.ts';
 import { readEvery } from './read-every.ts';
 import { readSpan } from './read-span.ts';
 
-/** `zone`: named in the text itself. `byClock`: it means another time in another zone (U20). */
+/**
+ * `zone` is a time zone that the text itself names. `byClock`: the text would mean another time in another zone (U20).
+ */
 export type ReadWhen = Readonly<
   | { ok: true; when: RoutineTime; zone?: string; byClock: boolean }
   | { ok: false; problem: string; isPast?: true }
@@ -14,14 +16,14 @@ export type ReadWhen = Readonly<
 type Place = Readonly<{ zone: string; now: number }>;
 
 const longest = 100;
-/** Ten years: later is a slip. */
+/** Ten years. A time that is later than this is probably a slip. */
 const furthestMs = 3_653 * 24 * 3_600_000;
 
 const examples =
   'Write a time ("2026-12-24T18:00", "tomorrow at 9:00"), a time from now ("in 20 minutes", "in 2 days"), an interval ' +
   '("every 2 hours", "every 2 weeks on monday at 9:00", "every weekday at 8:30"), or a cron expression of five fields ("0 9 * * 1-5").';
 
-/** `when` as people and models write it (N2, U20). `problem` is for the model, with examples. */
+/** Reads a time as people and models write it (N2, U20). `problem` is for the model and has examples. */
 export function readWhen(text: string, { zone: known, now }: Place): ReadWhen {
   const written = text.trim().replace(/\s+/g, ' ');
   if (written.length > longest) return problem(`"when" is longer than ${longest} characters. ${examples}`);
@@ -58,7 +60,7 @@ function judged(read: Extract<ReadWhen, { ok: true }>, words: string, { zone, no
   return next === undefined ? problem(`"${words}" never comes: there is no such day. ${examples}`) : read;
 }
 
-/** "tomorrow at 9:00 Europe/Zurich", "CRON_TZ=Europe/Zurich 0 9 * * *", "9am UTC" */
+/** Splits a time zone off, as in "tomorrow at 9:00 Europe/Zurich", "CRON_TZ=Europe/Zurich 0 9 * * *" or "9am UTC". */
 function withoutZone(words: string): Readonly<{ words: string; zone?: string }> {
   const [, before, cron = ''] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/i.exec(words) ?? [];
   if (before !== undefined) return { words: cron, zone: before };
@@ -80,7 +82,7 @@ function once(at: number, byClock: boolean): ReadWhen {
 const iso =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** Parts of a second round up: nothing comes too early. */
+/** Reads an ISO time. Parts of a second are rounded up, so that nothing fires too early. */
 function readIso(words: string, zone: string): ReadWhen | undefined {
   const found = iso.exec(words);
   if (found === null) return undefined;
@@ -102,7 +104,7 @@ function readIso(words: string, zone: string): ReadWhen | undefined {
     : once(at - (sign === '-' ? -shift : shift), false);
 }
 
-/** Days and months keep the time of day when the clocks change. */
+/** Reads a time from now. With days and months, the time of day stays the same when the clocks change. */
 function readIn(words: string, { zone, now }: Place): ReadWhen | undefined {
   const [, said] = /^(?:in|after|\+)\s*(.+)$/.exec(words) ?? /^(.+?)\s+(?:from now|later)$/.exec(words) ?? [];
   const span = readSpan(said ?? words);
@@ -113,7 +115,7 @@ function readIn(words: string, { zone, now }: Place): ReadWhen | undefined {
   if (span.days === 0 && span.months === 0) return once(now + span.ms, false);
   const { clock, ...today } = localDate(now, zone);
   const at = timeInZone({ ...shiftDate(today, span), clock }, zone);
-  // The clock has no parts of a second.
+  // The time of day has no parts of a second, so they are added.
   return at === undefined ? undefined : once(at + span.ms + (now % 1_000), false);
 }
 
@@ -122,7 +124,10 @@ function repeated(lower: string, words: string, of: Place): ReadWhen | undefined
   return read === undefined || read.ok ? read : problem(`"${words}" ${read.problem}. ${examples}`);
 }
 
-/** "9am", "next monday", "24 december at 18:00": the first such time that is still to come. */
+/**
+ * Reads a day, a time or both, such as "9am", "next monday" or "24 december at 18:00". It means the first such time
+ * that is still to come.
+ */
 function readOn(words: string, { zone, now }: Place): ReadWhen | undefined {
   const today = localDate(now, zone);
   for (const { day, time } of cutTimeOfDay(words)) {
@@ -138,14 +143,17 @@ function readOn(words: string, { zone, now }: Place): ReadWhen | undefined {
   return undefined;
 }
 
-/** "tonight at 8" */
+/** Whether a time such as "tonight at 8" means the evening. */
 function isLate(day: string, time: number): boolean {
   return day === 'tonight' && time < 12 * 3_600 && time !== readTimeOfDay('midnight');
 }
 
 const field = /^[\d*?/,LW#-]+$/i;
 
-/** Five fields, or six that begin with one number of seconds. "?" is "any", as Quartz writes it. */
+/**
+ * Reads a cron expression of five fields, or of six that begin with one number of seconds. "?" means "any", as in
+ * Quartz.
+ */
 function readCron(words: string, zone: string): ReadWhen | undefined {
   const fields = words.split(' ');
   const [first = '', second = ''] = fields;

@@ -11,7 +11,7 @@ import { routineEvent } from './watch-routines.ts';
 type By = Pick<Requester, 'sender'>;
 type WriteDeps = Pick<BookDeps, 'audit' | 'clock'> & Readonly<{ store: Pick<Store, 'routines' | 'signals'> }>;
 
-/** The same call adds once (Q5). */
+/** The id of a new routine. A repeated call has the same id, so that it adds once (Q5). */
 export function routineId(turn: string, call: string): string {
   return createHash('sha256').update(`${turn} ${call}`).digest('hex').slice(0, 8);
 }
@@ -52,7 +52,7 @@ export async function changeRoutine(
   const made = await defineRoutine(wish, routine.definition, requester, deps);
   if (!made.ok) return made;
   const { definition } = made;
-  // What has fired does not fire again, also if the clock was set back.
+  // A time that has fired does not fire again, even if the clock was set back.
   const after = Math.max(deps.clock.now(), routine.last?.due ?? 0);
   const next = nextTime(definition.when, definition.timezone, after);
   const isRunning = routine.state === 'active' || (routine.state === 'ended' && wish.when !== undefined);
@@ -66,7 +66,7 @@ export async function changeRoutine(
   );
 }
 
-/** Its next time is counted from now: what a pause left out is not made up for. */
+/** Pauses or resumes a routine. Its next time is counted from now, so what the pause left out is not made up for. */
 export function pauseOrResume(
   routine: Routine,
   to: 'paused' | 'active',
@@ -95,7 +95,7 @@ export async function removeRoutine(
   if (gone !== undefined) await audit.record(routineEvent(gone, 'removed', sender));
 }
 
-/** Once for each `press`. */
+/** Runs a routine now, once for each `press`. Returns false if it has already run for this one. */
 export async function runNow(
   routine: Routine,
   press: string,
@@ -111,7 +111,7 @@ export async function runNow(
   return fired;
 }
 
-/** In private all of one's own, elsewhere all of this chat. */
+/** In a direct message all routines of this person; elsewhere all of this chat. */
 export async function routinesHere(
   { conversation, chatType, sender }: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
   { store, migrations }: Pick<BookDeps, 'store' | 'migrations'>,
@@ -121,7 +121,7 @@ export async function routinesHere(
   return store.routines.within(conversationKey({ channel, chat }));
 }
 
-/** In this very chat: nothing said elsewhere changes what is said there (S14). */
+/** Whether the routine belongs to this very chat, because nothing said elsewhere may change what is said here (S14). */
 export async function isHere(
   { definition }: Routine,
   { conversation }: Pick<Requester, 'conversation'>,
@@ -131,7 +131,7 @@ export async function isHere(
   return definition.conversation.channel === channel && definition.conversation.chat === chat;
 }
 
-/** Undefined: not here. By id, or by name. */
+/** Finds a routine of this chat by id or name. Undefined: there is none. */
 export async function findHere(
   named: string,
   requester: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
@@ -145,7 +145,10 @@ export async function findHere(
   );
 }
 
-/** Its creator, and owners; nobody changes what config says. */
+/**
+ * Whether this person may pause, resume or remove a routine: its creator and owners may. Callers refuse changes to a
+ * routine of the config themselves.
+ */
 export async function mayManage(
   { definition }: Routine,
   sender: string,

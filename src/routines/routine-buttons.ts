@@ -6,7 +6,7 @@ export const routinePrefix = 'routine';
 export const routineActions = ['run', 'pause', 'resume', 'remove'] as const;
 export type RoutineAction = (typeof routineActions)[number];
 
-/** Those of the config can only be run by hand. */
+/** The buttons of a routine. One that the config sets up can only be run by hand. */
 export function routineButtons(
   { id, state, definition }: Pick<Routine, 'id' | 'state' | 'definition'>,
   say: Say,

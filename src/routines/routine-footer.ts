@@ -10,7 +10,10 @@ import { nextWords, readerOf } from './show-routines.ts';
 
 type Call = Readonly<{ id: string; name: string; input: unknown }>;
 
-/** What the calls of a turn set up, changed and removed, and whether they assumed a time zone (S13, U20). */
+/**
+ * Says which routines the calls of a turn set up, changed and removed, and asks for the time zone if one was assumed
+ * (S13, U20).
+ */
 export async function routineFooter(
   done: readonly Call[],
   { turn, requester }: Readonly<{ turn: string; requester: Requester }>,

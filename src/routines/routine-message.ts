@@ -6,12 +6,12 @@ import type { Routine } from '../store/routines.ts';
 
 export type RoutineTask = Extract<Task, { kind: 'routine' }>;
 
-/** What a quiet routine ends with if there is nothing to say (N6). */
+/** How a quiet routine's answer ends if there is nothing to say (N6). */
 export const nothingToReport = 'NOTHING_TO_REPORT';
-/** How the model says that a routine's task could not be done (N4). */
+/** How the model's answer begins if the task could not be done (N4). */
 export const couldNotDo = 'TASK_FAILED';
 
-/** A later firing says when it was due. */
+/** A firing that is later than this says when it was due. */
 const lateMs = 5 * 60_000;
 const longestName = 60;
 
@@ -19,7 +19,7 @@ export function firingKey(id: string, due: number | string): string {
   return `routine:${id}:${due}`;
 }
 
-/** Its creator says its task, once for each key (N1, N3). */
+/** A routine's firing as a message in which its creator says the task, once for each key (N1, N3). */
 export function firingMessage(
   { id, definition, last }: Routine,
   {
@@ -45,12 +45,12 @@ export function firingMessage(
   };
 }
 
-/** As it is shown, without Markdown. */
+/** A name without Markdown, as it is shown. */
 export function plainName(words: string): string {
   return oneLine(words.replace(/[*_`[\]<>~|\\#@]/g, ' '), longestName).trim();
 }
 
-/** Before what a firing says. */
+/** The lines above the answer of a firing: what it is, and whether it is late. */
 export function headOf(
   task: RoutineTask,
   { sender, chatType, sentAt }: Pick<Message, 'sender' | 'chatType' | 'sentAt'>,
@@ -80,7 +80,7 @@ function lateNote(
 
 export type RoutineAnswer = Readonly<{ how: 'answered' | 'quiet' | 'failed'; text: string }>;
 
-/** What the model's answer means (N4, N6). */
+/** Reads what the model's answer means (N4, N6). */
 export function readAnswer(text: string, task: RoutineTask): RoutineAnswer {
   const said = text.trim();
   if (task.quiet === true && said.endsWith(nothingToReport)) return { how: 'quiet', text: '' };

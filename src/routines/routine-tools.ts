@@ -19,7 +19,7 @@ import {
 import { isTooOften, type BookDeps, type Booked, type RoutineWish } from './define-routine.ts';
 import { describeRoutine, nextWords, readerOf } from './show-routines.ts';
 
-/** Every request carries these tools, so they have few words, and once (M6). */
+/** Every request has these tools in it, so they use few words, each only once (M6). */
 const wishes = {
   name: z.string().max(100).optional(),
   timezone: z.string().max(60).optional(),
@@ -83,7 +83,7 @@ const noMore = fail(
   'A routine can not set up or change routines. Tell the person what to ask for.',
 );
 
-/** Of a turn (N2). `inRoutine`: routines can't make more of themselves (N3). */
+/** The tools of a turn for routines (N2). `inRoutine`: a routine runs, and must not set up more of them (N3). */
 export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDeps): readonly Tool[] {
   const terms = inRoutine ? async () => ({ refused: noMore }) : termsOf(whose, deps);
   return [
@@ -142,7 +142,9 @@ export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDe
 
 const tooOften = 'It would run more often than every 15 minutes. An owner or an approver has to agree.';
 
-/** Very often is for an approver to allow (N3); words that the person did not type are for them to see first (S13). */
+/**
+ * Times that are very often need an approver (N3). Words that the person did not type are shown to them first (S13).
+ */
 function termsOf(whose: WhoseWords, deps: BookDeps): NonNullable<Tool['terms']> {
   return async (input, { requester }) => {
     const wish = input as RoutineWish;
@@ -170,7 +172,7 @@ function isForeign(from: Provenance | undefined): boolean {
   return from !== undefined && from.words !== 'typed';
 }
 
-/** Undefined if a call sets no words. */
+/** Whose words the task and the name are. Undefined if the call sets neither. */
 async function wordsOf(
   { task: words, name }: RoutineWish,
   whose: WhoseWords,
@@ -180,7 +182,10 @@ async function wordsOf(
   return of.words !== 'typed' || words === undefined || name === undefined ? of : carriedBy(name, of, whose);
 }
 
-/** A title that a model made says little; one that carries a message is judged like the task. */
+/**
+ * A short title may be the model's, because it says little. A longer one could carry a message, so it is judged like
+ * the task.
+ */
 async function carriedBy(name: string, of: Provenance, whose: WhoseWords): Promise<Provenance> {
   const title = await (name.length <= shortName ? whose(name, 'title') : whose(name));
   return title.words === 'typed' ? of : title;

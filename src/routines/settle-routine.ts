@@ -11,7 +11,7 @@ import { routineButtons } from './routine-buttons.ts';
 import type { RoutineTask } from './routine-message.ts';
 import { routineEvent } from './watch-routines.ts';
 
-/** In a row (N4). */
+/** After so many failures in a row, a routine is paused (N4). */
 const mostFailures = 3;
 
 export type SettleDeps = Readonly<{
@@ -23,7 +23,10 @@ export type SettleDeps = Readonly<{
 
 type Fired = Readonly<{ message: Message; task: RoutineTask }>;
 
-/** Counts the outcome; the third failure in a row pauses it. What is added to the answer. Repeatable. */
+/**
+ * Stores the outcome of a firing; the third failure in a row pauses the routine. Returns what is added to the answer.
+ * May be repeated.
+ */
 export async function settleRoutine(
   fired: Fired,
   how: RoutineOutcome['how'],
@@ -42,7 +45,9 @@ export async function settleRoutine(
   };
 }
 
-/** Its creator may not do this any more: it stops, and the creator and the owners hear why (N3). Repeatable. */
+/**
+ * Pauses a routine whose creator may no longer do this. The creator and the owners are told why (N3). May be repeated.
+ */
 export async function stopRoutine(
   fired: Fired,
   { why, isRemoved }: Readonly<{ why: (say: Say) => string; isRemoved: boolean }>,
@@ -57,7 +62,8 @@ export async function stopRoutine(
   const isPublic = routine?.definition.fromConfig === true;
   const words = (named: string) => (say: Say) =>
     say`I paused the routine ${inlineCode(named)} of ${inlineCode(creator)}: ${why(say)}`;
-  // What somebody calls it stays between them and its conversation (U20, S8); a removed person hears nothing (A9).
+  // The name that a person gave a routine stays between them and its conversation (U20, S8). A removed person is not
+  // told (A9).
   await replies.tellOwners(`${message.id}!stopped`, words(isPublic ? task.name : task.id), {
     alsoTo: isRemoved ? [] : [creator],
     wordsToThem: words(task.name),

@@ -16,7 +16,7 @@ const nextShown = 3;
 
 type Reader = Pick<Sender, 'language' | 'timezone'>;
 
-/** The next times, in the reader's language and zone (N2). */
+/** The next times of a routine, in the reader's language and time zone (N2). Empty if it is not active. */
 export function nextWords({ definition, dueAt, state }: Routine, reader: Reader): readonly string[] {
   if (state !== 'active' || dueAt === undefined) return [];
   const zone = reader.timezone ?? definition.timezone;
@@ -25,7 +25,7 @@ export function nextWords({ definition, dueAt, state }: Routine, reader: Reader)
   return [dueAt, ...later].map((at) => say.time(at, zone));
 }
 
-/** A line on how it stands. "Answered" only with a receipt of the platform (N5). */
+/** Describes a routine and its state. "Delivered" is said only if the platform has confirmed it (N5). */
 export async function describeRoutine(
   routine: Routine,
   reader: Reader,
@@ -73,7 +73,7 @@ async function lastWords(
 
 type Shown = Readonly<{ text: string; buttons?: readonly Button[] }>;
 
-/** `/routines`: all of them, then the one that is named or the only one with its buttons. */
+/** The answer to `/routines`: a list with a button for each, or one routine with its own buttons. */
 export async function showRoutines(
   here: readonly Routine[],
   reader: Reader,
@@ -101,7 +101,7 @@ export async function showRoutines(
   };
 }
 
-/** On a person's page (H4). */
+/** A person's routines for their Home tab (H4). */
 export async function routinesAtHome(
   own: readonly Routine[],
   reader: Reader,

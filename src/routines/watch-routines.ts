@@ -20,20 +20,20 @@ export type RoutineHost = Readonly<{
 export type RoutineWatch = Readonly<{
   start(): void;
   stop(): Promise<void>;
-  /** Nothing is due. */
+  /** Resolves once no routine is due at the moment. */
   idle(): Promise<void>;
 }>;
 
 const page = 50;
-/** The clock may be set, and signals of other processes may be missed. */
+/** The scheduler looks at least this often, because the clock may be set and signals may be lost. */
 const longestSleepMs = 60_000;
 const againMs = 1_000;
-/** Under `none` a time is missed after this. */
+/** With `catch_up = "none"`, a time counts as missed after this. */
 const freshMs = 5 * 60_000;
-/** Under `all`: older ones are left out. */
+/** With `catch_up = "all"`, only so many missed times are made up for; older ones are left out. */
 const mostCaughtUp = 24;
 
-/** Fires what is due, in any number of processes, each time once (N1, N5). */
+/** Fires routines that are due, in any number of processes, each time exactly once (N1, N5). */
 export function watchRoutines(host: RoutineHost): RoutineWatch {
   const { store, clock, log } = host;
 
@@ -41,12 +41,12 @@ export function watchRoutines(host: RoutineHost): RoutineWatch {
     for (;;) {
       const due = await store.routines.due(clock.now(), page);
       for (const routine of due) await fireDue(routine, host);
-      // Others may have become due meanwhile.
+      // Others may have become due in the meantime.
       if (due.length === 0) break;
     }
     const now = clock.now();
     const next = (await store.routines.nextDue()) ?? Infinity;
-    // Only damaged rows stay due.
+    // A row that is still due after a look is damaged, so it is tried again in a second.
     return next > now ? Math.min(next, now + longestSleepMs) : now + againMs;
   }
 
@@ -69,13 +69,15 @@ export function watchRoutines(host: RoutineHost): RoutineWatch {
   };
 }
 
-/** One step: another process, or the next look, does the next. */
+/**
+ * Does one step of a routine that is due. If times were missed, another process or the next look does the next step.
+ */
 export async function fireDue(routine: Routine, host: RoutineHost): Promise<void> {
   const { clock, log } = host;
   const { id, dueAt, definition } = routine;
   if (dueAt === undefined) return;
   const { when, timezone, catchUp } = definition;
-  // The clock may have been set back since it was found due.
+  // The clock may have been set back since the routine was found due.
   const now = Math.max(clock.now(), dueAt);
   const missed = missedTimes(when, timezone, { due: dueAt, now });
   const next = nextTime(when, timezone, now);
@@ -107,7 +109,7 @@ async function fire(
   if (fired) await audit.record(routineEvent(routine, 'fired'));
 }
 
-/** The next firing says so (N5). */
+/** Leaves times out. The next firing says so (N5). */
 async function skip(
   { id, dueAt = 0 }: Routine,
   times: readonly number[],

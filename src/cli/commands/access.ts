@@ -1,7 +1,7 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { argument, command, flag, option, optional, senderId } from '../command.ts';
 
-/** Who may do what, and why. */
+/** Commands that say who may do what, and why. */
 export const accessCommands = [
   command({
     name: 'access explain',

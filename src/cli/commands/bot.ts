@@ -3,7 +3,7 @@ import { askBot } from '../ask-bot.ts';
 import { argument, command, count, filled, flag, month, option, portNumber, senderId } from '../command.ts';
 import { printJson } from '../console.ts';
 
-/** The bot itself: to run it, talk to it, look after it. */
+/** Commands to run the bot, to talk to it and to look after it. */
 export const botCommands = [
   command({
     name: 'start',

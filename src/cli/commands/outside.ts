@@ -15,7 +15,7 @@ import { inMinutes, print, printJson, printList } from '../console.ts';
 
 type Inputs = ReturnType<typeof operationInput>;
 
-/** Capabilities and MCP servers. */
+/** Commands for capabilities and MCP servers. */
 export const outsideCommands = [
   command({
     name: 'capability check',
@@ -102,7 +102,7 @@ async function listCapabilities({ config, json }: Shared): Promise<void> {
   printList([...lines, ...wrong], 'No capability provider is set up.');
 }
 
-/** Without a name the only account. */
+/** Revokes a linked account. Without a name it takes the only one; throws OperatorError if there are several. */
 async function revokeAccount(
   given: Readonly<{ sender: string; capability: string; account?: string; config?: string }>,
 ): Promise<void> {

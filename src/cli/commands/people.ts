@@ -6,7 +6,7 @@ import { argument, command, flag, senderId, type Shared } from '../command.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { agree, inMinutes, isYes, print, printJson, printList } from '../console.ts';
 
-/** Who may talk to the bot, and what waits for them. */
+/** Commands for who may talk to the bot, and what waits for them. */
 export const peopleCommands = [
   command({
     name: 'pair list',
@@ -127,7 +127,7 @@ export const peopleCommands = [
 /** Names of operations whose input is one text. */
 type TextOperation = { [Name in OperationName]: InputOf<Name> extends string ? Name : never }[OperationName];
 
-/** An operation that changes one thing and prints what it did. */
+/** Declares an operation that changes one thing and prints what it did. */
 function change(name: TextOperation, about: string, what: string, aboutIt: string) {
   return command({
     name,
@@ -164,7 +164,7 @@ async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?
   const lines = items.map(({ key, tries, error, takenAt, stopped }) =>
     [
       `${key}  ${tries} tries`,
-      // Nobody works on a dead letter.
+      // Nobody works on a dead letter, so its time says nothing.
       ...(waiting === true && takenAt !== undefined ? [`in work since ${inMinutes(takenAt)}`] : []),
       ...(stopped === true ? ['to be stopped'] : []),
       ...(error === undefined ? [] : [error]),
@@ -179,7 +179,7 @@ async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?
 
 type OriginNote = (from: Origin) => string;
 
-/** Nothing if the person typed it (S13). */
+/** Makes notes on where the request for an approval came from, empty if the person typed it (S13). */
 async function originNotes(): Promise<OriginNote> {
   const { englishOrigin } = await import('../../core/provenance.ts');
   return (from) => {
@@ -195,7 +195,7 @@ function ruleLine(rule: OutputOf<'policy list'>[number], originNote: OriginNote)
   return `${id}  ${tool}${of}  for ${sender} in ${chat}  by ${by} since ${inMinutes(since)}${originNote(from)}${effect}`;
 }
 
-/** Exit 1 when nothing was stored of them, or the answer was no (Q12). */
+/** Removes what is stored of a person. Exit code 1 when nothing was stored, or the answer was no (Q12). */
 async function forget(given: Shared & Readonly<{ user: string; yes?: boolean }>): Promise<void> {
   const { user, config, json, yes } = given;
   const warning = `This deletes for good: the direct messages of ${user} with answers and files; in groups their messages, the answers to them and quotes of them; their waiting messages, pairing and usage. Running work for them stops. Backups are not touched.\n`;

@@ -6,7 +6,7 @@ const many = {
   preset: undefined,
 };
 
-/** From nothing to a bot that answers, and what is wrong with one. */
+/** Commands to set up a bot that answers, and to say what is wrong with one. */
 export const setUpCommands = [
   command({
     name: 'init',

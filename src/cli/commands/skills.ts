@@ -128,7 +128,7 @@ export const skillCommands = [
   }),
 ];
 
-/** All problems at once; exit 1 on any error (F5). */
+/** Checks skills and prints all problems at once. Exit code 1 on any error (F5). */
 async function validate(given: Shared & Readonly<{ path: string; strict?: boolean }>): Promise<void> {
   const { validateTree } = await import('../../skills/parse/validate-skill.ts');
   const found = validateTree(path.resolve(given.path), {
@@ -148,7 +148,7 @@ async function validate(given: Shared & Readonly<{ path: string; strict?: boolea
   }
 }
 
-/** Never over a skill that is there. */
+/** Writes a new skill. Throws OperatorError rather than replace one. */
 async function writeNew(given: Shared & Readonly<{ name: string; description?: string }>): Promise<void> {
   const { name, description = 'Say what this skill does and when to use it.' } = given;
   const [{ openOperatorConfig }, { newSkillText }] = await Promise.all([
@@ -171,7 +171,7 @@ async function writeNew(given: Shared & Readonly<{ name: string; description?: s
   print(`${file} is written. Edit it; a running bot takes it in at once.`);
 }
 
-/** The operator's decision on a skill that the bot wrote, as its files are now (D9). */
+/** Carries out the operator's decision on a skill that the bot wrote, as its files are now (D9). */
 async function decide(
   operation: 'skill enable' | 'skill discard',
   { name, config, json }: Shared & Readonly<{ name: string }>,

@@ -1,29 +1,29 @@
-/** A secret, and the variable that the config names it by. */
+/** A secret, and the variable by which the config names it. */
 export type Secret = Readonly<{
   variable: string;
   value: string;
-  /** It is in the environment already, so `.env` need not hold it. */
+  /** Whether the environment has it already, so that `.env` need not hold it. */
   isSet: boolean;
 }>;
 
 export type ModelAnswer =
   | Readonly<{ kind: 'anthropic'; key: Secret; model: string }>
-  /** A server that speaks the Messages API. */
+  /** A server of the operator's own that speaks the Messages API. */
   | Readonly<{ kind: 'server'; baseUrl: string; model: string; key?: Secret }>;
 
 export type TelegramAnswer = Readonly<{
   token: Secret;
-  /** Absent: Telegram's own. */
+  /** The address of the Bot API. Undefined: Telegram's own server. */
   apiRoot?: string;
   username?: string;
 }>;
 
 export type SlackAnswer = Readonly<{ botToken: Secret; appToken: Secret; apiUrl?: string }>;
 
-/** Somebody or some group, with a name for the reader of the config. */
+/** A person or group, with a name for readers of the config. */
 export type Named = Readonly<{ id: string; name?: string }>;
 
-/** All that the wizard found out: from this the two files are written. */
+/** All that the wizard found out. The config and `.env` are written from it. */
 export type Answers = Readonly<{
   name: string;
   model?: ModelAnswer;

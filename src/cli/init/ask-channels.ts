@@ -8,7 +8,7 @@ import type { Dialog } from './dialog.ts';
 import { takeSecret } from './take-secret.ts';
 import type { WizardFlags } from './wizard-flags.ts';
 
-/** The token of @BotFather, tried at once. */
+/** Asks for the token of a Telegram bot and tries it at once. Undefined if Telegram is not wanted. */
 export async function askTelegram(dialog: Dialog, flags: WizardFlags): Promise<TelegramAnswer | undefined> {
   const { 'telegram-token': flag, 'telegram-api-root': apiRoot } = flags;
   const isMeant = flag !== undefined || !dialog.asks || (await dialog.confirm('Connect Telegram?', true));
@@ -43,7 +43,7 @@ export async function askTelegram(dialog: Dialog, flags: WizardFlags): Promise<T
   }
 }
 
-/** Both tokens of an app that was made with the manifest. */
+/** Asks for both tokens of a Slack app and tries them at once. Undefined if Slack is not wanted. */
 export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<SlackAnswer | undefined> {
   const { 'slack-bot-token': bot, 'slack-app-token': app, 'slack-api-url': apiUrl } = flags;
   const isMeant = bot !== undefined || !dialog.asks || (await dialog.confirm('Connect Slack?', false));
@@ -92,7 +92,7 @@ export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<Slac
 
 const slackApi = 'https://slack.com/api/';
 
-/** At a terminal the question comes again. */
+/** Says what is wrong; at a terminal the question then comes again. Throws OperatorError if nobody can be asked. */
 function refuse(dialog: Dialog, message: string): void {
   if (!dialog.asks) throw new OperatorError(`${message}. --offline skips this check.`);
   dialog.say(`${message}.`);

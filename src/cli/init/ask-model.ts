@@ -10,7 +10,7 @@ import type { WizardFlags } from './wizard-flags.ts';
 
 const claude = 'claude-sonnet-5-5';
 
-/** The language model, asked for one word. */
+/** Asks for the language model, and tries it at once. Undefined if none is wanted. */
 export async function askModel(dialog: Dialog, flags: WizardFlags): Promise<ModelAnswer | undefined> {
   for (let again = false; ; again = true) {
     const answer = await takeModel(dialog, flags, again);

@@ -1,7 +1,7 @@
 import { oneLine, printable } from '../../lib/text/text.ts';
 import type { Answers, Named } from './answers.ts';
 
-/** The config file, for people to go on with. */
+/** The text of the config file, with comments for people who edit it later. */
 export function configText({ name, model, telegram, slack, owners, groups }: Answers): string {
   const sections = [
     head,
@@ -68,7 +68,7 @@ function list(key: string, items: readonly Named[]): readonly string[] {
   return [`${key} = [`, ...lines, ']'];
 }
 
-/** JSON's escapes are TOML's, too. */
+/** Quotes a text for TOML, which has the same escapes as JSON. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -6,27 +6,27 @@ type Wrong = (answer: string) => string | undefined;
 
 /** How the wizard speaks with the person before it. */
 export type Dialog = Readonly<{
-  /** False: flags alone say what to do, and what they don't say is left out. */
+  /** False: only the flags say what to do, and steps that they don't name are left out. */
   asks: boolean;
   say(text: string): void;
-  /** `preset`: an empty answer means it. `wrong`: why an answer can't be; it is asked for again, in its field. */
+  /** Asks for a text. An empty answer means `preset`. `wrong` says why an answer can't be; then the question stays. */
   text(question: string, preset?: string, wrong?: Wrong): Promise<string>;
-  /** Not shown while it is typed. */
+  /** Asks for a text that is not shown while it is typed. */
   secret(question: string, wrong?: Wrong): Promise<string>;
   confirm(question: string, preset: boolean): Promise<boolean>;
   choose<Value extends string>(
     question: string,
     options: readonly Readonly<{ value: Value; label: string; hint?: string }>[],
   ): Promise<Value>;
-  /** Shows that something takes a while. */
+  /** Shows that something takes a while. If the person goes back, the result is remembered. */
   during<Result>(what: string, work: () => Promise<Result>): Promise<Result>;
-  /** The same for what is closed when the questions after it are over. */
+  /** Shows that something takes a while. If the person goes back, it is done again, because its result was closed. */
   connect<Result>(what: string, work: () => Promise<Result>): Promise<Result>;
-  /** The last words. */
+  /** Says the last words of the wizard. */
   end(text: string): void;
 }>;
 
-/** For scripts. */
+/** A dialog for scripts, which asks nothing. */
 export function flagsOnly(): Dialog {
   const never = (): never => {
     throw new Error('nobody can be asked');
@@ -44,7 +44,10 @@ export function flagsOnly(): Dialog {
   };
 }
 
-/** At a terminal. Esc rejects with WentBack. Ctrl-C rejects with OperatorError: nothing is written before the end. */
+/**
+ * A dialog at a terminal. Esc rejects with WentBack. Ctrl-C rejects with OperatorError; nothing is written before the
+ * end.
+ */
 export async function atTerminal(): Promise<Dialog> {
   const clack = await import('@clack/prompts');
   function given<Value>(value: Value | typeof clack.CANCEL_SYMBOL): Value {
@@ -61,7 +64,7 @@ export async function atTerminal(): Promise<Dialog> {
       shown.clear();
     }
   }
-  // Both keys mean "cancel" there.
+  // The package reports "cancel" for both keys.
   let pressed: string | undefined;
   process.stdin.on('keypress', (_, key: Readonly<{ name?: string }> | undefined) => {
     pressed = key?.name;

@@ -7,7 +7,10 @@ const defaultWaitSeconds = 300;
 
 type Found = Pick<Answers, 'owners' | 'groups'>;
 
-/** Owners by a code that they send to the bot, groups by adding the bot to them; both may be given by id instead. */
+/**
+ * Finds owners by a code that they send to the bot, and groups by adding the bot to them. Both may be given by id
+ * instead.
+ */
 export async function findPeople(dialog: Dialog, flags: WizardFlags, answers: Answers): Promise<Found> {
   const owners: readonly Named[] = (flags.owner ?? []).map((id) => ({ id }));
   const groups: readonly Named[] = (flags.group ?? []).map((id) => ({ id }));
@@ -31,7 +34,7 @@ type ChannelName = 'telegram' | 'slack';
 
 const titles: Readonly<Record<ChannelName, string>> = { telegram: 'Telegram', slack: 'Slack' };
 
-/** One on each channel: who is known on one alone is a stranger on the other. */
+/** Finds an owner on each connected channel, because a person known on one is a stranger on the other. */
 async function findOwners(dialog: Dialog, answers: Answers, waiting: Waiting): Promise<readonly Named[]> {
   const connected = (['telegram', 'slack'] as const).filter((name) => answers[name] !== undefined);
   const first = await findOwner(dialog, answers, { ...waiting, on: connected });
@@ -43,7 +46,7 @@ async function findOwners(dialog: Dialog, answers: Answers, waiting: Waiting): P
   return isThere ? [first, await findOwner(dialog, answers, { ...waiting, on: [other] })] : [first];
 }
 
-/** `on`: where the code counts. */
+/** Finds one owner. `on` are the channels on which the code counts. */
 async function findOwner(
   dialog: Dialog,
   { telegram }: Answers,

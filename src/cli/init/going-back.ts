@@ -1,6 +1,6 @@
 import type { Dialog } from './dialog.ts';
 
-/** The person wants the question before this one. */
+/** Thrown when the person wants the question before this one. */
 export class WentBack extends Error {
   override readonly name = 'WentBack';
 }
@@ -8,8 +8,8 @@ export class WentBack extends Error {
 type Kept = Readonly<{ value: unknown; isQuestion: boolean }>;
 
 /**
- * Runs `gather` until it has all answers. Who goes back is asked the question before again: `gather` runs once more, and
- * gets the other answers, and what was found out meanwhile, from memory.
+ * Runs `gather` until it has all answers. If the person goes back, `gather` runs once more: it gets the other answers,
+ * and what was found out meanwhile, from memory, and asks the question before again.
  */
 export async function withWayBack<Result>(
   dialog: Dialog,

@@ -15,14 +15,14 @@ import type { WizardFlags } from './wizard-flags.ts';
 import { writeFiles } from './write-files.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
-/** Asks for what a bot needs, tries it, and writes config and `.env` at the end. */
+/** Asks for what a bot needs, tries it, and writes the config and `.env` at the end. Throws OperatorError. */
 export async function init(flags: WizardFlags): Promise<void> {
   const file = path.resolve(flags.config ?? (process.env['SKILLET_CONFIG'] || 'config.toml'));
   loadEnvBeside(file);
   useNetwork({ network: { proxyResolves: false } });
   const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const dialog = flags.yes !== true && canAsk ? await atTerminal() : flagsOnly();
-  // Before anybody is asked for a token.
+  // This comes before anybody is asked for a token.
   if (dialog.asks) refuseTracked(envFileOf(file));
   const { replace, answers } = await withWayBack(dialog, async (asked) => ({
     replace: await mayWrite(file, flags, asked),
@@ -46,7 +46,7 @@ async function gather(dialog: Dialog, flags: WizardFlags): Promise<Answers> {
   return { ...answers, ...(await findPeople(dialog, flags, answers)) };
 }
 
-/** Whether a file that is there is replaced. */
+/** Whether a config that is there is replaced; false if there is none. Throws OperatorError if it must stay. */
 async function mayWrite(file: string, { replace }: WizardFlags, dialog: Dialog): Promise<boolean> {
   if (!existsSync(file)) return false;
   if (replace === true) return true;

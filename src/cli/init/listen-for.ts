@@ -10,12 +10,17 @@ import { quietLog } from '../skills-here.ts';
 import { secretsOf, type Answers, type Named } from './answers.ts';
 import { configText } from './config-text.ts';
 
-/** The real channels, before there is a bot: what arrives is taken, and nothing is stored. */
+/** Listens on the real channels before there is a bot. Nothing that arrives is stored. */
 export type Listening = AsyncDisposable &
   Readonly<{
-    /** Who sends this code in a direct message on one of these channels. Rejects with OperatorError when the time is over. */
+    /**
+     * The person who sends this code in a direct message on one of these channels. Rejects with OperatorError when the
+     * time (ms) is over.
+     */
     owner(wanted: Readonly<{ code: string; on: readonly string[] }>, withinMs: number): Promise<Named>;
-    /** The next group that one of these people adds the bot to. The same. */
+    /**
+     * The next group that one of these people adds the bot to. Rejects with OperatorError when the time (ms) is over.
+     */
     group(owners: readonly string[], withinMs: number): Promise<Named>;
   }>;
 
@@ -69,7 +74,7 @@ export async function listenFor(answers: Answers): Promise<Listening> {
 
 const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** 50 bits: nobody guesses it while it counts. */
+/** A code of 50 random bits, so that nobody guesses it while it counts. */
 export function newCode(): string {
   return Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('');
 }
@@ -92,7 +97,7 @@ function saysCode({ code, on }: Readonly<{ code: string; on: readonly string[] }
   };
 }
 
-/** Without their answer the wizard knows the owner all the same. */
+/** Tells the person that the code was right. If that fails, the wizard continues, because it knows the owner. */
 async function tell(channel: Channel, conversation: Conversation, id: string): Promise<void> {
   const markdown = 'That is the code. You are my owner now; the set-up continues in your terminal.';
   await channel.send(conversation, { markdown }, `init:${id}`).catch(() => undefined);

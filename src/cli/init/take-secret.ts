@@ -4,8 +4,8 @@ import type { Dialog } from './dialog.ts';
 import { wrongToken, type TokenKind } from './token-kinds.ts';
 
 /**
- * A secret from its flag, else from the environment, else asked for. Undefined if nobody has it. `again`: what was there
- * did not work, so it is asked for.
+ * A secret from its flag, else from the environment, else asked for. Undefined if none is given and nobody can be
+ * asked. `again`: the one before did not work, so it is asked for.
  */
 export async function takeSecret(
   dialog: Dialog,

@@ -19,12 +19,12 @@ const kinds = {
 
 export type TokenKind = 'telegram' | 'slackBot' | 'slackApp' | 'anthropic';
 
-/** Why this can't be the token that is asked for; undefined if it can. Never quotes it. */
+/** Why this can't be the token that is asked for. Undefined if it can. Never quotes it. */
 export function wrongToken(wanted: TokenKind, value: string): string | undefined {
   const { begins, is, from } = kinds[wanted];
   if (begins.test(value)) return undefined;
   const found = Object.values(kinds).find((kind) => kind.begins.test(value));
-  // Keys of Anthropic may look otherwise.
+  // Keys of Anthropic may look different.
   if (found === undefined && wanted === 'anthropic') return undefined;
   return `That is ${found?.is ?? 'no token of this kind'}. Wanted is ${is}: copy it from ${from}.`;
 }

@@ -1,6 +1,9 @@
 import type { Shared } from '../command.ts';
 
-/** Every step of the wizard, by a flag. A secret may be `$NAME`: then the environment has it, and no file. */
+/**
+ * A flag for each step of the wizard. A secret may be `$NAME`: then it stays in the environment and is written to no
+ * file.
+ */
 export type WizardFlags = Shared &
   Readonly<{
     yes?: boolean;
@@ -19,6 +22,6 @@ export type WizardFlags = Shared &
     'find-owner'?: boolean;
     group?: readonly string[];
     'find-group'?: boolean;
-    /** Seconds. */
+    /** Seconds to wait for the code, and for the bot to be added to a group. */
     wait?: number;
   }>;

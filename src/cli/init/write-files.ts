@@ -8,7 +8,10 @@ import { secretsOf, type Answers, type Secret } from './answers.ts';
 import { configText } from './config-text.ts';
 import { refuseTracked } from './refuse-tracked.ts';
 
-/** Writes the config and, with secrets, `.env` beside it, both 0600. One that is there is kept as `.old` if `replace`. */
+/**
+ * Writes the config and, if there are secrets, `.env` beside it, both 0600. With `replace`, a config that is there is
+ * kept as `.old`. Throws OperatorError.
+ */
 export async function writeFiles(
   file: string,
   answers: Answers,
@@ -30,7 +33,10 @@ export async function writeFiles(
   return { written: secrets.length > 0 ? [file, env] : [file] };
 }
 
-/** Other lines stay as they are. Written aside and moved, so that nobody reads half of it, or reads it before it is closed. */
+/**
+ * Writes secrets to `.env`, whose other lines stay as they are. The file is written aside and moved, so that nobody
+ * reads half of it, or reads it before it is 0600.
+ */
 function writeEnv(file: string, secrets: readonly Secret[]): void {
   const before = existsSync(file) ? operatorText(readFileSync(file), file) : '';
   const names = secrets.map(({ variable }) => variable);
@@ -50,7 +56,7 @@ function writeEnv(file: string, secrets: readonly Secret[]): void {
   renameSync(aside, file);
 }
 
-/** Tokens need no quotes; what does is no token, and single quotes take it as it is. */
+/** A value as `.env` holds it. Tokens need no quotes; other values get single quotes, which keep them as they are. */
 function inEnv(value: string): string {
   return /^[\w:./+=-]+$/.test(value) ? value : `'${value}'`;
 }

@@ -2,18 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Expectation, SkillCase } from '../../skills/skill-cases.ts';
 
 export type CaseRun = Readonly<{
-  /** In order, with how each use ended. */
+  /** The skills that were used, in order, with how each use ended. */
   used: readonly Readonly<{ skill: string; status: string }>[];
-  /** In order. */
+  /** The tools that runs called, in order. */
   called: readonly string[];
-  /** Of the last run of the expected skill. */
+  /** What the last run of the expected skill answered. Undefined if none ended with a text. */
   result?: string;
   answer: string;
-  /** Why it could not run. */
+  /** Why the case could not run. Undefined if it ran. */
   fault?: string;
 }>;
 
-/** A sentence for each problem; none: it passed (L3). */
+/** A sentence for each problem of a case. It passed if there is none (L3). */
 export function judgeCase(expected: SkillCase, run: CaseRun): readonly string[] {
   const { skill, status, mayCall, mustCall, result, answer } = expected;
   return [
@@ -74,7 +74,7 @@ function judgeJson(
   });
 }
 
-/** The text as JSON, or its first fenced block. */
+/** The text as JSON, or its first fenced block. Undefined if neither is JSON. */
 function jsonIn(text: string): Readonly<{ value: unknown }> | undefined {
   const fenced = /```(?:json)?\n([^]*?)\n```/.exec(text)?.[1];
   for (const candidate of [text, fenced]) {
@@ -88,7 +88,7 @@ function jsonIn(text: string): Readonly<{ value: unknown }> | undefined {
   return undefined;
 }
 
-/** The value at `a.b[0].c`, `$` standing for the whole. */
+/** The value at a path such as `a.b[0].c`, where `$` stands for the whole. */
 function at(value: unknown, path: string): unknown {
   const parts = path.replace(/^\$\.?/, '').match(/[^.[\]]+/g) ?? [];
   return parts.reduce<unknown>(

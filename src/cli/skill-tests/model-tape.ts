@@ -7,9 +7,9 @@ import type { Complete, Model, ModelAnswer, ModelRequest } from '../../core/mode
 import { parseJson } from '../../lib/json/json-values.ts';
 
 export type Exchange = Readonly<{
-  /** Absent for the main agent. */
+  /** The skill whose run asked. Undefined for the main agent. */
   run?: string | undefined;
-  /** For people who read the recording. */
+  /** What the model was asked last, for people who read the recording. */
   asked?: Anthropic.MessageParam | undefined;
   answer: ModelAnswer;
 }>;
@@ -22,7 +22,7 @@ const exchange = z.object({
 const tape = z.object({ version: z.literal(1), cases: z.record(z.string(), z.array(exchange)) });
 export type Tape = z.output<typeof tape>;
 
-/** Throws OperatorError. */
+/** Reads a recording. Throws OperatorError if the file is none. */
 export async function readTape(file: string): Promise<Tape> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new OperatorError(
@@ -34,7 +34,7 @@ export async function readTape(file: string): Promise<Tape> {
   throw new OperatorError(`${file} is no recording of \`skill test --record\``);
 }
 
-/** A file (0600) without secrets. */
+/** Writes a recording (0600), without secrets. */
 export async function writeTape(
   file: string,
   cases: Readonly<Record<string, readonly Exchange[]>>,
@@ -46,7 +46,7 @@ export async function writeTape(
 
 export type Heard = Readonly<{
   exchanges: Exchange[];
-  /** A sentence each. */
+  /** Why models failed, a sentence each. */
   failures: string[];
 }>;
 
@@ -65,7 +65,7 @@ export function taped(model: Model, { exchanges, failures }: Heard): Model {
   return { ...model, complete };
 }
 
-/** Gives recorded answers in order; says so if it is asked something else. */
+/** A model that gives recorded answers in order. It throws ModelError if it is asked something else. */
 export function replayed(alias: string, recorded: readonly Exchange[]): Model {
   let next = 0;
   return {

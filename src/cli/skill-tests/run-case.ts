@@ -21,20 +21,20 @@ import type { SkillLibrary } from '../../skills/skill-library.ts';
 import { createWrittenSkills, type WrittenSkill } from '../../skills/written-skills.ts';
 import { openStore } from '../../store/open-store.ts';
 
-/** Shared by the cases of a skill. */
+/** What the cases of a skill share. */
 export type CaseGround = Readonly<{
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
   plugins: Plugins;
-  /** Of those approved. */
+  /** Records of skills that the bot wrote, for those that are approved. */
   written: readonly WrittenSkill[];
   clock: Clock;
   log: Log;
 }>;
 
-/** A case needs no audit. */
+/** An audit that records nothing, because a case needs none. */
 const noAudit: Audit = {
   record: async () => undefined,
   holds: async () => false,
@@ -45,10 +45,13 @@ const noAudit: Audit = {
   settled: async () => undefined,
 };
 
-/** If a case names nobody. */
+/** The person who writes if a case names nobody. */
 const author = 'terminal:owner';
 
-/** Runs a case with its own bot (L3): the real agent, a store in memory. `heard` fills with what the models are asked. */
+/**
+ * Runs a case with a bot of its own (L3): the real agent with a store in memory. `heard` is filled with what the models
+ * are asked.
+ */
 export async function runCase(
   { config, env, library, skillSandbox, plugins, written, clock, log }: CaseGround,
   one: SkillCase,
@@ -147,7 +150,7 @@ function messageOf(
   };
 }
 
-/** Everybody may talk: cases test what they may use. */
+/** Access rules by which everybody may talk, because cases test what people may use. */
 function admitting(access: AccessSettings, sender: string): AccessSettings {
   return {
     owners: sender === author ? [...access.owners, author] : access.owners,
@@ -169,7 +172,7 @@ function meterOf(used: { skill: string; status: string }[]): Meter {
   };
 }
 
-/** Keeps errors. */
+/** A log that also keeps errors as faults of the case. */
 function noting(log: Log, faults: string[]): Log {
   return {
     debug: (fields, message) => log.debug(fields, message),
@@ -183,7 +186,7 @@ function noting(log: Log, faults: string[]): Log {
   };
 }
 
-/** Skills that the main agent follows itself (U8, I6). */
+/** Skills that the main agent follows itself, without a run (U8, I6). */
 function followedInline(runs: CaseRun['used'], exchanges: readonly Exchange[]): CaseRun['used'] {
   const main = exchanges.filter(({ run }) => run === undefined);
   const asked = main.map((exchange) => exchange.asked);
@@ -216,19 +219,19 @@ function resultOf(skill: string | undefined, exchanges: readonly Exchange[]): st
   return texts?.join('');
 }
 
-/** A channel with one person in one chat (L3) that keeps what is sent. */
+/** A channel with one person in one chat, which keeps what is sent (L3). */
 type CaseChannel = Readonly<{
   channel: Channel;
-  /** Resolves when it is stored or ignored. */
+  /** Sends a message to the bot. Resolves when it is stored or ignored. */
   say(message: Message): Promise<void>;
-  /** Oldest first. */
+  /** The texts that stand in the chat, the oldest first. */
   shown(): readonly string[];
 }>;
 
 function createCaseChannel(
   name: string,
   where: Pick<Message, 'chatType' | 'external' | 'sender'>,
-  /** The answer to questions for approval. */
+  /** The answer to questions for approval. Undefined counts as no. */
   approve: boolean | undefined,
 ): CaseChannel {
   const standing = new Map<string, string>();
@@ -249,7 +252,7 @@ function createCaseChannel(
       const wanted = buttons.find(({ label }) => label === (approve === true ? 'Approve' : 'Deny'));
       if (wanted !== undefined && 'action' in wanted) {
         const press = { ...where, id: `press-${sent}`, conversation, action: wanted.action, receipt };
-        // Platforms send a press after the message.
+        // Platforms deliver a press after the message.
         setImmediate(() => void take({ type: 'press', press }));
       }
       return receipt;

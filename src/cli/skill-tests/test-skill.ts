@@ -26,7 +26,7 @@ export type CaseOutcome = Readonly<
   CaseRun & {
     file: string;
     name: string;
-    /** None: it passed. */
+    /** What is wrong. The case passed if this is empty. */
     problems: readonly string[];
     durationMs: number;
   }
@@ -35,10 +35,10 @@ export type CaseOutcome = Readonly<
 export type SkillTest = Readonly<{
   config: Config;
   skill: string;
-  /** For `env` of skills. */
+  /** Environment variables, for the `env` of skills. */
   env: Readonly<Record<string, string | undefined>>;
   written: readonly WrittenSkill[];
-  /** Instead of asking a model. */
+  /** A recording that answers in the place of a model. */
   tape?: Tape;
   onOutcome(outcome: CaseOutcome): void;
   log: Log;
@@ -50,11 +50,11 @@ export type TestedSkill =
       outcomes: readonly CaseOutcome[];
       exchanges: Readonly<Record<string, readonly Exchange[]>>;
     }>
-  /** No case ran. */
+  /** The case files are wrong, so no case ran. */
   | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
 /**
- * Runs the cases in a skill's `tests` folder in order (L3): the real agent and sandbox, a copy of the skills, a
+ * Runs the cases in a skill's `tests` folder in order (L3), with the real agent and sandbox, a copy of the skills and a
  * store in memory. Throws OperatorError.
  */
 export async function testSkill(options: SkillTest): Promise<TestedSkill> {
@@ -114,7 +114,7 @@ async function copySkills(from: string, to: string): Promise<void> {
   });
 }
 
-/** Long runs are awaited; nothing is fetched. */
+/** The config of the test: long runs are awaited, and no source is fetched. */
 function configFor(config: Config, workspace: string): Config {
   return {
     ...config,
@@ -169,7 +169,7 @@ function findSkill(library: SkillLibrary, name: string): Skill {
   );
 }
 
-/** Not the copy. */
+/** The real folder of a skill, in the place of its copy. */
 function inPlaceOf(skill: Skill, copies: string, root: string): string {
   const { directory = skill.name } = skill;
   const real = directory.startsWith(`${copies}${path.sep}`)

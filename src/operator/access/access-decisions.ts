@@ -16,7 +16,7 @@ import type { UserGroupsInForce } from './named-groups.ts';
 
 const id = z.string().min(1).max(300);
 
-/** Somebody who writes somewhere. */
+/** Somebody who writes somewhere, for whom access is decided. */
 export const writer = z.object({
   sender: id,
   kind: z.enum(['person', 'guest', 'chat', 'bot']),
@@ -25,22 +25,22 @@ export const writer = z.object({
   chatType: z.enum([...chatTypes, 'unknown']),
   /** Shared with another company (A1). */
   external: z.boolean(),
-  /** The message is for the bot. */
+  /** True if the message is addressed to the bot. */
   addressed: z.boolean(),
 });
 
 export type Writer = Readonly<z.output<typeof writer>>;
 
-/** What the gates of a bot judge by, as of now. */
+/** What the bot's access is decided by at this moment. */
 export type AccessInForce = Readonly<{
   config: Config;
   access: AccessSettings;
   rules: SkillRules;
   registry: Registry;
-  /** Whether programs and packages of a skill are here; undefined if no sandbox is open. */
+  /** Whether programs and packages of a skill are installed. Undefined if no sandbox is open. */
   isHere?(skill: Skill): boolean;
   contextWindow?: number;
-  /** Absent while no bot runs. */
+  /** Members of Slack's user groups. Undefined while no bot runs. */
   userGroups?: UserGroupsInForce;
 }>;
 
@@ -51,16 +51,16 @@ export type SkillDecisions = Readonly<{
   sensitive: boolean;
   byPerson: Ruling;
   byModel: Decision;
-  /** Programs or packages are missing (P3). */
+  /** True if programs or packages are missing (P3). */
   lacks: boolean;
-  /** Names without a value in `[skills.NAME]` (U3). */
+  /** Names of variables without a value in `[skills.NAME]` (U3). */
   missingEnv: readonly string[];
 }>;
 
 export type AccessDecisions = Readonly<{
   message: Ruling;
   skills: readonly SkillDecisions[];
-  /** The section of the system prompt that this writer's turn would have; empty if there is none. */
+  /** The list of skills in the system prompt of this writer's turn. Empty if there is none. */
   catalogue: string;
 }>;
 
@@ -71,8 +71,8 @@ type Deps = Readonly<{
 }>;
 
 /**
- * Every decision about a writer, by the functions that decide about messages and skills (A8, A9), with the rule behind
- * it (L13), in the language of `say`. Nothing is run.
+ * Every decision about a writer, made by the functions that decide about messages and skills (A8, A9), with the rule
+ * behind it (L13), in the language of `say`. Nothing is run.
  */
 export async function accessDecisions(
   writer: Writer,

@@ -3,20 +3,20 @@ import type { Config } from '../../config/complete-config.ts';
 import { isSlackUserGroup } from '../../config/id.ts';
 
 export type NamedGroup = Readonly<{
-  /** `group:finance`, or a user group of Slack that a list names itself. */
+  /** Name of the group: `group:finance`, or a user group of Slack that a list names directly. */
   name: string;
-  /** As the config lists them. */
+  /** The entries as the config lists them. */
   entries: readonly Readonly<{
     id: string;
-    /** Of a user group; null if nobody could tell. */
+    /** Ids of the members of a user group; null if nobody could tell. */
     members?: readonly string[] | null;
   }>[];
 }>;
 
-/** Slack's, as a running bot knows them. */
+/** Slack's user groups as a running bot knows them. */
 export type UserGroupsInForce = Readonly<{ names: readonly string[]; membersOf: MembersOf }>;
 
-/** Who is in each group that lists of people may name (A13). */
+/** Says who is in each group that lists of people may name (A13). */
 export function namedGroups(
   config: Config,
   { names, membersOf }: UserGroupsInForce = { names: slackUserGroups(config), membersOf: () => undefined },

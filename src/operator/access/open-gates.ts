@@ -10,7 +10,7 @@ import { createPeople } from '../operate.ts';
 import { accessDecisions, type AccessDecisions, type Writer } from './access-decisions.ts';
 import { terminalAccess } from '../terminals/take-terminal.ts';
 
-/** The gates of a bot over a store in memory, which knows nobody and ends with it. */
+/** Decides access as the bot would, with a store in memory that knows nobody and ends with this. */
 export async function openGates(
   config: Config,
   { registry, log }: Readonly<{ registry: Registry; log: Log }>,
@@ -24,7 +24,7 @@ export async function openGates(
   const clock = systemClock;
   const memory = 'sqlite::memory:';
   const store = await openStore(memory, { log });
-  // Nothing is decided for good here, so nothing is recorded.
+  // No decision here is lasting, so nothing is recorded.
   const { dataDir } = config.bot;
   const audit = createAudit({ dataDir, place: auditPlace(memory, dataDir), keyed: store.keyed, clock, log });
   const access = terminalAccess(accessSettings(config));

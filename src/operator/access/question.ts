@@ -5,17 +5,17 @@ import type { Writer } from './access-decisions.ts';
 /** Who asks for what, and where. Ids are qualified. */
 export type AccessQuestion = Readonly<{
   who: string;
-  /** Absent: their direct message. */
+  /** The chat. Undefined: the person's direct message. */
   where?: string;
-  /** Absent: as the id tells. */
+  /** The kind of chat. Undefined: what the form of its id suggests. */
   chatType?: SeenChatType;
-  /** People of other workspaces read along. */
+  /** True if people of other companies read along. */
   external?: boolean;
-  /** Without a mention. */
+  /** True if the message does not mention the bot. */
   unaddressed?: boolean;
 }>;
 
-/** The writer that would be judged. Throws OperatorError for ids of two channels. */
+/** The writer that would be judged. Throws OperatorError if the ids are of two channels. */
 export function toWriter(question: AccessQuestion): Writer {
   const { who, where = who, external = false, unaddressed = false } = question;
   const [channel = ''] = split(who);
@@ -34,7 +34,7 @@ function split(id: string): readonly [string, string] {
   return [id.slice(0, colon), id.slice(colon + 1)];
 }
 
-/** What the id of a chat tells; Slack's public channels and private ones have ids of one form. */
+/** The kind of chat that an id suggests. Slack's public and private channels have ids of the same form. */
 export function likelyType(id: string): SeenChatType {
   if (/^(telegram:-|slack:G|terminal:group$)/.test(id)) return 'group';
   return /^(slack:C|terminal:channel$)/.test(id) ? 'channel' : 'private';

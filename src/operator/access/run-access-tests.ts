@@ -10,14 +10,17 @@ import { toWriter } from './question.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
 export type TestedAccess = Readonly<{
-  /** `telegram:42 in telegram:-100 uses dice` */
+  /** What was tested, such as `telegram:42 in telegram:-100 uses dice`. */
   what: string;
   expected: string;
   ruling: Ruling;
   passed: boolean;
 }>;
 
-/** Holds the config against expectations (L14). Nobody is paired unless a test says so: the result is the same on every machine. */
+/**
+ * Compares the config with expectations (L14). Nobody is paired unless a test says so, so the result is the same on
+ * every machine.
+ */
 export async function runAccessTests(
   config: Config,
   { tests, registry, log }: Readonly<{ tests: readonly AccessTest[]; registry: Registry; log: Log }>,
@@ -32,7 +35,7 @@ export async function runAccessTests(
       const of = skill === undefined ? undefined : skillNamed(skills, skill);
       if (skill !== undefined && of === undefined)
         throw new OperatorError(`There is no skill ${skill}: see \`${skilletHere()} skill list\`.`);
-      // Who may not talk uses no skill.
+      // A person who may not talk to the bot can use no skill.
       const ruling = skill === undefined || !talk.allowed || of === undefined ? talk : of.byPerson;
       const wanted = test.expect === 'allow';
       const passed = ruling.allowed === wanted && (test.code === undefined || test.code === ruling.code);

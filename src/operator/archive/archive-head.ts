@@ -3,15 +3,15 @@ import { z } from 'zod';
 export const archiveFormat = 1;
 
 export const firstMember = 'backup.json';
-/** Holds the SHA-256 of every byte before it: with it an archive is whole. */
+/** The last member. It has the SHA-256 of every byte before it, which shows that an archive is complete. */
 export const endMember = 'end.json';
 
 export const archiveHead = z.object({
   format: z.literal(archiveFormat),
-  /** The version that made it. */
+  /** The version of Skillet that made it. */
   skillet: z.string(),
   at: z.iso.datetime(),
-  /** Name of the config file. */
+  /** Name of the config file; null if there was none. */
   config: z
     .string()
     .regex(/^(?!\.{1,2}$)[^/]+$/)

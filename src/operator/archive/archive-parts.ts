@@ -10,23 +10,23 @@ import { installedRoot, lockPath } from '../../skills/install/lock-file.ts';
 import { writtenRoot } from '../../skills/open-library.ts';
 import { chatGroup } from '../../tools/built-in/run-folders.ts';
 
-/** What people call it. */
+/** What people call a part of an archive. */
 export type ArchiveGroup = 'config' | 'secrets' | 'store' | 'keys' | 'audit' | 'skills' | 'files';
 
-/** A file or folder of a bot and its name in an archive. */
+/** A file or folder of a bot, and its name in an archive. */
 export type ArchivePart = Readonly<{
   name: string;
-  /** Absolute. */
+  /** Absolute path of the file or folder. */
   at: string;
   kind: 'file' | 'folder';
   group: ArchiveGroup;
-  /** Others may have put something there: on a restore it then stays as it is. */
+  /** True if others may have put something there. Then a restore leaves it as it is. */
   shared?: true;
 }>;
 
 export const storeMember = 'store.db';
 
-/** All that `backup` takes along besides the store, and where `restore` puts it (L16). */
+/** Everything that `backup` takes besides the store, and where `restore` puts it (L16). */
 export function archiveParts(config: Config): readonly ArchivePart[] {
   const { path: file, bot, skills } = config;
   const { dataDir, workspace } = bot;
@@ -53,7 +53,7 @@ export function archiveParts(config: Config): readonly ArchivePart[] {
   ];
 }
 
-/** The file of an embedded store; undefined for a database server and a store in memory. */
+/** The file of an embedded store. Undefined for a database server and for a store in memory. */
 export function storeFileOf(config: Config): string | undefined {
   const file = /^sqlite:(.+)$/s.exec(config.store.url)?.[1];
   return file === ':memory:' ? undefined : file;

@@ -5,10 +5,12 @@ import { hasCode } from '../../lib/has-code.ts';
 import { isInside } from '../../skills/scan-root.ts';
 import { storeMember, type ArchivePart } from './archive-parts.ts';
 
-/** A place of an archive that is not inside the folder that a person named. `why`: what led there. */
+/** A place of an archive that is not inside the folder that a person named. `why` is what leads there. */
 export type PlaceOutside = Readonly<{ name: string; at: string; why: string }>;
 
-/** An archive can be anybody's work, so its config alone decides on no place outside `folder` (S18). */
+/**
+ * Finds places outside `folder`. Anybody can make an archive, so its config alone must not decide on such places (S18).
+ */
 export function placesOutside(
   parts: readonly ArchivePart[],
   folder: string,
@@ -18,7 +20,7 @@ export function placesOutside(
   return parts.flatMap((part) => {
     const { name, at } = part;
     const real = realPlace(at);
-    // Of the folder itself the draft would lie beside it.
+    // The folder itself counts as outside, because its draft would lie beside it.
     if (real !== target && isInside(target, real)) return [];
     const isLinked = at !== folder && isInside(folder, at);
     if (isLinked) return [{ name, at: real, why: `a link in ${folder} leads there` }];
@@ -35,7 +37,7 @@ function keyOf({ name, group }: ArchivePart, { capabilities }: Config): string {
   return name.startsWith('workspace/') ? '[bot] workspace' : '[bot] data_dir';
 }
 
-/** Where something written there would really lie, also if it or its folders do not exist yet. */
+/** Where something that is written there would really be, even if it or its folders do not exist yet. */
 function realPlace(at: string): string {
   try {
     return realpathSync(at);

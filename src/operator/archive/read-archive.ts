@@ -9,7 +9,7 @@ import { archiveFormat, archiveHead, endMember, firstMember, type ArchiveHead } 
 
 export type OpenArchive = Readonly<{
   head: ArchiveHead;
-  /** Without those that describe the archive. */
+  /** All members but the two that describe the archive. */
   members: readonly FoundMember[];
   text(name: string): Promise<string | undefined>;
   pieces(member: FoundMember): AsyncGenerator<Buffer>;
@@ -17,10 +17,13 @@ export type OpenArchive = Readonly<{
 }>;
 
 const atOnce = 1_048_576;
-/** Of what is read at once. */
+/** How many bytes a member may have that is read as a whole. */
 const longestText = 4_000_000;
 
-/** Whole and of a known form: every byte was compared. Throws OperatorError. */
+/**
+ * Opens an archive after checking that it is complete and of a known form. Every byte is compared with the checksum.
+ * Throws OperatorError.
+ */
 export async function openArchive(file: string): Promise<OpenArchive> {
   const handle = await open(file, 'r').catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error;

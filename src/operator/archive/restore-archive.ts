@@ -30,21 +30,21 @@ export type RestoredArchive = Readonly<{
   head: ArchiveHead;
   config: string | undefined;
   restored: readonly Pick<ArchivePart, 'group' | 'name' | 'at'>[];
-  /** Were there already and stay as they are. */
+  /** Shared places that existed already and stay as they are. */
   kept: readonly Pick<ArchivePart, 'name' | 'at'>[];
 }>;
 
 type Surroundings = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   home: string;
-  /** Is told of all places outside `folder` before anything is written. Absent: they are refused. */
+  /** Called with all places outside `folder` before anything is written. Undefined: such places are refused. */
   elsewhere?: (places: readonly PlaceOutside[]) => void;
 }>;
 
 /**
- * Puts all of an archive where its config, in `folder`, says (L16), outside of `folder` only with `elsewhere` (S18).
- * Everything is checked and written beside its place first. Throws OperatorError, and then nothing is left; overwrites
- * nothing.
+ * Restores an archive to where its config, in `folder`, says (L16). Places outside `folder` need `elsewhere` (S18).
+ * Everything is first checked and written beside its place. If it throws OperatorError, nothing is left behind. It
+ * overwrites nothing.
  */
 export async function restoreArchive(
   file: string,
@@ -88,12 +88,12 @@ function outsideError(folder: string, outside: readonly PlaceOutside[]): Operato
   );
 }
 
-/** Its texts come from the archive. */
+/** A line about a place. Its texts come from the archive, so they are cut and made printable. */
 export function lineOfPlace({ name, at, why }: PlaceOutside): string {
   return `  ${oneLine(`${name} to ${at}: ${why}`, 1_000)}`;
 }
 
-/** Writes the archive's copy of the store alone to a new file (0600). Throws OperatorError. */
+/** Writes only the archive's copy of the store to a new file (0600). Throws OperatorError. */
 export async function unpackStore(file: string, to: string): Promise<void> {
   const archive = await openArchive(file);
   try {
@@ -105,7 +105,10 @@ export async function unpackStore(file: string, to: string): Promise<void> {
   }
 }
 
-/** As the config says on this machine: relative to its new folder, with the variables that are set here. */
+/**
+ * Reads the archive's config as it would be on this machine: relative to its new folder, with the variables that are
+ * set here.
+ */
 async function configOf(archive: OpenArchive, folder: string, { env, home }: Surroundings): Promise<Config> {
   const { config: name, store } = archive.head;
   const text = name === null ? '' : await archive.text(`config/${name}`);
@@ -146,7 +149,7 @@ function planOf({ head, members }: OpenArchive, config: Config): readonly Planne
     .filter((one) => one.members.length > 0);
 }
 
-/** An empty folder is no obstacle; the journal of a store is, and a link that leads nowhere. */
+/** Whether something is there. An empty folder does not count; the journal of a store and a broken link do. */
 function isTaken(at: string): boolean {
   if (journalEndings.some((end) => existsSync(at + end))) return true;
   const found = statSync(at, { throwIfNoEntry: false }) ?? lstatSync(at, { throwIfNoEntry: false });
@@ -168,7 +171,7 @@ async function putInPlace(archive: OpenArchive, plan: readonly Planned[]): Promi
       if (part.name === storeMember) checkBackup(part.at + ending);
     }
     for (const { part } of plan) {
-      // Since it was looked at.
+      // This may have come into existence since it was checked.
       if (isTaken(part.at)) throw new OperatorError(`Nothing was restored: ${part.at} came to be meanwhile.`);
       renameSync(part.at + ending, part.at);
       undo.push(() => rmSync(part.at, { recursive: true, force: true }));
@@ -180,7 +183,7 @@ async function putInPlace(archive: OpenArchive, plan: readonly Planned[]): Promi
   }
 }
 
-/** What can't be taken back, such as a folder that others use by now, keeps nothing else in place. */
+/** Undoes what was done. What can't be undone, such as a folder that others use by now, does not keep the rest. */
 function takeBack(undo: readonly (() => void)[]): void {
   for (const back of undo.toReversed()) {
     try {
@@ -202,7 +205,7 @@ async function unpack(
   const handle = await open(to, 'wx', 0o600);
   try {
     for await (const piece of archive.pieces(member)) await handle.writeFile(piece);
-    // Never for others to write.
+    // Other users must never be able to write it.
     await handle.chmod(member.mode & 0o755);
     if (sync) await handle.sync();
   } finally {

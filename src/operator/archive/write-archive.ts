@@ -14,7 +14,7 @@ export type Held = Readonly<{ group: ArchiveGroup; name: string; files: number; 
 
 export type WrittenArchive = Readonly<{
   held: readonly Held[];
-  /** Links, pipes and what this user may not read: names in the archive's form. */
+  /** Links, pipes and files that this user may not read, by their names in the archive. */
   leftOut: readonly string[];
 }>;
 
@@ -22,8 +22,8 @@ const atOnce = 1_048_576;
 const lastBytes = 65_536;
 
 /**
- * One tar file (0600), whole or not at all, overwriting nothing (L16). `copy`: of the store, made before: the files of
- * a running bot may be newer than its store, not older. Throws OperatorError.
+ * Writes one tar file (0600), whole or not at all, and overwrites nothing (L16). `copy` is a copy of the store that was
+ * made before, so that files of a running bot may be newer than its store but not older. Throws OperatorError.
  */
 export async function writeArchive(
   file: string,
@@ -103,7 +103,7 @@ function* filesOf({ name, at, kind }: ArchivePart, leftOut: string[]): Generator
   }
 }
 
-/** Commands of skills may change these folders meanwhile: no link is followed. */
+/** Commands of skills may change these folders meanwhile, so no link is followed. */
 function* filesIn(
   root: string,
   part: string,
@@ -137,7 +137,7 @@ function* filesIn(
   }
 }
 
-/** As many bytes as promised: zeros for what a file lost meanwhile. */
+/** Exactly `size` bytes: if the file has become shorter, zeros fill it up. */
 function* piecesOf(descriptor: number, size: number): Generator<Buffer> {
   for (let at = 0; at < size;) {
     const piece = Buffer.alloc(Math.min(atOnce, size - at));
@@ -147,7 +147,7 @@ function* piecesOf(descriptor: number, size: number): Generator<Buffer> {
   }
 }
 
-/** Up to the last whole line: the bot may be writing the next one. */
+/** The size up to the last whole line, because the bot may be writing the next one. */
 function wholeLines(descriptor: number, size: number): number {
   const tail = Buffer.alloc(Math.min(lastBytes, size));
   const read = readSync(descriptor, tail, 0, tail.length, size - tail.length);

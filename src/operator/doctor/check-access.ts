@@ -9,7 +9,7 @@ import { check, type Check, type Found } from './finding.ts';
 
 type Hole = Readonly<{ level: 'warning' | 'note'; code: string; key: KeyPath; message: string }>;
 
-/** Doors that stand open, and lists that admit nobody. */
+/** Finds rules that admit more people than is usual, and lists that admit nobody. */
 export function checkAccess(config: Config, skills: readonly Skill[]): Check {
   const { general, channels, chats } = accessSettings(config);
   const levels: readonly (readonly [KeyPath, AccessLevel])[] = [

@@ -5,7 +5,7 @@ import { changeableByOthers } from '../../lib/files/changeable-by-others.js';
 import { startChecks } from '../check-start.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** What `start` refuses or warns of, and rights of the data directory. */
+/** Checks what `start` would refuse or warn about, and the mode of the data directory. */
 export async function checkFiles(config: Config, more: readonly Diagnostic[]): Promise<Check> {
   const found = [...(await startChecks(config)), ...more].map(withRepair);
   return check('start', 'tokens, rights of files, ports, folders', [...found, ...checkData(config)]);
@@ -27,7 +27,7 @@ function checkData({ bot: { dataDir } }: Config): readonly Found[] {
   return [{ level: 'warning', code: 'DATA_READABLE', message, path: dataDir, repair }];
 }
 
-/** Also folders above it, as far as they are ours. */
+/** Also closes the folders above, as far as this user owns them. */
 function closeToOthers(place: string): void {
   const at = /^(.*) can be written by its group or by others/s.exec(changeableByOthers(place) ?? '')?.[1];
   if (at === undefined || !isOurs(at)) return;

@@ -8,7 +8,7 @@ import type { Conversation } from '../../core/conversation.ts';
 import type { StoreLook } from '../../store/look-at-store.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** Whether each hook would be heard (N7). A secret that is missing is a problem of the config. */
+/** Checks whether events of each hook would be accepted (N7). A missing secret is a problem of the config instead. */
 export function checkHooks(config: Config, store: StoreLook): Check {
   const placeOf = placeInFile(config.path);
   const found = config.hooks.flatMap((hook, index): readonly Found[] => {
@@ -36,7 +36,7 @@ function problemOf(hook: Config['hooks'][number], config: Config, store: StoreLo
   if (!isOpen)
     return ['conversation', 'HOOK_CHANNEL', `[${channel}] has no token, so nobody can be told there`];
   const chatType = guessType(conversation);
-  // Whose a direct message of Slack is, only Slack knows.
+  // Only Slack knows whose a direct message of Slack is.
   if (chatType === 'private' && channel === 'telegram' && hook.as !== `telegram:${chat}`)
     return [
       'as',
@@ -55,7 +55,7 @@ function problemOf(hook: Config['hooks'][number], config: Config, store: StoreLo
   return decision.allowed ? undefined : ['as', 'HOOK_REFUSED', decision.reason];
 }
 
-/** By the form of its id. */
+/** Guesses the kind of a chat by the form of its id. */
 function guessType({ channel, chat }: Conversation): 'private' | 'group' {
   return (channel === 'telegram' ? /^\d/ : /^D/).test(chat) ? 'private' : 'group';
 }

@@ -8,15 +8,15 @@ import { byteSize } from '../../lib/text/text.ts';
 import { leftForOthers } from '../../runs/received-files.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** What the doctor is told of the machine. */
+/** What the doctor needs to know about the machine. */
 export type Machine = Readonly<{
-  /** `24.21.0` */
+  /** The version of Node, such as `24.21.0`. */
   node: string;
-  /** Milliseconds since 1970. */
+  /** The current time in Unix milliseconds. */
   now: number;
-  /** Bytes that this user may still write there. */
+  /** How many bytes this user may still write to the folder. Undefined: it is not known. */
   free(folder: string): number | undefined;
-  /** How many files a process may have open; undefined where nobody tells. */
+  /** How many files a process may have open. Undefined where that is not known. */
   mostFiles: number | undefined;
 }>;
 
@@ -39,7 +39,7 @@ export function checkNode({ node }: Machine): Check {
   return check('node', node, isOld ? [{ level: 'error', code: 'NODE_OLD', message }] : []);
 }
 
-/** A file from the future tells that the clock is behind. */
+/** Checks the clock. A file from the future shows that the clock is behind. */
 export function checkClock({ now }: Machine, files: readonly string[]): Check {
   const newest = Math.max(
     ...[manifest, ...files].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
@@ -50,7 +50,7 @@ export function checkClock({ now }: Machine, files: readonly string[]): Check {
   return check('clock', `${new Date(now).toISOString().slice(0, 16)}Z, zone ${systemZone()}`, found);
 }
 
-/** Of the data directory and the workspace. */
+/** Checks the free space for the data directory and the workspace. */
 export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check {
   const places = [...new Set([bot.dataDir, bot.workspace].map(nearestFolder))];
   const rooms = places.flatMap((place) => {
@@ -69,14 +69,14 @@ export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check
 
 const fewFiles = 256;
 
-/** Empty if there are enough. */
+/** Checks how many files a process may have open. Empty if there are enough. */
 export function checkOpenFiles({ mostFiles }: Machine): readonly Check[] {
   if (mostFiles === undefined || mostFiles >= fewFiles) return [];
   const message = `a process may have ${mostFiles} files open, and a busy bot needs more than ${fewFiles}`;
   return [check('files', `at most ${mostFiles} open`, [{ level: 'warning', code: 'FILES_FEW', message }])];
 }
 
-/** Node raises its own limit to the hard one. */
+/** Reads the hard limit, because Node raises its own limit to it. */
 function mostFilesHere(): number | undefined {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
@@ -93,7 +93,7 @@ function day(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The folder itself may not be there yet. */
+/** The nearest folder that exists, because the place itself may not exist yet. */
 function nearestFolder(place: string): string {
   const isThere = statSync(place, { throwIfNoEntry: false }) !== undefined;
   return isThere || place === path.dirname(place) ? place : nearestFolder(path.dirname(place));

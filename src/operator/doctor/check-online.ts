@@ -10,10 +10,10 @@ import { proxiesOf, proxyForUrl } from '../../lib/net/proxy-for.ts';
 import { tryServers } from './check-servers.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** Beyond that Slack may refuse signed requests. */
+/** How many milliseconds the clock may be off. Beyond that Slack may refuse signed requests. */
 const mostSkewMs = 60_000;
 
-/** Asks the platforms, the model and the MCP servers, side by side. `owners` are qualified ids. */
+/** Asks the platforms, the model and the MCP servers at the same time. `owners` are qualified ids. */
 export async function checkOnline(
   config: Config,
   owners: readonly string[],
@@ -29,7 +29,7 @@ export async function checkOnline(
   return checks.filter((one) => one !== undefined);
 }
 
-/** Which way each service is reached. */
+/** Says how each service is reached, directly or through a proxy. */
 async function checkNetwork(config: Config): Promise<Check> {
   const { telegram, slack, models, network } = config;
   const proxies = proxiesOf({ ...process.env, ...proxyVariables(config) });

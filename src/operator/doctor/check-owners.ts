@@ -8,7 +8,7 @@ import type { Log } from '../../lib/log.ts';
 import type { StoreLook } from '../../store/look-at-store.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** Whether anybody can reach the bot, and it its owners. */
+/** Checks whether people can reach the bot, and whether it can reach its owners. */
 export function checkChannels(config: Config, store: StoreLook, log: Log): Check {
   const { telegram, slack, bot } = config;
   const channels = [
@@ -54,7 +54,7 @@ function ofOwners(
     }));
 }
 
-/** Those who claimed the bot are in the store alone. */
+/** Owners who claimed the bot, who are only in the store. */
 function claimed(store: StoreLook): readonly string[] {
   return 'keys' in store ? claimedOwners(store.keys) : [];
 }

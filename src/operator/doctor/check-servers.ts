@@ -7,7 +7,7 @@ import { oneLine } from '../../lib/text/text.ts';
 import type { ServerState } from '../../mcp/server-state.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** A first start may download a package. */
+/** Milliseconds for connecting, long because the first start may download a package. */
 const tryMs = 30_000;
 const whyLimit = 300;
 
@@ -17,7 +17,7 @@ const awayFrom = (name: string, why: string): Found => ({
   message: `the MCP server ${name} is away: ${oneLine(why, whyLimit)}`,
 });
 
-/** MCP servers as the running bot knows them; undefined without one, or without servers. */
+/** Checks MCP servers as the running bot knows them. Undefined if no bot runs or there are no servers. */
 export function checkServers(states: readonly ServerState[] | undefined): Check | undefined {
   if (states === undefined || states.length === 0) return undefined;
   const found = states.flatMap(({ name, is, why = '', waiting }): readonly Found[] => [
@@ -35,7 +35,7 @@ export function checkServers(states: readonly ServerState[] | undefined): Check 
   return check('mcp', states.map(({ name, is, tools }) => `${name} ${is}, ${tools} tools`).join('; '), found);
 }
 
-/** Connects to each server once, beside a bot that may run. */
+/** Connects to each server once, beside a bot that may be running. */
 export async function tryServers(
   { mcp, path: file }: Pick<Config, 'mcp' | 'path'>,
   log: Log,

@@ -12,10 +12,10 @@ import { catalogueBudget } from '../../skills/catalogue.ts';
 import type { Registry } from '../../skills/registry.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** Entries of Telegram's menu. */
+/** How many entries Telegram's menu can have. */
 const mostCommands = 100;
 
-/** Skills with every diagnostic, and the sandbox that they would run in. */
+/** Checks all skills, and the sandbox in which they would run. */
 export async function checkSkills(config: Config, registry: Registry, log: Log): Promise<readonly Check[]> {
   const rules = skillRules(config);
   const on = registry.skills.filter(

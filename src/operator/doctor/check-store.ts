@@ -4,15 +4,15 @@ import { lookAtStore, type StoreLook } from '../../store/look-at-store.ts';
 import type { Readiness } from '../health/open-metrics.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** Milliseconds for a database on the network. */
+/** How many milliseconds a database on the network may take. */
 const patienceMs = 700;
 
-/** `isRunning`: a bot here uses it. */
+/** Looks at the store. `isRunning`: a bot on this machine uses it. */
 export function lookAtOwnStore({ store: { url } }: Config, isRunning: boolean): Promise<StoreLook> {
   return lookAtStore(url, { namespace: 'people', mine: isRunning, withinMs: patienceMs });
 }
 
-/** `trouble`: what the running bot says of it. */
+/** Checks the store. `trouble` is what the running bot says about it. */
 export async function checkStore(
   { store: { url }, bot }: Config,
   look: StoreLook,

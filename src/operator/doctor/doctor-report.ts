@@ -3,7 +3,7 @@ import type { Check, Finding } from './finding.ts';
 
 const marks: Readonly<Record<Finding['level'], string>> = { error: '✗', warning: '!', note: '·' };
 
-/** For people: what is in order in one line each, and what is not with why and fix. */
+/** The report for people: one line for each check, and each finding with its reason and its fix. */
 export function doctorReport(checks: readonly Check[]): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(({ name, said, findings }) => {

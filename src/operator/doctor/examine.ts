@@ -17,7 +17,7 @@ import { checkStore, lookAtOwnStore } from './check-store.ts';
 import { checkServers } from './check-servers.ts';
 import { check, type Check, type Found } from './finding.ts';
 
-/** Without a config there is nothing more to look at. */
+/** The checks if the config can't be read: without it there is nothing more to look at. */
 export function examineBroken(machine: Machine, problems: readonly ConfigProblem[]): readonly Check[] {
   const [first] = problems;
   return [
@@ -29,10 +29,13 @@ export function examineBroken(machine: Machine, problems: readonly ConfigProblem
 
 const imperative = /^(.*?): ((?:write|did you mean|set|add|remove|keep|name|close|use)\b.*)$/s;
 
-/** In a sentence that says what stands there and no fault. */
+/** Matches a sentence that only says what is written there, and not what is wrong with it. */
 const onlyFound = / is (?=(?:"[^"]*"|text .*|an? \w+|-?\d[\d.]*|true|false|the value of \S+)$)/;
 
-/** `telegram.mode is "pull"` and `write "polling" or "webhook"` stand in one message. */
+/**
+ * Splits a problem into what is wrong and what to do. A message has both, as in `telegram.mode is "pull": write
+ * "polling" or "webhook"`.
+ */
 function ofProblem({ file, line, message }: ConfigProblem): Found {
   const [, what = message, fix] = imperative.exec(message) ?? /^(.*?): (.*)$/s.exec(message) ?? [];
   const todo = fix === undefined ? undefined : fix.charAt(0).toUpperCase() + fix.slice(1);
@@ -43,22 +46,22 @@ function ofProblem({ file, line, message }: ConfigProblem): Found {
 type Examined = Readonly<{
   config: Config;
   registry: Registry;
-  /** Found on the way: what start refuses, plugins, providers. */
+  /** What was found before: what `start` refuses, plugins, providers. */
   more: readonly Diagnostic[];
   isRunning: boolean;
-  /** As a running bot knows them. */
+  /** MCP servers as the running bot knows them. Undefined if no bot runs. */
   servers?: readonly ServerState[];
   trouble?: Readiness['store'];
   log: Log;
 }>;
 
-/** Everything that needs no network (L2). Changes nothing. */
+/** Makes all checks that need no network (L2). Changes nothing. */
 export async function examine(
   machine: Machine,
   { config, registry, more, isRunning, servers, trouble, log }: Examined,
 ): Promise<Readonly<{ checks: readonly Check[]; owners: readonly string[] }>> {
   const { path: file } = config;
-  // First: the sandbox is tried in processes of its own, which takes longest.
+  // This starts first, because trying the sandbox in processes of its own takes longest.
   const ofSkills = checkSkills(config, registry, log);
   const store = await lookAtOwnStore(config, isRunning);
   const files = file === undefined ? [] : [file, envFileOf(file)];

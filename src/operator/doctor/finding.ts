@@ -1,18 +1,18 @@
 import type { Diagnostic } from '../../core/codes.ts';
 import { reasonOf } from './reasons.ts';
 
-/** What a check found. */
+/** What a check found, before it has its reason. */
 export type Found = Diagnostic &
   Readonly<{
-    /** Better than the one that its code has. */
+    /** How to fix it, if that is better than what the code says. */
     fix?: string;
-    /** Puts it right, with nobody asked (`--fix`). */
+    /** Fixes it without asking anybody, for `--fix`. */
     repair?: () => void;
   }>;
 
-/** A line of the doctor (L2): what is wrong, why it matters, what to do. */
+/** A finding of the doctor (L2): what is wrong, why that matters, and what to do. */
 export type Finding = Readonly<{
-  /** Fixed: scripts match on it. */
+  /** The code of the finding. It never changes, because scripts match on it. */
   id: string;
   level: Diagnostic['level'];
   what: string;
@@ -25,7 +25,7 @@ export type Finding = Readonly<{
 
 export type Check = Readonly<{
   name: string;
-  /** What it saw, in short. */
+  /** What the check saw, in a few words. */
   said: string;
   findings: readonly Finding[];
 }>;

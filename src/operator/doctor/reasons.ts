@@ -5,7 +5,7 @@ import type { StartCode } from '../check-start.ts';
 
 type Reason = Readonly<{ why: string; fix: string }>;
 
-/** What is not among the checks of a start. */
+/** Codes that the checks before a start do not have. */
 type OtherCode =
   | SlipCode
   | 'NODE_OLD'
@@ -52,7 +52,7 @@ type OtherCode =
   | 'MCP_AWAY'
   | 'MCP_TOOLS_OFF';
 
-/** By code: why it matters, and what to do. */
+/** By code, why a finding matters and what to do about it. */
 export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   NODE_OLD: {
     why: 'Skillet uses what only newer versions of Node have.',

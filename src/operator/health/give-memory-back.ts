@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 
 type Memory = Readonly<{
-  /** Bytes. */
+  /** How many bytes of memory the process has. */
   resident(): number;
-  /** Event loop utilization since the last call, 0 to 1. */
+  /** How busy the event loop was since the last call, from 0 to 1. */
   busy(): number;
-  /** Blocks for a quarter of a second. */
+  /** Collects garbage, which blocks for a quarter of a second. */
   tidy(): void;
 }>;
 
@@ -13,7 +13,10 @@ const lookMs = 2_000;
 const quiet = 0.05;
 const worthBytes = 8 * 1024 * 1024;
 
-/** After 2 quiet seconds and 8 MB more (B4). V8 waits for allocations: some 10 MB would stay. */
+/**
+ * Returns memory to the system after 2 quiet seconds, if 8 MB came in addition (B4). V8 by itself waits for
+ * allocations, so some 10 MB would stay.
+ */
 export async function giveMemoryBack(
   { resident, busy, tidy }: Memory,
   { clock, signal }: Readonly<{ clock: Clock; signal: AbortSignal }>,
@@ -27,7 +30,7 @@ export async function giveMemoryBack(
   }
 }
 
-/** Undefined without `--expose-gc`. */
+/** The memory of this process. Undefined without `--expose-gc`. */
 export function memoryHere(): Memory | undefined {
   const { gc } = globalThis;
   if (gc === undefined) return undefined;

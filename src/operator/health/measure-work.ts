@@ -27,7 +27,7 @@ export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
   };
 }
 
-/** Records each run (L6). */
+/** Records each run in the audit (L6). */
 export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill {
   return async (skill, request, context, ...rest) => {
     const result = await run(skill, request, context, ...rest);
@@ -65,9 +65,9 @@ function measured<Granted extends Readonly<{ callTool: CallTool; tools: readonly
     ...granted,
     async callTool(call, signal, begin) {
       const outcome = await granted.callTool(call, signal, begin);
-      // Counted in its own lane.
+      // The call is counted in the queue where it runs.
       if (outcome.settles !== undefined) return outcome;
-      // Models invent names; a person's skill call is in no list.
+      // Models invent names, so only known ones are shown. A person's call of a skill is in no list.
       const known = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
       const tool = known ? call.name : 'other';
       meter.count('tool_calls', { tool, outcome: outcome.isError ? 'error' : 'ok' });

@@ -4,19 +4,23 @@ import type { Log } from '../../lib/log.ts';
 import { findProgram } from '../../sandbox/inside-sandbox.ts';
 
 export type ServiceManager = Readonly<{
-  /** The start is over. From now on the manager hears of each turn of the event loop in time, if it asked to (L11). */
+  /**
+   * Says that the start is over. From then on the manager is told in time that the event loop turns, if it asked for
+   * that (L11).
+   */
   ready(): Promise<void>;
   stopping(): Promise<void>;
 }>;
 
-/** A manager that does not listen holds up neither the start nor the stop. */
+/** How many milliseconds a manager that does not listen may hold up the start or the stop. */
 const longestMs = 5_000;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * systemd (`Type=notify`, `WatchdogSec`), if it named its socket. Node has no datagram sockets of that kind, so
- * `systemd-notify` sends: a short process for each message. If the manager can't be reached, the bot logs that and works on.
+ * Finds systemd (`Type=notify`, `WatchdogSec`), if it named its socket. Node has no datagram sockets of that kind, so
+ * each message is sent by a short process of `systemd-notify`. If the manager can't be reached, the bot logs that and
+ * continues.
  */
 export function findServiceManager(env: Env, log: Pick<Log, 'warn'>): ServiceManager | undefined {
   const { NOTIFY_SOCKET, PATH = '' } = env;
@@ -50,7 +54,7 @@ export function findServiceManager(env: Env, log: Pick<Log, 'warn'>): ServiceMan
   };
 }
 
-/** After so many milliseconds of silence the manager restarts the bot; undefined if it does not watch this process. */
+/** After so many milliseconds of silence the manager restarts the bot. Undefined if it does not watch this process. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Env): number | undefined {
   const ms = Number(WATCHDOG_USEC) / 1_000;
   if (!(ms > 0) || (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== process.pid)) return undefined;

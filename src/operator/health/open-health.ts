@@ -16,11 +16,11 @@ type Health = Readonly<{
   watchChannel(channel: Channel): Channel;
   measureModel(model: Model): Model;
   readiness(): Readiness;
-  /** Undefined without an address. Throws OperatorError. */
+  /** Serves health and metrics. Undefined without an address. Throws OperatorError if it can't listen. */
   serve(of: Pick<HealthOptions, 'redact' | 'receiveHook' | 'servers'>): Promise<HealthServer | undefined>;
 }>;
 
-/** Without `listen` nothing is counted (L4). */
+/** Makes what watches over the process. Without `listen`, nothing is counted (L4). */
 export async function openHealth(options: {
   listen?: string;
   store: Store;
@@ -59,7 +59,7 @@ export async function openHealth(options: {
   };
 }
 
-/** The platform sends refused events again (Q11). */
+/** Wraps a channel so that events are refused while the store is away. The platform sends them again (Q11). */
 function watchChannel(
   channel: Channel,
   vitals: Pick<Vitals, 'channel' | 'event'>,

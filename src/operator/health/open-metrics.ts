@@ -4,18 +4,18 @@ import type { Clock } from '../../lib/clock.ts';
 import type { StoreState } from './store-health.ts';
 import type { Backlog } from '../../store/store.ts';
 
-/** Prometheus text (L4). */
+/** All metrics of a bot, as Prometheus reads them (L4). */
 export type Metrics = Readonly<{
   meter: Meter;
   contentType: string;
-  /** Gauges are NaN if the store can't be read. */
+  /** All metrics as text. Gauges are NaN if the store can't be read. */
   text(): Promise<string>;
 }>;
 
-/** Seconds. */
+/** Bounds of the buckets for turns, in seconds. */
 const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** Loads `prom-client` (0.1 s). */
+/** Opens the metrics, which loads `prom-client` (0.1 s). */
 export async function openMetrics(options: {
   backlog(): Promise<Backlog>;
   storeUp(): boolean;
@@ -29,7 +29,7 @@ export async function openMetrics(options: {
     Object.entries(counters).map(([name, { help, labels }]) => {
       const labelNames = Object.keys(labels);
       const counter = new prometheus.Counter({ name: `skillet_${name}_total`, help, labelNames, registers });
-      // Rates start from a zero.
+      // Rates need a zero to start from.
       for (const values of everyValue(labels)) counter.inc(values, 0);
       return [name, counter] satisfies [string, Counter];
     }),
@@ -81,7 +81,7 @@ function everyValue(
   );
 }
 
-/** (L4) Ages in whole seconds. */
+/** Whether the bot is ready, and why not (L4). Ages are in whole seconds. */
 export type Readiness = Readonly<{
   ready: boolean;
   data: Readonly<{ ok: true } | { ok: false; reason: string }>;
@@ -101,7 +101,7 @@ export type Vitals = Readonly<{
   requirements(): Readiness;
 }>;
 
-/** A model's failure leaves the bot ready. */
+/** Keeps the state of store, data, channels and model. A failure of the model leaves the bot ready. */
 export function createVitals(options: {
   store(): StoreState;
   dataProblem(): string | undefined;

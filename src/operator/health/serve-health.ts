@@ -13,16 +13,16 @@ import { defined } from '../../lib/json/json-values.ts';
 
 export type HealthServer = Pick<HttpServer, 'url' | 'close'>;
 
-/** A request that takes longer to arrive is cut (milliseconds). */
+/** Milliseconds in which a request has to arrive; otherwise it is cut. */
 const longestRequestMs = 5_000;
-/** Bytes of a request's head; bodies are refused. */
+/** How many bytes the head of a request may have. Bodies are refused. */
 const largestHead = 8 * 1024;
 const mostConnections = 64;
 
 export type HealthOptions = Readonly<{
   listen: string;
   requirements(): Readiness;
-  /** MCP servers. Without one the bot still answers, so none decides whether it is ready. */
+  /** MCP servers. The bot answers without them, so they do not decide whether it is ready. */
   servers(): Readonly<Record<string, LinkState>>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   receiveHook?: ReceiveHook | undefined;
@@ -31,14 +31,17 @@ export type HealthOptions = Readonly<{
   log: Log;
 }>;
 
-/** `/livez`, `/readyz` (200 or 503) and `/metrics`, for GET and HEAD (L4, S4), and hooks (N7). Throws OperatorError if it can't listen. */
+/**
+ * Serves `/livez`, `/readyz` (200 or 503) and `/metrics` for GET and HEAD (L4, S4), and hooks (N7). Throws
+ * OperatorError if it can't listen.
+ */
 export async function serveHealth(options: HealthOptions): Promise<HealthServer> {
   const { listen, requirements, servers, metrics, receiveHook, redact, clock, log } = options;
   const { host, port } = hostAndPort(listen);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
     const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
-    // Proxies and senders use names of their own, and know a secret.
+    // Proxies and senders of hooks use names of their own, and they know a secret.
     if (receiveHook !== undefined && pathname.startsWith(hooksPath))
       return ofHook(await receiveHook(pathname.slice(hooksPath.length), request));
     if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
@@ -97,7 +100,10 @@ type ReceiveHook = Hooks['receive'];
 
 const hooksPath = '/hooks/';
 
-/** What was not read to its end can't be followed by another request. */
+/**
+ * After an error the connection closes, because a body that was not read to its end can't be followed by another
+ * request.
+ */
 function ofHook({ status, body, retryAfter }: HookAnswer): Answer {
   return {
     status,
@@ -131,7 +137,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** A page in a browser could come under a name of its own (DNS rebinding), but not under an address, the configured host or a name without a dot. */
+/**
+ * Whether the request is for an address, the configured host or a name without a dot. A page in a browser could come
+ * under a name of its own (DNS rebinding), but not under these.
+ */
 function isOurs(header: string | undefined, configured: string): boolean {
   if (header === undefined) return true;
   const name =

@@ -8,37 +8,40 @@ import { helpDamaged, isDamage, storeFault } from '../../store/store-fault.ts';
 
 export type StoreState = Readonly<{ ok: true } | { ok: false; reason: string; since: number }>;
 
-/** Milliseconds since 1970. */
+/** When the store was away, in Unix milliseconds, and why. */
 export type Outage = Readonly<{ from: number; to: number; reason: string }>;
 
 export type Damage = Readonly<{ reason: string; since: number }>;
 
-/** Whether the store works; in an outage work waits (Q11). */
+/** Knows whether the store works. In an outage, work waits (Q11). */
 export type StoreHealth = Readonly<{
   state(): StoreState;
-  /** Starts an outage if this is a fault of the database. */
+  /** Call with any error: if it is a fault of the database, an outage begins. */
   met(error: unknown): void;
-  /** Calls again after an outage. If a call may have been carried out: only if `repeatable`. */
+  /**
+   * Makes a call, and again after an outage. If the call may have been carried out, that happens only if it is
+   * `repeatable`.
+   */
   patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;
-  /** Rejects in an outage: the platform sends arrivals again. */
+  /** Does work for an arrival. Rejects in an outage, so that the platform sends it again. */
   admitting<T>(work: () => Promise<T>): Promise<T>;
-  /** For good, though it works. */
+  /** Call when the store is damaged. It counts as damaged until the process ends, even if it works. */
   damaged(reason: string): void;
-  /** `onDamage` is called once. */
+  /** Begins to check the store. `onDamage` is called at most once. */
   start(onOutage: (outage: Outage) => void, onDamage?: (damage: Damage) => void): void;
   stop(): void;
 }>;
 
 const wellMs = 60_000;
-/** Growing: a check may block for a second. */
+/** Milliseconds between checks in an outage. They grow, because a check may block for a second. */
 const shortestMs = 1_000;
 const longestMs = 5_000;
-/** Relapses make checks rarer: a disk at its limit. */
+/** If an outage follows another within this time, checks become rarer, as with a disk at its limit. */
 const relapseMs = 60_000;
 const longestRelapseMs = 60_000;
 const remindMs = 10 * 60_000;
 
-/** `check` rejects while the database can't be used. */
+/** Makes it. `check` rejects while the database can't be used. */
 export function createStoreHealth(options: {
   check(): Promise<void>;
   onFault(): void;
@@ -49,7 +52,7 @@ export function createStoreHealth(options: {
   const calls = createWaitingCalls(met);
   const admissions = new Set<(error: Error) => void>();
   const stopping = new AbortController();
-  /** Told until the process ends: what is damaged heals by no waiting (Q11). */
+  /** Reported until the process ends, because waiting does not repair damage (Q11). */
   let damage: Damage | undefined;
   let red: Readonly<{ reason: string; since: number }> | undefined;
   let lastOverAt = Number.NEGATIVE_INFINITY;
@@ -100,7 +103,7 @@ export function createStoreHealth(options: {
     tell(outage);
   }
 
-  /** A check writes little: the first waiting call must succeed too. */
+  /** Whether the store works. A check writes little, so the first waiting call must succeed, too. */
   async function works(): Promise<boolean> {
     try {
       await check();
@@ -171,12 +174,14 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** In order of arrival (Q11). */
+/** Calls that wait for the end of an outage, in order of arrival (Q11). */
 type WaitingCalls = Readonly<{
-  /** `failure`: its first error. Keeps the async context, which tells a shared store the lane (Q9). */
+  /**
+   * Adds a call; `failure` is its first error. It keeps the async context, which tells a shared store the queue (Q9).
+   */
   add<T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean; failure?: Error }>): Promise<T>;
   tryFirst(): Promise<boolean>;
-  /** At once. Refused calls keep waiting. */
+  /** Makes all waiting calls at once. Those that are refused again keep waiting. */
   tryAll(): void;
   giveUp(reason: Error): void;
 }>;
@@ -234,7 +239,10 @@ function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
   };
 }
 
-/** The reason is long and names files: it stands in the log, the status and the doctor's report. */
+/**
+ * Tells owners about damage. The reason is long and names files, so it is only in the log, the status and the doctor's
+ * report.
+ */
 export function damageNotice({ since }: Damage): Readonly<{ key: string; words: Words }> {
   return {
     key: `store-damaged:${new Date(since).toISOString()}`,
@@ -243,7 +251,7 @@ export function damageNotice({ since }: Damage): Readonly<{ key: string; words: 
   };
 }
 
-/** The key limits it to one an hour (Q11). */
+/** Tells owners about an outage. The key limits these notices to one an hour (Q11). */
 export function outageNotice(
   { from, to, reason }: Outage,
   zone: string,

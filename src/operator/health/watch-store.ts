@@ -14,8 +14,9 @@ const outcomes = {
 } as const satisfies Readonly<Record<Accepted, string>>;
 
 /**
- * Work waits for an outage to end; arrivals and operators get its error (Q11, L4). What only they call, or both, is
- * refused: an item of the inbox that fails by it is tried again and not counted.
+ * Wraps the store for outages: work waits until one ends, while arrivals and operators get its error (Q11, L4). A call
+ * that only these two make, or that both make, is refused. An item of the inbox that fails by this is retried, and the
+ * try does not count.
  */
 export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'patient'>, meter: Meter): Store {
   const refuse =
@@ -32,7 +33,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
     (...args) =>
       health.patient(() => method(...args));
-  /** Also if it may have been carried out. */
+  /** Repeats a call after an outage, even if it may have been carried out before. */
   const repeat =
     <Args extends readonly unknown[], Result>(method: Method<Args, Result>): Method<Args, Result> =>
     (...args) =>
@@ -72,7 +73,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       list: refuse,
       retry: refuse,
       drop: refuse,
-      // Looks again by itself.
+      // `serve` looks again by itself.
       ...same('serve'),
     },
     outbox: {
@@ -167,7 +168,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     },
     addWork: wait,
     prune: refuse,
-    // Later it would stop what was said after it.
+    // Carried out later, it would stop what was said after it.
     stop: refuse,
     // A hook that waits would keep its sender waiting, too.
     countUse: refuse,
@@ -177,9 +178,9 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     forget: refuse,
     backup: refuse,
     backlog: refuse,
-    // `patientKeyed` where values must not be lost. Most of them are settings, which arrivals read as well.
+    // Use `patientKeyed` where values must not be lost. Most values are settings, which arrivals read as well.
     ...same('keyed'),
-    // `check` is how an outage is met. `lead` asks again by itself.
+    // `check` is how an outage is noticed, and `lead` asks again by itself.
     ...same('check', 'lead', 'close'),
   });
 }

@@ -5,9 +5,9 @@ import type { Log } from '../../lib/log.ts';
 const { url: debuggedAt } = process.getBuiltinModule('node:inspector');
 
 /**
- * Time is in hundredths of a second of the machine's uptime. Silence counts only as long as the shell itself was awake,
- * and a process that is stopped, as in a debugger, is left alone. Without a clock or a `sleep` that sleeps, the shell
- * ends, and nobody is killed.
+ * The shell that watches. Time is in hundredths of a second of the machine's uptime. Silence counts only while the
+ * shell itself was awake, and a process that is stopped, as in a debugger, is left alone. Without a clock or a `sleep`
+ * that works, the shell ends and kills nobody.
  */
 const script = `
 beat=1 last=0 slept=-1
@@ -35,7 +35,7 @@ echo "$5" >&4 &
 kill -KILL $1
 `;
 
-/** Ends the process if its event loop blocks for 30 s (S9). A shell costs 1 MB, a thread 14. */
+/** Ends the process if its event loop blocks for 30 s (S9). A shell takes 1 MB, a thread 14 MB. */
 export function startWatchdog(
   log: Pick<Log, 'warn'>,
   {
@@ -56,12 +56,13 @@ export function startWatchdog(
   ].map(String);
   const shell = spawn('/bin/sh', ['-c', script, 'skillet-watchdog', ...args], {
     env: { PATH: path },
-    // Ends with the pipe. As its own standard error the log would be switched to writes that wait for a reader, here too.
+    // The shell ends with the pipe. Its standard error is inherited as number 2, because as its own it would switch the
+    // log to blocking writes, here too.
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 2],
   });
   const beat = setInterval(
     () => {
-      // A debugger stops the loop.
+      // A debugger stops the loop, so nothing is watched then.
       if (debuggedAt() !== undefined) stop();
       else shell.kill('SIGUSR1');
     },

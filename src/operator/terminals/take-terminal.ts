@@ -33,7 +33,7 @@ const told: z.ZodType<Told> = z.union([
 
 export function createTakeTerminal(options: {
   terminals: Pick<Terminals, 'sit'>;
-  /** For completion of `/`. */
+  /** Names of commands and skills, for the completion of `/`. */
   names(): readonly string[];
   spent: SpentBy;
   drop(key: string): Promise<void>;
@@ -64,7 +64,7 @@ export function createTakeTerminal(options: {
         await peer.ask('remove', { receipt });
       },
       async status(_: Conversation, status: Status | undefined) {
-        // Optional: a terminal that has gone shows nothing.
+        // A status may be lost: a terminal that has gone shows nothing.
         await peer.ask('status', status === undefined ? {} : { status }).catch(() => undefined);
       },
     };
@@ -74,9 +74,12 @@ export function createTakeTerminal(options: {
   };
 }
 
-/** Their owner owns the bot, their rooms are allowed (A9, H5). Only the control socket (0600) and the process's own terminal make such senders. */
+/**
+ * Access with rules for terminals: the terminal's owner owns the bot, and its rooms are allowed (A9, H5). Only the
+ * control socket (0600) and the process's own terminal make such senders.
+ */
 export function terminalAccess(access: AccessSettings, channel = terminalChannel): AccessSettings {
-  // Questions about terminals name no machine.
+  // Questions about terminals name no machine, so the plain name counts, too.
   const rooms = [channel, terminalChannel].map(
     (name) => [name, { ...access.channels.get(name), groupsMode: 'open' }] as const,
   );

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 export type Seated = Readonly<{
   user: string;
   as: ChatType;
-  /** A person watches: messages are retried. Else failures are reported at once. */
+  /** True if a person watches, so that messages are retried. Otherwise failures are reported at once. */
   patient: boolean;
 }>;
 
@@ -28,10 +28,10 @@ type Unanswered = Readonly<{
 }>;
 
 export type Seat = Readonly<{
-  /** Resolves when it is stored. */
+  /** Takes a message or a press. Resolves once it is stored. */
   tell(told: Told): Promise<void>;
   cancel(): Promise<boolean>;
-  /** All is answered, or waits for a retry if somebody is patient. */
+  /** Resolves once everything is answered. For a patient terminal, what waits for a retry counts as answered. */
   idle(): Promise<void>;
   leave(): Unanswered;
 }>;
@@ -39,7 +39,7 @@ export type Seat = Readonly<{
 /** All terminals of a process as one channel (H5, Q9). */
 export type Terminals = Readonly<{
   channel: Channel;
-  /** A second one of the same person or room gets its own thread. */
+  /** Adds a terminal. A second one of the same person or room gets a thread of its own. */
   sit(who: Seated, view: View): Seat;
   isImpatient(key: string): boolean;
   givenUp(key: string): void;
@@ -49,7 +49,7 @@ export type Terminals = Readonly<{
 }>;
 
 const lookEveryMs = 25;
-/** So that stopping does not retry sends. */
+/** Milliseconds after which a send is tried again that was cut off by stopping. */
 const afterStopMs = 5_000;
 
 type Taken = Readonly<{
@@ -61,13 +61,13 @@ type Taken = Readonly<{
   unanswered: Set<string>;
 }>;
 
-/** What is sent to a closed terminal waits for the next one in its place. */
+/** Makes the channel. What is sent to a closed terminal waits for the next one in its place. */
 export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
   cancel(lane: string): Promise<boolean>;
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
-  /** Undefined if somebody listens. */
+  /** Why nobody listens to this message. Undefined if somebody does. */
   whyUnheard(message: Message): Promise<string | undefined>;
   clock: Clock;
 }): Terminals {
@@ -81,7 +81,7 @@ export function createTerminals(options: {
     const { id } = event.message;
     seat.sent.add(id);
     await onEvent(event);
-    // Here the operator tries access rules.
+    // Operators try access rules here, so they are told when a rule keeps a message from being heard.
     const why = await whyUnheard(event.message);
     if (why === undefined) return;
     if (!seat.who.patient) seat.unanswered.add(id);
@@ -244,7 +244,7 @@ function toEvent(
   }
   const { id, text, command, sentAt } = told.message;
   const named = command === undefined ? {} : { command };
-  // Else it could be another channel's key.
+  // Any other id could be the key of another channel's message.
   if (!id.startsWith('terminal:')) throw new Error('a message of a terminal needs an id of its own');
   const message = { ...common, id, text, ...named, addressed: true, attachments: [], sentAt };
   return { type: 'message', message };

@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts';
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 type AttributeValue = string | number | boolean | readonly string[] | Readonly<{ seconds: number }>;
 
-/** Times are milliseconds since 1970. `error`: what kind it was, if it failed. */
+/** One traced step. Times are in Unix milliseconds. `error` is the kind of error, if the step failed. */
 export type Span = Readonly<{
   traceId: string;
   spanId: string;
@@ -21,12 +21,12 @@ export type SpanExport = Readonly<{ add(span: Span): void; close(): Promise<void
 const kinds = { internal: 1, client: 3, producer: 4, consumer: 5 } as const;
 const everyMs = 5_000;
 const mostInRequest = 512;
-/** Newer spans are dropped while the collector is away. */
+/** How many spans wait while the collector is away; newer ones are dropped. */
 const mostWaiting = 2_048;
 const requestMs = 10_000;
 const closeMs = 2_000;
 
-/** Sends spans as OTLP/HTTP JSON in batches. A collector that is away costs spans, never an answer. */
+/** Sends spans in batches, as OTLP over HTTP in JSON. If the collector is away, spans are lost, but never an answer. */
 export function createSpanExport(options: {
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export function createSpanExport(options: {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, mostInRequest);
       const problem = await post(bodyOf(batch));
-      // A busy collector gets them again; what it refuses it would refuse again.
+      // A busy collector gets them again. What it refuses now it would refuse again, so that is dropped.
       if (problem?.again !== true) waiting.splice(0, batch.length);
       if (problem !== undefined && !failing) log.warn({ reason: problem.reason }, 'traces are not taken');
       failing = problem !== undefined;
@@ -75,7 +75,7 @@ export function createSpanExport(options: {
       if (answer.ok) return undefined;
       return { reason: `status ${answer.status}`, again: [429, 502, 503, 504].includes(answer.status) };
     } catch (error) {
-      // The message of what fetch throws names the place at most.
+      // The message of an error of `fetch` names at most the address.
       const cause = error instanceof Error ? (error.cause ?? error) : error;
       return { reason: cause instanceof Error ? cause.message : String(cause), again: true };
     }
@@ -93,7 +93,7 @@ export function createSpanExport(options: {
       clearInterval(timer);
       const late = setTimeout(() => closing.abort(), closeMs);
       await flush();
-      // What came while that was under way.
+      // Sends what came while the first flush was running.
       await flush();
       clearTimeout(late);
     },
@@ -114,7 +114,7 @@ function toSpan({ traceId, spanId, parentSpanId, name, kind, from, to, attribute
   };
 }
 
-/** A string: larger than what a number holds. */
+/** Nanoseconds as a string, because the number is too large for a number. */
 function nanoseconds(ms: number): string {
   return `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1_000_000)).padStart(6, '0')}`;
 }

@@ -17,14 +17,17 @@ type Place = Readonly<{
   conversation?: Attributes[string];
 }>;
 type Started = Pick<Span, 'name' | 'kind'> & Readonly<{ attributes: Attributes; under?: Place | undefined }>;
-/** Carries out work as a span. `told`: what is known of it afterwards. */
+/** Runs work as a span. `told` adds what is known after the work. */
 type InSpan = <T>(started: Started, work: (told: (more: Outcome) => void) => Promise<T>) => Promise<T>;
 type Outcome = Readonly<{ attributes?: Attributes; error?: string | undefined }>;
 
-/** Calls whose runs may still begin. */
+/** How many calls are remembered whose runs may still begin. */
 const mostCalls = 1_000;
 
-/** To the collector that the environment names, as OpenTelemetry says, by OTLP/HTTP with JSON. */
+/**
+ * Sends traces to the collector that OpenTelemetry's environment variables name, as OTLP over HTTP in JSON. Throws
+ * OperatorError if the address is none.
+ */
 export function openTracing(env: Env, { clock, log }: Readonly<{ clock: Clock; log: Log }>): Tracing {
   const { OTEL_SERVICE_NAME, OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_TRACES_HEADERS } = env;
   const url = tracesUrl(env);
@@ -52,7 +55,7 @@ export function tracesUrl(env: Env): string {
   return exact ?? `${base.replace(/\/+$/, '')}/v1/traces`;
 }
 
-/** `name=value,name=value`, percent-encoded. Throws OperatorError. */
+/** Reads `name=value,name=value`, percent-encoded. Throws OperatorError if a value can't be decoded. */
 function headersOf(list: string): Readonly<Record<string, string>> {
   const pairs = list.split(',').filter((pair) => pair.includes('='));
   return Object.fromEntries(
@@ -68,7 +71,7 @@ function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    // It may be a credential, so it is not shown.
+    // The value may be a credential, so it is not shown.
     throw new OperatorError("OTEL_EXPORTER_OTLP_HEADERS can't be read: write %25 where you mean a %");
   }
 }
@@ -104,13 +107,15 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
     }
   };
 
-  /** `transcript`: where the runs of these calls look for the place that they belong to. */
+  /**
+   * Traces the calls of a turn or run. `transcript` is where runs of these calls look up the span that they belong to.
+   */
   function traced<Granted extends Readonly<{ callTool: CallTool; tools: readonly Tool[] }>>(
     granted: Granted,
     transcript: string | undefined,
   ): Granted {
     const callTool: CallTool = (call, signal, begin) => {
-      // Models invent names, which could be anything.
+      // Models invent names, which could be anything, so only known ones are shown.
       const isKnown = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
       const tool = isKnown ? call.name : 'other';
       const attributes = {
@@ -149,7 +154,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
         'gen_ai.conversation.id': pseudonym(lane.replace(/~.*/s, '')),
         'skillet.channel': channel,
         'skillet.failed_tries': tries,
-        // Taken again after a crash or a restart: an earlier span of this trace may have been lost.
+        // Taken again after a crash or a restart, so an earlier span of this trace may be lost.
         'skillet.resumed': wasStarted(item) || tries > 0,
       };
       const name = task?.kind === 'run' ? `run ${task.skill}` : 'invoke_agent skillet';
@@ -181,7 +186,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
             attributes: {
               'gen_ai.response.model': answer.model,
               'gen_ai.response.finish_reasons': answer.stopReason === null ? undefined : [answer.stopReason],
-              // With what came from the cache or went into it: the conventions count all of it.
+              // The conventions count all input, including what came from the cache or went into it.
               'gen_ai.usage.input_tokens': input + cacheRead + cacheWrite,
               'gen_ai.response.time_to_first_chunk':
                 answer.firstChunkMs === undefined ? undefined : { seconds: answer.firstChunkMs / 1_000 },
@@ -209,7 +214,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
         });
       },
     turnCalls: (create) => async (input) => {
-      // A run makes the turn's call once more, beside the conversation.
+      // A run makes the turn's call once more, in a queue of its own.
       const isRun = input.message.task?.kind === 'run';
       return traced(await create(input), isRun ? undefined : input.transcript);
     },
@@ -263,13 +268,15 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
   };
 }
 
-/** The same in each process and after each restart: a message is one trace, however often it is taken. */
+/**
+ * The trace of a message. It is the same in each process and after each restart, however often the message is taken.
+ */
 function placeOf(key: string): Place {
   const hash = createHash('sha256').update(`trace of ${key}`).digest('hex');
   return { traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) };
 }
 
-/** Platform ids name people. */
+/** A pseudonym for a conversation, because ids of platforms identify people. */
 function pseudonym(lane: string): string {
   return createHash('sha256').update(`conversation ${lane}`).digest('hex').slice(0, 16);
 }

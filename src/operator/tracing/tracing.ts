@@ -4,16 +4,16 @@ import type { Handle } from '../../conversations/inbox-worker.ts';
 import type { CreateRunContext, RunSkill } from '../../runs/run-skill.ts';
 import type { Outbox } from '../../store/outbox.ts';
 
-/** Wraps the steps of a message, each where it is put together (L4). No span holds what was said. */
+/** Wraps the steps of a message in spans, each where it is put together (L4). No span has what was said in it. */
 export type Tracing = Readonly<{
   items(handle: Handle): Handle;
-  /** `id`: what the alias is set to; none for the offline model. */
+  /** Traces a model. `id` is the model's id; undefined for the offline model. */
   model(model: Model, id: string | undefined): Model;
   runs(run: RunSkill): RunSkill;
   turnCalls(create: CreateTurnContext): CreateTurnContext;
   runCalls(create: CreateRunContext): CreateRunContext;
   outbox(outbox: Outbox): Outbox;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends what is left, for at most two seconds. */
   close(): Promise<void>;
 }>;
 
