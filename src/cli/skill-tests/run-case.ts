@@ -28,7 +28,7 @@ export type CaseGround = Readonly<{
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
   plugins: Plugins;
-  /** Records of skills that the bot wrote, for those that are approved. */
+  /** What is stored of the skills that the bot wrote, and which version of each is approved. */
   written: readonly WrittenSkill[];
   clock: Clock;
   log: Log;
