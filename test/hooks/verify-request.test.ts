@@ -85,3 +85,64 @@ test('N7 GitHub’s signature covers the body, which tells repeats; nothing else
   assert.equal(outcome(signed(text, 'msg_1', now), github), 'forged');
   assert.equal(outcome(signedByGithub(text)), 'forged');
 });
+
+test('N7 each refusal says what a sender corrects', () => {
+  const why = (...given: Parameters<typeof verify>): string => {
+    const verified = verify(...given);
+    return verified.ok ? 'ok' : verified.why;
+  };
+  const given = signed(text, 'msg_1', now);
+  const { 'webhook-id': id, ...withoutId } = given;
+  const without = /needs webhook-id and webhook-timestamp \(Unix seconds\)/;
+  const noSecret = /^send a webhook-signature, or authorization: Bearer SECRET$/;
+  for (const [headers, expected] of [
+    [{ ...bearer, 'webhook-id': '' }, /^webhook-id has 1 to 200 characters$/],
+    [withoutId, without],
+    [{ ...given, 'webhook-timestamp': '1700000000000' }, without],
+    [{ ...given, 'webhook-timestamp': `${now / 1_000}.0` }, without],
+    [{ ...given, 'webhook-timestamp': ` ${now / 1_000}` }, without],
+    [{ ...given, 'webhook-timestamp': '' }, without],
+    [{ ...given, 'webhook-timestamp': '1'.repeat(13) }, without],
+    [{ ...given, 'webhook-timestamp': String(now / 1_000 + 1) }, /^the signature is another one$/],
+    [signed(text, 'msg_1', now - 301_000), /^webhook-timestamp is more than 5 minutes off$/],
+    [{}, noSecret],
+    [{ authorization: 'Bearer ' }, noSecret],
+    [{ authorization: `Bearer ${hookSecret} more` }, noSecret],
+    [{ authorization: `Basic Bearer ${hookSecret}` }, noSecret],
+    [{ authorization: 'Bearer another' }, /^the secret is another one$/],
+    [{ authorization: `bearer   ${hookSecret}` }, /^ok$/],
+  ] as const)
+    assert.match(why(headers), expected, JSON.stringify(headers));
+  assert.equal(id, 'msg_1');
+  assert.match(why({}, { signature: 'github' }), /^X-Hub-Signature-256 is missing or another one$/);
+});
+
+test('N7 only all of a secret in whsec_ and base64 is read so; any other counts as it is written', () => {
+  const by = (key: string | Buffer, secret: string): string => {
+    const signature = createHmac('sha256', key)
+      .update(`msg_1.${now / 1_000}.${text}`)
+      .digest('base64');
+    return outcome({ ...signed(text, 'msg_1', now), 'webhook-signature': `v1,${signature}` }, { secret });
+  };
+  const raw = Buffer.from('0123456789abcdef').toString('base64');
+  for (const secret of [`xwhsec_${raw}`, `whsec_${raw}!`, `whsec_`, raw])
+    assert.equal(by(secret, secret), 'ok', secret);
+  assert.equal(by(Buffer.from(raw, 'base64'), `whsec_${raw}`), 'ok');
+  assert.equal(by(`whsec_${raw}`, `whsec_${raw}`), 'forged');
+});
+
+test('N7 repeats of GitHub are told by the whole body, and a header that came twice counts as one text', () => {
+  const delivery = (of: string): string => {
+    const verified = verifyRequest(
+      { headers: signedByGithub(of), body: Buffer.from(of) },
+      { secret: hookSecret, signature: 'github' },
+      now,
+    );
+    return verified.ok ? (verified.delivery ?? '') : '';
+  };
+  assert.match(delivery(text), /^body:[0-9a-f]{64}$/);
+  assert.notEqual(delivery(text), delivery(`${text} `));
+  const { 'webhook-signature': signature = '', ...others } = signed(text, 'msg_1', now);
+  const headers = { ...others, 'webhook-signature': ['v1,bm8=', signature] as unknown as string };
+  assert.equal(outcome(headers), 'ok');
+});
