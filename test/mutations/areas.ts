@@ -55,12 +55,22 @@ export const areas: readonly Area[] = [
   {
     name: 'memory',
     files: ['memory/decide-memory.ts', 'memory/open-memory.ts', 'memory/own-words.ts'],
-    tests: ['memory/decide-memory.test.ts', 'memory/open-memory.test.ts', 'memory/own-words.test.ts'],
+    // Not decide-memory.test.ts: its millions of cases cost most of a minute for each change.
+    tests: [
+      'memory/memory-uses.test.ts',
+      'memory/open-memory.test.ts',
+      'memory/own-words.test.ts',
+      'memory/typed-words.test.ts',
+    ],
   },
   {
     name: 'forgetting',
     files: ['operator/forget-somebody.ts'],
-    tests: ['operator/forget-places.test.ts', 'operator/forget-somebody.test.ts'],
+    tests: [
+      'operator/forget-places.test.ts',
+      'operator/forget-somebody.test.ts',
+      'operator/forget-waits.test.ts',
+    ],
   },
   {
     name: 'archive',
@@ -75,16 +85,20 @@ export const areas: readonly Area[] = [
     ),
     tests: ['audit/audit.test.ts', 'operator/forget-places.test.ts'],
   },
-  { name: 'budgets', files: ['limits/budgets.ts'], tests: ['limits/budgets.test.ts'] },
+  {
+    name: 'budgets',
+    files: ['limits/budgets.ts'],
+    tests: ['limits/budgets.test.ts', 'limits/each-limit.test.ts'],
+  },
   {
     name: 'pace',
     files: ['channels/rate-limiter.ts'],
-    tests: ['channels/rate-limiter.test.ts'],
+    tests: ['channels/rate-limiter.test.ts', 'channels/shared-rate-limits.test.ts'],
   },
   {
     name: 'hooks',
     files: ['hooks/verify-request.ts', 'hooks/receive-hook.ts'],
-    tests: ['hooks/verify-request.test.ts', 'hooks/receive-hook.test.ts'],
+    tests: ['hooks/hook-answers.test.ts', 'hooks/receive-hook.test.ts', 'hooks/verify-request.test.ts'],
   },
   {
     name: 'times',
@@ -96,16 +110,22 @@ export const areas: readonly Area[] = [
   {
     name: 'network',
     files: ['judge-target', 'private-networks', 'proxy-for'].map((file) => `lib/net/${file}.ts`),
-    tests: ['lib/is-public-address.test.ts', 'lib/private-networks.test.ts', 'lib/proxy-for.test.ts'],
+    tests: [
+      'lib/is-public-address.test.ts',
+      'lib/judge-target.test.ts',
+      'lib/private-networks.test.ts',
+      'lib/proxy-for.test.ts',
+    ],
   },
   {
     name: 'redaction',
     files: ['lib/redaction/find-secrets.ts', 'lib/redaction/redact.ts'],
-    tests: ['lib/redact.test.ts', 'lib/redact-deep.test.ts'],
+    tests: ['lib/redact.test.ts', 'lib/redact-deep.test.ts', 'lib/secret-forms.test.ts'],
   },
   {
     name: 'SKILL.md',
     files: [
+      'front-from-data',
       'front-matter',
       'known-keys',
       'parse-skill',
@@ -113,6 +133,11 @@ export const areas: readonly Area[] = [
       'read-restrictions',
       'read-values',
     ].map((file) => `skills/parse/${file}.ts`),
-    tests: ['skills/parse-skill.test.ts', 'skills/restricting-keys.test.ts', 'skills/validate-skill.test.ts'],
+    tests: [
+      'property/skills-front-matter.test.ts',
+      'skills/parse-skill.test.ts',
+      'skills/restricting-keys.test.ts',
+      'skills/validate-skill.test.ts',
+    ],
   },
 ];

@@ -101,31 +101,6 @@ export const forgettingMutations = [
     ],
     ['only the first rows are pruned', '.changed >= size', '.changed < 0'],
   ]),
-  ...changesOf('operator/forget-somebody.ts', 'operator/forget-somebody.test.ts', [
-    [
-      'somebody is forgotten while they may still talk',
-      'const paired = await users.forget(sender);',
-      'const paired = false;',
-    ],
-    ['standing rules of somebody forgotten stay', 'await rules.forget(sender);', ''],
-    ['work of somebody forgotten goes on', 'await stopWork(sender);', ''],
-    ['accounts of somebody forgotten stay', 'await capabilities.forget(sender)', '0'],
-  ]),
-  ...changesOf('operator/forget-somebody.ts', 'operator/forget-places.test.ts', [
-    ['threads remember somebody forgotten', 'await partners.forget(sender);', ''],
-    ['where somebody forgotten was refused stays', '...(await audit.meetings()),', ''],
-    ['where somebody forgotten asked for a code stays', '...(await pairing.pending())', '...[].slice()'],
-    ['where messages of somebody forgotten waited stays', '...heard.map(', '...heard.slice(0, 0).map('],
-    ['a place of others goes with one of them', 'theirs.difference(others)', 'theirs'],
-    ['where a routine of somebody forgotten spoke goes', '&& !isUnattended(message.task)', ''],
-    ['a group goes with one who is waited for', "message?.chatType === 'private' &&", 'message &&'],
-  ]),
-  ...changesOf('audit/meetings.ts', 'operator/forget-places.test.ts', [
-    ['a group goes with one who was refused', "z.literal('private')", 'z.string()'],
-  ]),
-  ...changesOf('audit/audit-names.ts', 'operator/forget-places.test.ts', [
-    ['threads of somebody forgotten are still named', ' || known.startsWith(`${id}/`)', ''],
-  ]),
   ...changesOf('store/forget-person.ts', 'operator/forget-places.test.ts', [
     [
       'threads with somebody forgotten are remembered',

@@ -1,8 +1,6 @@
 import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
-const decide = { file: 'memory/decide-memory.ts', test: 'memory/decide-memory.test.ts' } as const;
-
 /** Who sees a memory (K1, K2). */
 export const memoryMutations: readonly Mutation[] = [
   {
@@ -53,36 +51,6 @@ export const memoryMutations: readonly Mutation[] = [
     name: 'operators remove notes of a person',
     find: "!decideMemory(memory, { ...operator, what: 'forget' }).allowed",
     replace: 'false',
-  },
-  {
-    ...decide,
-    name: 'a chat reads the memories of other chats',
-    find: 'isShared(use) && chatIds.includes(memory.chat)',
-    replace: 'isShared(use)',
-  },
-  {
-    ...decide,
-    name: 'a person’s memories are shown in groups',
-    find: "if (chatType !== 'private') return deny('MEMORY_NOT_HERE', 'it is for direct messages');",
-    replace: '',
-  },
-  {
-    ...decide,
-    name: 'anybody reads a person’s memories',
-    find: "memory.author === sender && sender !== ''",
-    replace: "sender !== ''",
-  },
-  {
-    ...decide,
-    name: 'private words become notes of a chat',
-    find: 'if (isPrivate !== false) return privately;',
-    replace: '',
-  },
-  {
-    ...decide,
-    name: 'everybody gets notes that nobody agreed to',
-    find: 'if (memory.isApproved !== true)',
-    replace: 'if (false)',
   },
   ...changesOf('memory/open-memory.ts', 'memory/open-memory.test.ts', [
     ['notes of the team are looked up where outsiders read along', 'external === false ? (', 'true ? ('],

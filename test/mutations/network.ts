@@ -18,21 +18,6 @@ export const networkMutations = [
     ['a zone in an address is passed over', " || address.includes('%')", ''],
     ['ISATAP counts as public', ' && !isIsatap(address)', ''],
   ]),
-  ...changesOf('lib/net/judge-target.ts', 'lib/create-allow-proxy.test.ts', [
-    ['an address in place of a name passes', 'if (isAddress && declared.length === 0) {', 'if (false) {'],
-    ['any host passes', '  if (declared.length === 0) {', '  if (false) {'],
-    ['any port passes', '!open.includes(port)', 'false'],
-  ]),
-  ...changesOf('lib/net/judge-target.ts', 'lib/matches-host.test.ts', [
-    [
-      'a pattern fits the end of any name',
-      'name.length > below.length && name.endsWith(below)',
-      'name.endsWith(below.slice(1))',
-    ],
-    ['letters of either case differ', 'host.toLowerCase()', 'host'],
-    ['a number in hex is a name', '&&\n    !/(?:^|\\.)0x[0-9a-f]*$/.test(name)', ''],
-    ['a dot at the end hides a host', ".replace(/\\.$/, '');\n}\n\n", ';\n}\n\n'],
-  ]),
   ...changesOf('lib/net/connect-checked.ts', 'lib/connect-checked.test.ts', [
     ['one public address of several is enough', '!found.every(', '!found.some('],
     [

@@ -2,28 +2,6 @@ import { changesOf } from './changes-of.ts';
 
 /** Secrets are taken out in every form, at every door (U3, S2). */
 export const redactionMutations = [
-  ...changesOf('lib/redaction/redact.ts', 'lib/redact.test.ts', [
-    ['base64 hides a secret', "bytes.toString('base64'),\n", ''],
-    ['base64 within a longer text hides a secret', '...[0, 1, 2].flatMap', '...[0, 1].flatMap'],
-    [
-      'the last letters of base64 are counted as the secret’s',
-      'Math.ceil((offset * 8) / 6), whole',
-      'Math.ceil((offset * 8) / 6), whole + 1',
-    ],
-    ['base32 hides a secret', '...[0, 1, 2, 3, 4].map', '...[0, 1, 2, 3].map'],
-    [
-      'hex in capitals hides a secret',
-      'return [...lower, ...lower.map((form) => form.toUpperCase())];',
-      'return lower;',
-    ],
-    ['hex with colons hides a secret', "[' ', ':', '-']", "[' ', '-']"],
-    ['the lines of a dump hide a secret', '({ length }) => length >= 8', '({ length }) => length > 16'],
-    ['a slash with a backslash hides a secret', "form.replaceAll('/', '\\\\/')", 'form'],
-    ['JSON in JSON hides a secret', '...[...json, ...slashed].map(escapedForJson),\n', ''],
-    ['ASCII JSON hides a secret', '.replace(/[\\u007f-\\uffff]/g, byNumber)', ''],
-    ['a plus for a space hides a secret', "each.replaceAll('%20', '+')", 'each'],
-    ['small letters after a percent sign hide a secret', '(each) => each.toLowerCase()', '(each) => each'],
-  ]),
   ...changesOf('bot/redact-data.ts', 'bot/redacting-doors.test.ts', [
     ['a system prompt keeps its secrets', 'system: system.map((block) => cleanBlock(block, redact)),', ''],
     [

@@ -2,9 +2,7 @@ import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 const label = { file: 'lib/text/escape-labels.ts', test: 'lib/escape-labels.test.ts' } as const;
-const redact = { file: 'lib/redaction/redact.ts', test: 'lib/redact.test.ts' } as const;
 const find = { file: 'lib/redaction/find-secrets.ts', test: 'lib/redact.test.ts' } as const;
-const deep = { file: 'lib/redaction/redact.ts', test: 'lib/redact-deep.test.ts' } as const;
 
 /** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
 export const textMutations: readonly Mutation[] = [
@@ -111,60 +109,6 @@ export const textMutations: readonly Mutation[] = [
     name: 'windows move on too far',
     find: 'Math.min(255, shortest - block + 1)',
     replace: 'Math.min(255, shortest - block + 2)',
-  },
-  {
-    ...redact,
-    name: 'a padded secret leaks when it is trimmed',
-    find: '[value, value.trim()].flatMap',
-    replace: '[value].flatMap',
-  },
-  {
-    ...redact,
-    name: 'line breaks count for the length of a secret',
-    find: "text.replace(/[\\r\\n]/g, '').length >= shortestSecret",
-    replace: 'text.length >= shortestSecret',
-  },
-  {
-    ...redact,
-    name: 'secrets of seven characters are taken',
-    find: 'const shortestSecret = 8;',
-    replace: 'const shortestSecret = 7;',
-  },
-  {
-    ...redact,
-    name: 'a held part that a secret crosses goes out',
-    find: 'Math.min(open, across?.start ?? open)',
-    replace: 'open',
-  },
-  {
-    ...redact,
-    name: 'what was held back at the end leaks',
-    find: "const out = replaced(held, find);\n      held = '';",
-    replace: "const out = held;\n      held = '';",
-  },
-  {
-    ...redact,
-    name: 'the rest after the last secret is lost',
-    find: "return pieces.join('') + text.slice(from);",
-    replace: "return pieces.join('');",
-  },
-  {
-    ...deep,
-    name: 'keys keep their secrets',
-    find: 'return walk(value, redact, (keys) => redactedKeys(keys, redact));',
-    replace: 'return walk(value, redact, (keys) => keys);',
-  },
-  {
-    ...deep,
-    name: 'keys that become one lose a value',
-    find: 'while (taken.has(name))',
-    replace: 'while (false)',
-  },
-  {
-    ...deep,
-    name: 'lists keep their secrets',
-    find: 'const clean = items.map((item) => walk(item, redact, nameKeys));',
-    replace: 'const clean = items;',
   },
   {
     file: 'conversations/turn.ts',
