@@ -49,7 +49,10 @@ async function hooksWith(t: TestContext, more: Changed = {}, conversation = 'tel
     bodies: store.keyed('hooks'),
     users,
     channels: channelOf({ chatType: 'group', external: true }),
-    replies: { tellOwners: async (key, text) => void told.push([key, text(sayIn(undefined))]) },
+    replies: {
+      tellOwners: async (key, text) =>
+        void told.push([key, typeof text === 'string' ? text : text(sayIn(undefined))]),
+    },
     ...more,
   });
   const receive = (

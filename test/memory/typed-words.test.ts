@@ -129,10 +129,10 @@ test('S13 the origin of words is said by what brought them', () => {
     [page('oolong tea'), 'tool'],
     [summary, 'unknown'],
     [said('oolong tea', { unattended: true }), 'event'],
-    [said('oolong tea', { unattended: true, about: 'skill' } as Partial<UserEntry>), 'event'],
-    [said('oolong tea', { about: 'skill' } as Partial<UserEntry>), 'tool'],
+    [said('oolong tea', { unattended: true, about: 'skill' }), 'event'],
+    [said('oolong tea', { about: 'skill' }), 'tool'],
     [said('oolong tea', { sender: 'telegram:7' }), 'unknown'],
-    [said('oolong tea', { unattended: false }), undefined],
+    [said('oolong tea'), undefined],
   ] as const) {
     assert.deepEqual(originIn('oolong', [entry], ada)?.words, words, JSON.stringify(entry));
     assert.deepEqual(borrowedFrom('oolong', [entry], ada)?.words, words, JSON.stringify(entry));
@@ -142,11 +142,12 @@ test('S13 the origin of words is said by what brought them', () => {
   const direct = originIn('oolong', [said(reply)], ada);
   assert.notEqual(direct, undefined);
   assert.ok(direct?.words !== 'typed' && direct?.words !== 'unknown', JSON.stringify(direct));
-  for (const more of [
+  const others: readonly Partial<UserEntry>[] = [
     { sender: 'telegram:7' },
     { unattended: true },
-    { about: 'skill' } as Partial<UserEntry>,
-  ])
+    { about: 'skill' },
+  ];
+  for (const more of others)
     assert.deepEqual(originIn('oolong', [said(reply, more)], ada), direct, JSON.stringify(more));
 });
 
