@@ -20,8 +20,8 @@ const next: readonly Patch[] = [
   {
     file: 'src/store/postgres/schema.ts',
     // After the last step, whichever that is: a step between two others would run a released one again.
-    find: '\n];\n\n/** By version',
-    put: "\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n];\n\n/** By version",
+    find: '\n];\n',
+    put: "\n  `ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'`,\n];\n",
   },
   {
     file: 'src/store/stored-message.ts',
