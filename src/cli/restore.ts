@@ -39,11 +39,12 @@ export async function restore(given: Given): Promise<void> {
     restored,
     kept,
   } = await restoreArchive(from, folder, {
-    ...{ env: process.env, home: homedir() },
-    ...(given.elsewhere === true && {
-      elsewhere: (places) =>
-        print([`These places are outside ${folder}:`, ...places.map(lineOfPlace)].join('\n')),
-    }),
+    env: process.env,
+    home: homedir(),
+    elsewhere:
+      given.elsewhere === true
+        ? (places) => print([`These places are outside ${folder}:`, ...places.map(lineOfPlace)].join('\n'))
+        : undefined,
   });
   print(`Restored from ${from}, made ${inMinutes(Date.parse(head.at))} by Skillet ${head.skillet}:`);
   for (const { group, at } of restored) print(`  ${group.padEnd(8)} ${at}`);

@@ -8,7 +8,7 @@ import { systemClock as clock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { noPartners } from '../servers/slack/no-partners.ts';
-import { byBolt } from '../support/slack-payloads.ts';
+import { byBolt, quietIntake } from '../support/slack-payloads.ts';
 
 const me = { team: 'T1', user: 'UBOT', botId: 'BBOT', appId: 'ABOT', command: '/skill' };
 const log = quietLog();
@@ -22,18 +22,8 @@ function intakeOf(onEvent: OnEvent, partners = noPartners) {
       onEvent,
       chats: createChatLookup(async () => told, log, clock),
       names: createNameLookup(async () => ({ user: { name: 'ann' } }), log, clock),
-      threads: {
-        threadFollow: true,
-        hasAnswered: async () => false,
-        partners,
-        isAtWork: async () => false,
-      },
-      actions: {
-        openForm: async () => undefined,
-        showHome: () => undefined,
-        tell: async () => undefined,
-        openThread: async () => assert.fail(),
-      },
+      threads: { ...quietIntake.threads, partners },
+      actions: quietIntake.actions,
       log,
       clock,
     }),

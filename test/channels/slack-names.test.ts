@@ -9,10 +9,9 @@ import { decideMessage } from '../../src/access/decide-message.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
-import { noPartners } from '../servers/slack/no-partners.ts';
 import { createWatch } from '../servers/slack/watch.ts';
 import { equalData } from '../support/equal-data.ts';
-import { byBolt, meaningOf } from '../support/slack-payloads.ts';
+import { byBolt, quietIntake, meaningOf } from '../support/slack-payloads.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -125,18 +124,8 @@ test('Q2 a twin that comes with names is merged into the one that came without',
       },
       chats: createChatLookup(async () => ({}), log, systemClock),
       names: { of: async () => known.shift() ?? assert.fail(), clientOf: () => ({}) },
-      threads: {
-        threadFollow: true,
-        hasAnswered: async () => false,
-        partners: noPartners,
-        isAtWork: async () => false,
-      },
-      actions: {
-        openForm: async () => undefined,
-        showHome: () => undefined,
-        tell: async () => undefined,
-        openThread: async () => assert.fail(),
-      },
+      threads: quietIntake.threads,
+      actions: quietIntake.actions,
       log,
       clock: systemClock,
     }),

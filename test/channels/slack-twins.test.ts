@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Message } from '../../src/core/message.ts';
 import { connectSlackChannel, watchLog } from '../servers/slack/connected-slack.ts';
 import { noPartners } from '../servers/slack/no-partners.ts';
-import { byBolt } from '../support/slack-payloads.ts';
+import { byBolt, quietIntake } from '../support/slack-payloads.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -73,17 +73,11 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
           chats: createChatLookup(async () => ({}), log, systemClock),
           names: createNameLookup(async () => ({ user: { name: '/stop Ann' } }), log, systemClock),
           threads: {
-            threadFollow: true,
+            ...quietIntake.threads,
             hasAnswered: async () => true,
             partners: { ...noPartners, get: async () => 'slack:U9' },
-            isAtWork: async () => false,
           },
-          actions: {
-            openForm: async () => undefined,
-            showHome: () => undefined,
-            tell: async () => undefined,
-            openThread: async () => assert.fail(),
-          },
+          actions: quietIntake.actions,
           log,
           clock: systemClock,
         }),

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { App, type ReceiverEvent } from '@slack/bolt';
 import type { Intake } from '../../src/channels/slack/create-intake.ts';
 import { listen } from '../../src/channels/slack/listen.ts';
@@ -14,6 +15,7 @@ import {
 import type { Names } from '../../src/channels/slack/plain-text.ts';
 import type { Press } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
+import { noPartners } from '../servers/slack/no-partners.ts';
 import { quietLog } from './quiet-log.ts';
 
 /** Hands payloads to an intake by Bolt's own routing. Resolves with what Bolt acknowledges; rejects if it does not. */
@@ -36,6 +38,22 @@ export function byBolt(intake: Intake): (payload: object) => Promise<unknown> {
     return acknowledged[0];
   };
 }
+
+/** An intake that follows threads, knows nobody who spoke in them, and shows nothing. */
+export const quietIntake = {
+  threads: {
+    threadFollow: true,
+    hasAnswered: async () => false,
+    partners: noPartners,
+    isAtWork: async () => false,
+  },
+  actions: {
+    openForm: async () => undefined,
+    showHome: () => undefined,
+    tell: async () => undefined,
+    openThread: async () => assert.fail('no thread is opened'),
+  },
+};
 
 export type Meaning = Readonly<{ people?: readonly string[] }> &
   Readonly<
