@@ -54,12 +54,10 @@ function turnsOf(entries: readonly Entry[]): readonly Turn[] {
 function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   if (entry.kind === 'assistant') return callsOf(entry).some((call) => isCallHidden(call, viewer));
   if (entry.kind !== 'user') return false;
-  const { about, follows, item } = entry;
+  const { about, follows } = entry;
   const knows = (name: string): boolean => viewer.skill(name) || viewer.tool(name);
   if (about !== undefined && !knows(about)) return true;
-  if (follows !== undefined && !viewer.skill(follows.skill)) return true;
-  // Such an entry was stored before `about` existed.
-  return about === undefined && isInvocation(item);
+  return follows !== undefined && !viewer.skill(follows.skill);
 }
 
 /** Their results name skills that the viewer may not know; so do errors for unknown names, which list near ones. */

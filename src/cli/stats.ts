@@ -87,8 +87,7 @@ function ofRuns(zone: string): readonly Column[] {
 }
 
 /**
- * The last day on which it was used. For the main agent, and for what was stored before runs were counted, only the day
- * is known.
+ * The last day on which it was used. For the main agent, only the day is known.
  */
 function lastUsed(rows: readonly Priced[], zone: string): string {
   const days = rows.map(({ day, lastRunAt }) => (lastRunAt === undefined ? day : localDay(lastRunAt, zone)));

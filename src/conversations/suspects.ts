@@ -153,8 +153,7 @@ function written({ count, now }: Deaths): string {
 
 function readDeaths(error = ''): Deaths | undefined {
   if (!error.startsWith(said)) return undefined;
-  // Rows of older versions have no number.
-  const count = Number(/\((\d+(?:\.\d+)?)×\)/.exec(error)?.[1] ?? untilAlone);
+  const count = Number(/\((\d+(?:\.\d+)?)×\)/.exec(error)?.[1]);
   const [, since, until] = /: it waits from (\S+) to (\S+),/.exec(error) ?? [];
   if (since !== undefined && until !== undefined)
     return { count, now: { since: Date.parse(since), until: Date.parse(until) } };

@@ -15,8 +15,7 @@ export type Provenance = Readonly<{
 }>;
 
 /**
- * Kept with a note, a skill or an approval. Undefined if it was stored before origins were kept; it then counts as
- * nobody's own words.
+ * Kept with a note, a skill or an approval. Undefined if nobody knows; it then counts as nobody's own words.
  */
 export type Origin = Pick<Provenance, 'words' | 'by'> | undefined;
 

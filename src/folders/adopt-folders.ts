@@ -7,12 +7,12 @@ import { storeFolder } from './carry-folder.ts';
 import { FolderFull } from './folders.ts';
 import { namesIn } from './plain-folders.ts';
 
-/** Groups of folders that an earlier version kept in the workspace, and the one group that is itself a folder. */
+/** Groups of folders that a bot with a store of its own keeps in the workspace, and the one group that is a folder. */
 export const adoptedGroups = ['chats', 'runs', 'received'];
 export const adoptedSingle = 'outgoing';
 
 /**
- * Moves what an earlier version left in the workspace into the store (Q14). Files that the store has stay as they are,
+ * Moves what is in the workspace, as after a move from SQLite, into the store (Q14). Files that the store has stay as they are,
  * so a repeat, and several processes at once, do no harm. Throws OperatorError if something can't be removed, because
  * forgotten files would come back from there.
  */

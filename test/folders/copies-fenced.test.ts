@@ -91,7 +91,7 @@ function fences({ database, run }: PostgresServer): void {
     }
   });
 
-  test('Q14 what an earlier version left in a workspace moves into the store, once, and does not come back', async (t) => {
+  test('Q14 what a store of its own left in the workspace moves into the shared one, once, and does not come back', async (t) => {
     const root = await temporary(t);
     const url = await database();
     const { store } = await machine(t, url);

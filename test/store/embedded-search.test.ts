@@ -6,9 +6,6 @@ import { test, type TestContext } from 'node:test';
 import type { Said } from '../../src/core/memory.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openConnection } from '../../src/store/sqlite/open-connection.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { schema } from '../../src/store/sqlite/schema.ts';
-import { indexedWords } from '../../src/store/sqlite/search-said.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const holder = 'chat telegram:-100';
@@ -59,33 +56,6 @@ test('K5 Q12 each line is found once and goes with its person, whether it is in 
   await store.commit({ said: upTo(70).map((n) => line(1_000 + n, 'telegram:7')) });
   assert.deepEqual(await numbersIn(store, 'number1070'), ['1070']);
   assert.deepEqual(await numbersIn(store, 'number1001'), ['1001']);
-  await store.close();
-  await agreesWithItsRows(file);
-});
-
-test('K5 Q10 lines that an older version put into the index are found once, and new ones with them', async (t) => {
-  const file = fileIn(t);
-  const old = openConnection(file);
-  migrate(
-    old,
-    schema.slice(
-      0,
-      schema.findIndex((step) => step.includes('CREATE TABLE said_indexed')),
-    ),
-    file,
-  );
-  const insert = old.prepare(
-    'INSERT INTO said (holder, transcript, asker, said, words) VALUES (?, ?, ?, ?, ?)',
-  );
-  for (const n of upTo(70)) {
-    const { holder: _, transcript, asker, ...said } = line(n, 'telegram:7');
-    const words = indexedWords(holder, ['every', 'line', `number${n}`]);
-    insert.run(holder, transcript, asker, JSON.stringify(said), words);
-  }
-  old.close();
-  const store = await openStore(`sqlite:${file}`);
-  await store.commit({ said: [line(71, 'telegram:7')] });
-  assert.deepEqual(await numbersIn(store, 'every line'), upTo(71).toReversed().map(String));
   await store.close();
   await agreesWithItsRows(file);
 });

@@ -37,7 +37,7 @@ test('L2 a store is looked at without being made: PostgreSQL', async (t) => {
   await store.keyed('people').set('owner:telegram:7', true);
   await store.close();
   assert.deepEqual(await lookAtStore(url, look), { state: 'ready', keys: ['owner:telegram:7'] });
-  await server.run(url, 'UPDATE skillet.version SET version = 999, readable_from = 999');
+  await server.run(url, 'UPDATE skillet.schema_version SET version = 999, readable_from = 999');
   const newer = await lookAtStore(url, look);
   assert.match(newer.state === 'unusable' ? newer.why : '', /written by a newer Skillet/);
   const late = await lookAtStore(url, { ...look, withinMs: 0 });

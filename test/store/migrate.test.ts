@@ -33,16 +33,15 @@ test('Q10 an upgrade of which one step fails leaves the database as it was', () 
   connection.close();
 });
 
-test('Q12 a store from before retention knows since when each of its conversations is quiet', () => {
+test('Q10 a store from before the first release is refused with what to do, and stays as it was', () => {
   const connection = openConnection(':memory:');
-  migrate(connection, schema.slice(0, 2), 's.db');
-  connection.exec(`INSERT INTO entries (transcript, kind, entry) VALUES
-    ('a', 'notice', '{"at":20.5}'), ('a', 'notice', '{"at":10}'), ('a', 'notice', 'damaged'), ('b', 'notice', '')`);
-  const before = Date.now();
-  migrate(connection, schema, 's.db');
-  type Row = Readonly<{ transcript: string; last_at: number }>;
-  const [a, b] = connection.prepare<Row>('SELECT * FROM transcript_times ORDER BY transcript').all();
-  assert.deepEqual({ ...a }, { transcript: 'a', last_at: 20 });
-  assert.ok(b !== undefined && b.last_at > before - 2_000, 'what can not be read counts from the migration');
+  connection.exec(
+    'PRAGMA application_id = 0x536b696c; PRAGMA user_version = 10; CREATE TABLE asks (id TEXT)',
+  );
+  assert.throws(() => migrate(connection, schema, 's.db'), {
+    name: 'OperatorError',
+    message: /^s\.db is from a Skillet from before its first release.* Move it away, /,
+  });
+  assert.equal(connection.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version, 10);
   connection.close();
 });

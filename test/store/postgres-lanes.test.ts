@@ -444,7 +444,7 @@ function together({ database, run }: PostgresServer): void {
   test('Q10 a database of a newer version or of another program is refused and stays as it was', async () => {
     const url = await database();
     await (await openStore(url)).close();
-    await run(url, 'UPDATE skillet.version SET version = 999, readable_from = 998');
+    await run(url, 'UPDATE skillet.schema_version SET version = 999, readable_from = 998');
     await assert.rejects(openStore(url), {
       name: 'OperatorError',
       message:
@@ -453,6 +453,10 @@ function together({ database, run }: PostgresServer): void {
     const foreign = await database();
     await run(foreign, 'CREATE SCHEMA skillet; CREATE TABLE skillet.pans (id int)');
     await assert.rejects(openStore(foreign), { name: 'OperatorError', message: /of another program/ });
+    const preview = await database();
+    await run(preview, 'CREATE SCHEMA skillet; CREATE TABLE skillet.version (version integer)');
+    const refused = { name: 'OperatorError', message: /from before its first release.* remove the schemas/ };
+    await assert.rejects(openStore(preview), refused);
     assert.deepEqual(
       await run(foreign, `SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname LIKE 'skillet%'`),
       [{ tables: 1 }],

@@ -9,7 +9,7 @@ import type { MovedRow, MovedTable } from './move-rows.ts';
  */
 export const ofSqliteAlone: ReadonlySet<string> = new Set(['said_indexed']);
 export const ofPostgresAlone: ReadonlySet<string> = new Set([
-  ...['limits', 'health', 'epoch', 'processes', 'running', 'version'],
+  ...['limits', 'health', 'epoch', 'processes', 'running', 'schema_version'],
   ...['folders', 'files', 'chunks', 'file_chunks'],
 ]);
 

@@ -14,13 +14,18 @@ export const baseTables = `
     was_taken boolean NOT NULL DEFAULT false,
     taken_at bigint,
     stopped_at bigint,
-    finished_at bigint
+    finished_at bigint,
+    -- The job queue and the sender, while the message waits.
+    person text COLLATE "C",
+    round integer
   );
   CREATE INDEX inbox_lanes ON skillet.inbox (lane, seq) WHERE status = 'waiting';
+  CREATE INDEX inbox_beside ON skillet.inbox (seq) WHERE status = 'waiting' AND position('~' in lane) > 0;
   CREATE INDEX inbox_dead ON skillet.inbox (seq) WHERE status = 'dead';
   CREATE INDEX inbox_dead_since ON skillet.inbox (accepted_at) WHERE status = 'dead';
   CREATE INDEX inbox_done ON skillet.inbox (finished_at) WHERE status = 'done';
   CREATE INDEX inbox_joinable ON skillet.inbox (join_key) WHERE join_key IS NOT NULL;
+  CREATE INDEX inbox_persons ON skillet.inbox (person, round) WHERE person IS NOT NULL;
 
   CREATE TABLE skillet.inbox_keys (
     key text PRIMARY KEY,
@@ -43,6 +48,7 @@ export const baseTables = `
     finished_at bigint
   );
   CREATE INDEX outbox_lanes ON skillet.outbox (lane, seq) WHERE finished_at IS NULL;
+  CREATE INDEX outbox_dead ON skillet.outbox (seq) WHERE status = 'dead';
   CREATE INDEX outbox_finished ON skillet.outbox (finished_at) WHERE finished_at IS NOT NULL;
 
   CREATE TABLE skillet.shown (
@@ -124,7 +130,19 @@ export const baseTables = `
   );
   CREATE INDEX usage_sender ON skillet.usage (sender, day);
 
-  CREATE INDEX outbox_dead ON skillet.outbox (seq) WHERE status = 'dead';
+  CREATE TABLE skillet.runs (
+    id text COLLATE "C" PRIMARY KEY,
+    day text NOT NULL COLLATE "C",
+    sender text NOT NULL COLLATE "C",
+    conversation text NOT NULL COLLATE "C",
+    skill text NOT NULL COLLATE "C",
+    model text NOT NULL COLLATE "C",
+    steps integer NOT NULL,
+    failed integer NOT NULL,
+    at bigint NOT NULL
+  );
+  CREATE INDEX runs_day ON skillet.runs (day);
+  CREATE INDEX runs_sender ON skillet.runs (sender);
 
   CREATE TABLE skillet.uses (
     key text NOT NULL COLLATE "C",
@@ -134,7 +152,6 @@ export const baseTables = `
   );
   CREATE INDEX uses_newest ON skillet.uses (key, used_at);
   CREATE INDEX uses_oldest ON skillet.uses (used_at);
-  CREATE INDEX inbox_beside ON skillet.inbox (seq) WHERE status = 'waiting' AND position('~' in lane) > 0;
 
   CREATE UNLOGGED TABLE skillet.limits (
     key text PRIMARY KEY,
@@ -147,16 +164,4 @@ export const baseTables = `
     one boolean PRIMARY KEY CHECK (one),
     checked_at timestamptz NOT NULL
   );
-  INSERT INTO skillet.health (one, checked_at) VALUES (true, now());
-
-  -- True while a lane's job is held by this very claim, which it stays until the transaction ends: anyone who takes the lane
-  -- over replaces the job's row. Without a job there is nothing to hold. "durable": this transaction is committed to disk.
-  CREATE FUNCTION skillet.held(queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
-  BEGIN
-    IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
-    IF job IS NULL THEN RETURN true; END IF;
-    PERFORM 1 FROM skillet_jobs.job_common
-      WHERE name = queue AND id = job AND state = 'active' AND retry_count = attempt FOR KEY SHARE;
-    IF NOT FOUND THEN RAISE EXCEPTION 'the lane was lost' USING ERRCODE = 'SKL01'; END IF;
-    RETURN true;
-  END $$ LANGUAGE plpgsql;`;
+  INSERT INTO skillet.health (one, checked_at) VALUES (true, now());`;

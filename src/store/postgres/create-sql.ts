@@ -41,7 +41,9 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
       return (yield* now()).rows[0]?.now ?? 0;
     },
     async isBehind() {
-      const { rows } = await query<Readonly<{ version: number }>>('SELECT version FROM skillet.version');
+      const { rows } = await query<Readonly<{ version: number }>>(
+        'SELECT version FROM skillet.schema_version',
+      );
       return (rows[0]?.version ?? 0) > schema.length;
     },
     dialect: {

@@ -1,17 +1,9 @@
-import { acceptNew, byPerson } from './lane-functions.ts';
-
 /**
  * Keeps one person's burst from delaying others (Q3). Each message has a round: one after that of the job that is
  * assigned next, and after all waiting messages of the same person (start-time fair queueing). The job of a queue has
- * the round of its head as its negative priority, and pg-boss assigns the lowest round first. Rows of older processes
- * name no person, so each counts alone.
+ * the round of its head as its negative priority, and pg-boss assigns the lowest round first.
  */
 export const fairStart = `
-  -- "person": the job queue and the sender, while the message waits.
-  ALTER TABLE skillet.inbox ADD COLUMN person text COLLATE "C";
-  ALTER TABLE skillet.inbox ADD COLUMN round integer;
-  CREATE INDEX inbox_persons ON skillet.inbox (person, round) WHERE person IS NOT NULL;
-
   CREATE FUNCTION skillet.name_nobody() RETURNS trigger AS $$
   BEGIN
     NEW.person := NULL;
@@ -20,7 +12,7 @@ export const fairStart = `
   CREATE TRIGGER inbox_ended BEFORE UPDATE OF status ON skillet.inbox FOR EACH ROW
     WHEN (NEW.status <> 'waiting' AND OLD.person IS NOT NULL) EXECUTE FUNCTION skillet.name_nobody();
 
-  -- The round of the job that is given out next. Jobs of older processes have none: they go first and move nobody.
+  -- The round of the job that is given out next.
   CREATE FUNCTION skillet.front(queue text) RETURNS integer AS $$
   BEGIN
     RETURN (SELECT -priority FROM skillet_jobs.job_common
@@ -37,7 +29,8 @@ export const fairStart = `
     RETURN greatest(next, (SELECT max(round) FROM skillet.inbox WHERE person = of_person)) + 1;
   END $$ LANGUAGE plpgsql;
 
-  CREATE OR REPLACE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
+  -- A job for a lane that has none, due in so many milliseconds; anyone who calls holds the lane's lock.
+  CREATE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
   DECLARE
     head integer := 0;
   BEGIN
@@ -57,5 +50,31 @@ export const fairStart = `
     ON CONFLICT DO NOTHING;
   END $$ LANGUAGE plpgsql;
 
-  ${acceptNew(`status = 'waiting' AND taken_at IS NULL`, byPerson)}
+  -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
+  -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
+  CREATE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
+    most integer, persons text[]) RETURNS text[] AS $$
+  DECLARE
+    outcomes text[];
+    added bigint;
+  BEGIN
+    PERFORM set_config('synchronous_commit', 'on', true);
+    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
+    FOR i IN 1..cardinality(keys) LOOP
+      IF EXISTS (SELECT 1 FROM skillet.inbox_keys WHERE key = keys[i]) THEN
+        outcomes[i] := 'known';
+      ELSIF (SELECT count(*) FROM skillet.inbox
+          WHERE status = 'waiting' AND taken_at IS NULL AND lane = lanes[i]) >= most THEN
+        outcomes[i] := 'lane_full';
+      ELSE
+        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, person, round)
+          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i], persons[i], skillet.next_round(queues[i], persons[i]))
+          RETURNING seq INTO added;
+        INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
+        PERFORM skillet.offer(queues[i], lanes[i], 0);
+        outcomes[i] := 'stored';
+      END IF;
+    END LOOP;
+    RETURN outcomes;
+  END $$ LANGUAGE plpgsql;
 `;

@@ -1,39 +1,3 @@
-/** What `skillet.accept_new` does with people: an argument, columns and their values. */
-export const byPerson = {
-  argument: ', persons text[]',
-  columns: ', person, round',
-  values: ', persons[i], skillet.next_round(queues[i], persons[i])',
-};
-const byNobody: typeof byPerson = { argument: '', columns: '', values: '' };
-
-/** Makes the function `skillet.accept_new`. `waits` tells which inbox rows count towards the limit of a queue (Q3). */
-export const acceptNew = (waits: string, by = byNobody): string => `
-  -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
-  -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
-  CREATE OR REPLACE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
-    most integer${by.argument}) RETURNS text[] AS $$
-  DECLARE
-    outcomes text[];
-    added bigint;
-  BEGIN
-    PERFORM set_config('synchronous_commit', 'on', true);
-    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
-    FOR i IN 1..cardinality(keys) LOOP
-      IF EXISTS (SELECT 1 FROM skillet.inbox_keys WHERE key = keys[i]) THEN
-        outcomes[i] := 'known';
-      ELSIF (SELECT count(*) FROM skillet.inbox WHERE ${waits} AND lane = lanes[i]) >= most THEN
-        outcomes[i] := 'lane_full';
-      ELSE
-        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at${by.columns})
-          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i]${by.values}) RETURNING seq INTO added;
-        INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
-        PERFORM skillet.offer(queues[i], lanes[i], 0);
-        outcomes[i] := 'stored';
-      END IF;
-    END LOOP;
-    RETURN outcomes;
-  END $$ LANGUAGE plpgsql;`;
-
 /**
  * Functions of the server for many queues at once: arrays with one place for each queue. A lost queue is reported and
  * harms no other.
@@ -67,7 +31,6 @@ export const laneFunctions = `
   END $$ LANGUAGE plpgsql;
 
   -- The same for a statement on its own, which is refused where the lane was lost. "durable": it is committed to disk.
-  DROP FUNCTION skillet.held;
   CREATE FUNCTION skillet.held(of_epoch uuid, queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
   BEGIN
     IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
@@ -75,18 +38,6 @@ export const laneFunctions = `
       RAISE EXCEPTION 'the lane was lost' USING ERRCODE = 'SKL01';
     END IF;
     RETURN true;
-  END $$ LANGUAGE plpgsql;
-
-  -- A job for a lane that has none, due in so many milliseconds; anyone who calls holds the lane's lock.
-  CREATE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
-  BEGIN
-    INSERT INTO skillet_jobs.job_common (name, data, singleton_key, policy, start_after, created_on, keep_until,
-      retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, heartbeat_seconds)
-    SELECT q.name, jsonb_build_object('lane', lane), lane, q.policy, due, now(), due + q.retention_seconds * interval '1 second',
-      q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.expire_seconds, q.deletion_seconds, q.heartbeat_seconds
-    FROM skillet_jobs.queue AS q, (SELECT now() + in_ms * interval '1 millisecond' AS due) AS at
-    WHERE q.name = queue
-    ON CONFLICT DO NOTHING;
   END $$ LANGUAGE plpgsql;
 
   -- When the head of a lane is due; undefined if the lane is empty.
@@ -135,8 +86,6 @@ export const laneFunctions = `
     END LOOP;
     RETURN outcomes;
   END $$ LANGUAGE plpgsql;
-
-  ${acceptNew(`status = 'waiting'`)}
 
   -- The due heads of lanes, marked as taken; "before": when they were taken before. A lane whose head is not due has no row.
   CREATE FUNCTION skillet.take(epochs uuid[], queues text[], jobs uuid[], attempts integer[], lanes text[], at bigint)

@@ -29,15 +29,3 @@ export const memoryTables = `
   CREATE INDEX said_holder ON skillet.said (holder, seq);
   CREATE INDEX said_asker ON skillet.said (asker);
   CREATE INDEX said_words ON skillet.said USING gin (words) WITH (fastupdate = off);`;
-
-/**
- * A step of the schema: each word begins with a mark of its holder, in place of a separate word for the holder
- * (`search-said.ts`).
- */
-export const wordsWithHolder = `
-  DROP INDEX skillet.said_words;
-  UPDATE skillet.said SET words = array_to_tsvector(ARRAY(
-    SELECT left(encode(sha256(convert_to(holder, 'UTF8')), 'hex'), 8) || word
-    FROM unnest(tsvector_to_array(words)) AS word
-    WHERE word <> 'holder' || encode(convert_to(holder, 'UTF8'), 'hex')));
-  CREATE INDEX said_words ON skillet.said USING gin (words) WITH (fastupdate = off);`;

@@ -12,14 +12,6 @@ export type Rounds = Readonly<{
   begin(lane: string, round: number): void;
 }>;
 
-/** A step of the schema. Older rows have round 0, so they start first. */
-export const roundColumn = `
-  ALTER TABLE inbox ADD COLUMN round INTEGER NOT NULL DEFAULT 0;
-  DROP INDEX inbox_waiting;
-  CREATE INDEX inbox_waiting ON inbox (round, seq, lane, due_at) WHERE status = 'waiting';
-  DROP INDEX inbox_beside;
-  CREATE INDEX inbox_beside ON inbox (round, seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;`;
-
 type Counter = Readonly<{ next(sender: string): number; begin(round: number): void }>;
 /** Rounds of the waiting messages of one person. `beside` is 1 for runs. */
 type Waiting = Readonly<{ beside: number; sender: string; first: number; last: number }>;

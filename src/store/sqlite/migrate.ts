@@ -1,8 +1,10 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Connection } from './open-connection.ts';
 
-/** "Skil" in the header of the file. Databases of other programs are never written. */
-const applicationId = 0x536b696c;
+/** "Sklt" in the header of the file. Databases of other programs are never written. */
+const applicationId = 0x536b6c74;
+/** "Skil", which versions before the first release wrote. Their tables differ. */
+const previewId = 0x536b696c;
 
 /**
  * Applies all missing steps in one transaction, and switches to WAL (Q10). For a newer or foreign database it throws
@@ -26,7 +28,13 @@ type Readable = Readonly<{ prepare(sql: string): Readonly<{ get(): unknown }> }>
 /** How many steps a file has. Throws OperatorError for a newer or foreign one. */
 export function versionOf(connection: Readable, steps: readonly string[], file: string): number {
   const version = pragma(connection, 'user_version');
-  if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {
+  const id = pragma(connection, 'application_id');
+  if (id === previewId)
+    throw new OperatorError(
+      `${file} is from a Skillet from before its first release, which this one can't read. ` +
+        'Move it away, and Skillet makes a new one, or write the path of another file into [store] url.',
+    );
+  if (id !== applicationId && !isEmpty(connection)) {
     throw new OperatorError(
       `${file} is a database of another program. Write the path of a new file into [store] url.`,
     );

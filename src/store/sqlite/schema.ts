@@ -1,5 +1,3 @@
-import { roundColumn } from './create-rounds.ts';
-
 /** The steps of the schema, one for each version. Never edit a released step; add one. */
 export const schema: readonly string[] = [
   `CREATE TABLE inbox (
@@ -15,12 +13,16 @@ export const schema: readonly string[] = [
     accepted_at INTEGER NOT NULL,
     was_taken INTEGER NOT NULL DEFAULT 0,
     taken_at INTEGER,
-    finished_at INTEGER
+    stopped_at INTEGER,
+    finished_at INTEGER,
+    round INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX inbox_lanes ON inbox (lane, seq, due_at) WHERE status = 'waiting';
-  CREATE INDEX inbox_waiting ON inbox (seq, lane, due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_waiting ON inbox (round, seq, lane, due_at) WHERE status = 'waiting';
   CREATE INDEX inbox_due ON inbox (due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_beside ON inbox (round, seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;
   CREATE INDEX inbox_dead ON inbox (seq) WHERE status = 'dead';
+  CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';
   CREATE INDEX inbox_done ON inbox (finished_at) WHERE status = 'done';
   CREATE INDEX inbox_joinable ON inbox (join_key) WHERE join_key IS NOT NULL;
 
@@ -46,6 +48,7 @@ export const schema: readonly string[] = [
   ) STRICT;
   CREATE INDEX outbox_lanes ON outbox (lane, seq, due_at) WHERE finished_at IS NULL;
   CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
+  CREATE INDEX outbox_dead ON outbox (seq) WHERE status = 'dead';
 
   CREATE TABLE transcripts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -62,6 +65,7 @@ export const schema: readonly string[] = [
   ) STRICT;
   CREATE INDEX entries_transcript ON entries (transcript, seq);
   CREATE INDEX entries_answers ON entries (transcript) WHERE kind = 'assistant';
+  CREATE INDEX entries_summaries ON entries (transcript, seq) WHERE kind = 'summary';
 
   CREATE TABLE overheard (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,8 +84,7 @@ export const schema: readonly string[] = [
     expires_at INTEGER,
     PRIMARY KEY (namespace, key)
   ) STRICT;
-  CREATE INDEX keyed_expiring ON keyed (expires_at) WHERE expires_at IS NOT NULL;`,
-  `ALTER TABLE inbox ADD COLUMN stopped_at INTEGER;
+  CREATE INDEX keyed_expiring ON keyed (expires_at) WHERE expires_at IS NOT NULL;
 
   CREATE TABLE asks (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -118,28 +121,24 @@ export const schema: readonly string[] = [
     receipt TEXT NOT NULL,
     shown_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX shown_at ON shown (shown_at);`,
-  `CREATE TABLE transcript_times (
+  CREATE INDEX shown_at ON shown (shown_at);
+
+  CREATE TABLE transcript_times (
     transcript TEXT PRIMARY KEY,
     last_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  INSERT INTO transcript_times (transcript, last_at)
-    SELECT transcript, COALESCE(
-      MAX(CASE WHEN json_valid(entry) THEN CAST(entry ->> '$.at' AS INTEGER) END), unixepoch() * 1000
-    ) FROM entries GROUP BY transcript;
   CREATE INDEX transcript_times_last ON transcript_times (last_at);
-  CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';
-  CREATE INDEX inbox_beside ON inbox (seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;
-  CREATE INDEX outbox_dead ON outbox (seq) WHERE status = 'dead';`,
-  `CREATE TABLE uses (
+
+  CREATE TABLE uses (
     key TEXT NOT NULL,
     id TEXT NOT NULL,
     used_at INTEGER NOT NULL,
     PRIMARY KEY (key, id)
   ) STRICT;
   CREATE INDEX uses_newest ON uses (key, used_at);
-  CREATE INDEX uses_oldest ON uses (used_at);`,
-  `CREATE TABLE capability_key (
+  CREATE INDEX uses_oldest ON uses (used_at);
+
+  CREATE TABLE capability_key (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     check_value TEXT NOT NULL
   ) STRICT;
@@ -176,8 +175,9 @@ export const schema: readonly string[] = [
     kept_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX capability_outcomes_sender ON capability_outcomes (sender);
-  CREATE INDEX capability_outcomes_kept ON capability_outcomes (kept_at);`,
-  `CREATE TABLE routines (
+  CREATE INDEX capability_outcomes_kept ON capability_outcomes (kept_at);
+
+  CREATE TABLE routines (
     id TEXT PRIMARY KEY,
     creator TEXT NOT NULL,
     conversation TEXT NOT NULL,
@@ -194,8 +194,9 @@ export const schema: readonly string[] = [
   CREATE INDEX routines_creator ON routines (creator, created_at);
   CREATE INDEX routines_conversation ON routines (conversation);
   CREATE INDEX routines_made ON routines (created_at, id);
-  CREATE INDEX routines_ended ON routines (changed_at) WHERE state = 'ended';`,
-  `CREATE TABLE memories (
+  CREATE INDEX routines_ended ON routines (changed_at) WHERE state = 'ended';
+
+  CREATE TABLE memories (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     holder TEXT NOT NULL,
@@ -223,32 +224,24 @@ export const schema: readonly string[] = [
   -- Words are cut and folded before they are stored, so every character between spaces belongs to one.
   CREATE VIRTUAL TABLE said_words USING fts5 (words, content='said', content_rowid='seq', detail=none, tokenize='ascii');
   INSERT INTO said_words (said_words, rank) VALUES ('secure-delete', 1);
-  CREATE TRIGGER said_added AFTER INSERT ON said BEGIN
-    INSERT INTO said_words (rowid, words) VALUES (new.seq, new.words);
-  END;
-  CREATE TRIGGER said_removed AFTER DELETE ON said BEGIN
-    INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
-  END;`,
-  `CREATE INDEX entries_summaries ON entries (transcript, seq) WHERE kind = 'summary';
 
   CREATE TABLE said_indexed (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     up_to INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO said_indexed (one, up_to) SELECT 1, COALESCE(MAX(seq), 0) FROM said;
-  DROP TRIGGER said_added;
+  INSERT INTO said_indexed (one, up_to) VALUES (1, 0);
   CREATE TRIGGER said_added AFTER INSERT ON said
   WHEN new.seq >= (SELECT up_to FROM said_indexed WHERE one = 1) + 64 BEGIN
     INSERT INTO said_words (rowid, words)
       SELECT seq, words FROM said WHERE seq > (SELECT up_to FROM said_indexed WHERE one = 1);
     UPDATE said_indexed SET up_to = new.seq WHERE one = 1;
   END;
-  DROP TRIGGER said_removed;
   CREATE TRIGGER said_removed AFTER DELETE ON said
   WHEN old.seq <= (SELECT up_to FROM said_indexed WHERE one = 1) BEGIN
     INSERT INTO said_words (said_words, rowid, words) VALUES ('delete', old.seq, old.words);
-  END;`,
-  `CREATE TABLE runs (
+  END;
+
+  CREATE TABLE runs (
     id TEXT PRIMARY KEY,
     day TEXT NOT NULL,
     sender TEXT NOT NULL,
@@ -261,5 +254,4 @@ export const schema: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX runs_day ON runs (day);
   CREATE INDEX runs_sender ON runs (sender);`,
-  roundColumn,
 ];

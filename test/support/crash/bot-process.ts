@@ -35,15 +35,17 @@ export type Preload = Readonly<{
 export function startBotProcess(options: {
   folder: string;
   config: string;
+  /** The program, by default that of this version. */
+  cli?: string | undefined;
   preload?: Preload;
   /** For Node itself. */
   flags?: readonly string[];
   /** A command that runs it elsewhere, in the same process. */
   within?: readonly string[];
 }): BotProcess {
-  const { folder, config, preload, flags = [], within = [] } = options;
+  const { folder, config, cli = cliPath, preload, flags = [], within = [] } = options;
   const before = preload === undefined ? [] : ['--import', `${import.meta.dirname}/${preload.file}`];
-  const node = [process.execPath, ...flags, ...before, cliPath, 'start', '--config', config];
+  const node = [process.execPath, ...flags, ...before, cli, 'start', '--config', config];
   const [program = process.execPath, ...args] = [...within, ...node];
   const child = spawn(program, args, {
     cwd: folder,

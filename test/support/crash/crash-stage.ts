@@ -17,7 +17,7 @@ export type CrashStage = Readonly<{
   /** `[store] url`, relative paths by `folder`. */
   storeUrl: string;
   /** Another process on the same store and platforms. Each `number` has a config and a data directory of its own (Q9). */
-  start(options?: Readonly<{ number?: number; preload?: Preload }>): BotProcess;
+  start(options?: Readonly<{ number?: number; preload?: Preload; cli?: string }>): BotProcess;
   /** Kills what still runs, closes the servers, removes the folder. */
   close(): Promise<void>;
 }>;
@@ -95,9 +95,10 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
     model,
     folder,
     storeUrl,
-    start({ number = 0, preload } = {}) {
+    start({ number = 0, preload, cli } = {}) {
       const bot = startBotProcess({
         folder,
+        cli,
         config: path.join(folder, `config-${number}.toml`),
         ...(preload === undefined ? {} : { preload: forStore(preload, storeUrl) }),
       });

@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,16 +22,6 @@ export function copyPatched(t: TestContext, patches: readonly Patch[]): string {
       text.replace(find, () => put),
     );
   }
-  return path.join(folder, 'bin/skillet.js');
-}
-
-/** A commit of the history as another version. Returns its program, or nothing in a clone that has no such commit. */
-export function checkOut(t: TestContext, commit: string): string | undefined {
-  const known = spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root });
-  if (known.status !== 0) return undefined;
-  const folder = makeFolder(t);
-  const input = execFileSync('git', ['archive', commit, ...parts], { cwd: root, maxBuffer: 100_000_000 });
-  execFileSync('tar', ['x', '-C', folder], { input });
   return path.join(folder, 'bin/skillet.js');
 }
 
