@@ -61,7 +61,7 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('store/postgres/file-tables.ts', 'folders/copies-fenced.test.ts', [
     [
       'who lost the queue stores files',
-      'PERFORM skillet.held(of_epoch, of_queue, of_job, of_attempt, false);',
+      'PERFORM skillet.held(of_epoch, of_job_queue, of_job, of_attempt, false);',
       '',
     ],
   ]),

@@ -6,7 +6,7 @@ import { quietLog } from '../support/quiet-log.ts';
 
 const claimOf = (lane: string): Claim => ({
   lane,
-  queue: 'inbox/telegram',
+  jobQueue: 'inbox/telegram',
   job: { id: lane, retryCount: 0 },
   epoch: 'e',
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLease, createLeases, lost, trustedMs } from '../../src/store/postgres/lease.ts';
 
-const claim = { lane: 'telegram:1', queue: 'inbox', job: { id: 'j', retryCount: 2 }, epoch: 'e' };
+const claim = { lane: 'telegram:1', jobQueue: 'inbox', job: { id: 'j', retryCount: 2 }, epoch: 'e' };
 
 test('Q9 a lane that was lost stays lost, and what runs in it is told', () => {
   const lease = createLease(claim);
@@ -43,7 +43,7 @@ test('Q9 a write carries the claim of its lane, and none once that was given bac
   const leases = createLeases();
   const lease = createLease(claim);
   const fence = () => leases.under(lease, () => leases.fenced(async (own) => own));
-  assert.deepEqual(await fence(), { epoch: 'e', queue: 'inbox', job: 'j', attempt: 2 });
+  assert.deepEqual(await fence(), { epoch: 'e', jobQueue: 'inbox', job: 'j', attempt: 2 });
   lease.release();
-  assert.deepEqual(await fence(), { epoch: null, queue: null, job: null, attempt: null });
+  assert.deepEqual(await fence(), { epoch: null, jobQueue: null, job: null, attempt: null });
 });

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { completeItem, editItem, joinItem, writeItem } from '../grow-item.ts';
 import type { Accepted, Inbox } from '../inbox.ts';
 import type { Query } from './open-database.ts';
-import { queueOf } from './queue-of.ts';
+import { jobQueueOf } from './job-queue-of.ts';
 
 export type Arrival =
   | Readonly<{ type: 'accept'; message: Message; options: Parameters<Inbox['accept']>[1] }>
@@ -115,7 +115,7 @@ export async function acceptMessages(
 
 /** The key under which a person's messages count in a job queue, whose name has no space (Q3). */
 export function personOf(lane: string, { sender }: Message): string {
-  return `${queueOf('inbox', lane)} ${sender.id}`;
+  return `${jobQueueOf('inbox', lane)} ${sender.id}`;
 }
 
 /** Adds work in a transaction that locks the queues. A known key stays as it is. */

@@ -4,7 +4,7 @@ import { writeItem } from '../grow-item.ts';
 import { acceptMessages, personOf, type Arrival, type Arrived } from './accept-messages.ts';
 import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
-import { lockOf, queueOf } from './queue-of.ts';
+import { lockOf, jobQueueOf } from './job-queue-of.ts';
 
 type Accepting = Extract<Arrival, { type: 'accept' }>;
 
@@ -25,7 +25,7 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
         locks.sort((a, b) => (a < b ? -1 : 1)).map(String),
         arrivals.map(({ message }) => message.id),
         lanes,
-        lanes.map((lane) => queueOf('inbox', lane)),
+        lanes.map((lane) => jobQueueOf('inbox', lane)),
         arrivals.map(({ message }) => writeItem(message)),
         times,
         bounds.laneItems,

@@ -3,7 +3,7 @@ import type { Backing } from './create-postgres-store.ts';
 import { runScript } from './create-sql.ts';
 import type { Kind } from './lease.ts';
 import type { Query } from './open-database.ts';
-import { lockOf } from './queue-of.ts';
+import { lockOf } from './job-queue-of.ts';
 
 /**
  * Makes changes by hand, under the locks of the items' queues. If something changed, the jobs of those queues become

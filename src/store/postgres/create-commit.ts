@@ -5,7 +5,7 @@ import { createBatch } from './create-batch.ts';
 import { lanesOf as lanesOfItems } from './create-by-hand.ts';
 import { runScript } from './create-sql.ts';
 import { lost, fenceValues, type Fence } from './lease.ts';
-import { lockOf, queueOf } from './queue-of.ts';
+import { lockOf, jobQueueOf } from './job-queue-of.ts';
 import { indexedWords } from './search-said.ts';
 import type { Query } from './open-database.ts';
 import type { Step, Store } from '../store.ts';
@@ -200,7 +200,7 @@ async function writeSteps(
     parts.map(({ of }) => of),
     parts.map(({ key }) => key),
     parts.map(({ lane }) => lane),
-    parts.map(({ lane }) => (offers ? queueOf('outbox', lane) : null)),
+    parts.map(({ lane }) => (offers ? jobQueueOf('outbox', lane) : null)),
     parts.map(({ conversation }) => JSON.stringify(conversation)),
     parts.map(({ part }) => JSON.stringify(part)),
     uses.map(({ of }) => of),

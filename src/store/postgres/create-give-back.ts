@@ -1,7 +1,7 @@
 import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
 import type { Claim, Kind } from './lease.ts';
-import { lockOf } from './queue-of.ts';
+import { lockOf } from './job-queue-of.ts';
 
 export type Turn = Readonly<{
   claim: Claim;
@@ -33,7 +33,7 @@ export function createGiveBack(
         kind,
         turns.map(({ claim }) => String(lockOf(kind, claim.lane))),
         turns.map(({ claim }) => claim.lane),
-        turns.map(({ claim }) => claim.queue),
+        turns.map(({ claim }) => claim.jobQueue),
         turns.map(({ claim }) => claim.job.id),
         turns.map(({ claim }) => claim.job.retryCount),
         turns.map(({ yields }) => yields),

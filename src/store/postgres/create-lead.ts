@@ -2,7 +2,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Store } from '../store.ts';
 import { toFault, type Database, type Timed } from './open-database.ts';
 import { hangUp } from './create-notify-bus.ts';
-import { lockOf } from './queue-of.ts';
+import { lockOf } from './job-queue-of.ts';
 
 const beatMs = 4_000;
 /** The server ends a session that is silent for this many milliseconds. */

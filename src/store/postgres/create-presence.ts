@@ -9,7 +9,7 @@ import { schema } from './schema.ts';
 export type ProcessId = number;
 
 /** The held claims. `lane` is for people who read the table. */
-type Held = Pick<Claim, 'lane' | 'queue' | 'job'>;
+type Held = Pick<Claim, 'lane' | 'jobQueue' | 'job'>;
 
 const lookMs = 1_000;
 /**
@@ -72,7 +72,7 @@ export function createPresence(
 
   async function write(): Promise<void> {
     delete state.writing;
-    const held = heartbeat.held().map(({ lane, queue, job }) => ({ lane, queue, job }));
+    const held = heartbeat.held().map(({ lane, jobQueue, job }) => ({ lane, jobQueue, job }));
     if (state.closed || (state.isEmpty && held.length === 0)) return;
     await database.query(
       `INSERT INTO skillet.processes (id, held, seen_at) VALUES ($1, $2, now())
@@ -94,10 +94,14 @@ export function createPresence(
   async function release(id: ProcessId, held: readonly Held[]): Promise<void> {
     const { rows } = await database.query<Readonly<{ name: string }>>(
       `UPDATE skillet_jobs.job_common AS job SET state = 'retry', start_after = now(), heartbeat_on = NULL
-       FROM unnest($1::text[], $2::uuid[], $3::integer[]) AS held (queue, id, attempt)
-       WHERE job.name = held.queue AND job.id = held.id AND job.state = 'active' AND job.retry_count = held.attempt
+       FROM unnest($1::text[], $2::uuid[], $3::integer[]) AS held (job_queue, id, attempt)
+       WHERE job.name = held.job_queue AND job.id = held.id AND job.state = 'active' AND job.retry_count = held.attempt
        RETURNING job.name`,
-      [held.map(({ queue }) => queue), held.map(({ job }) => job.id), held.map(({ job }) => job.retryCount)],
+      [
+        held.map(({ jobQueue }) => jobQueue),
+        held.map(({ job }) => job.id),
+        held.map(({ job }) => job.retryCount),
+      ],
     );
     await database.query('DELETE FROM skillet.processes WHERE id = $1', [id]);
     if (rows.length === 0) return;

@@ -2,7 +2,7 @@ import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue, t
 import { createBatch } from './create-batch.ts';
 import type { Leases } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
-import { lockOf } from './queue-of.ts';
+import { lockOf } from './job-queue-of.ts';
 import { schema } from './schema.ts';
 import { searchSaid } from './search-said.ts';
 

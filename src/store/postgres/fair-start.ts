@@ -13,32 +13,32 @@ export const fairStart = `
     WHEN (NEW.status <> 'waiting' AND OLD.person IS NOT NULL) EXECUTE FUNCTION skillet.name_nobody();
 
   -- The round of the job that is given out next.
-  CREATE FUNCTION skillet.front(queue text) RETURNS integer AS $$
+  CREATE FUNCTION skillet.front(job_queue text) RETURNS integer AS $$
   BEGIN
     RETURN (SELECT -priority FROM skillet_jobs.job_common
-      WHERE name = queue AND state < 'active' AND NOT blocked AND priority < 0 AND start_after <= now()
+      WHERE name = job_queue AND state < 'active' AND NOT blocked AND priority < 0 AND start_after <= now()
       ORDER BY priority DESC, created_on LIMIT 1);
   END $$ LANGUAGE plpgsql;
 
   -- The round of a new message. If no job waits, it is the number of the message: no earlier round is above that, so
   -- nobody overtakes what waits for another reason.
-  CREATE FUNCTION skillet.next_round(queue text, of_person text) RETURNS integer AS $$
+  CREATE FUNCTION skillet.next_round(job_queue text, of_person text) RETURNS integer AS $$
   DECLARE
-    next integer := coalesce(skillet.front(queue), (SELECT least(last_value, 2000000000) FROM skillet.inbox_seq_seq));
+    next integer := coalesce(skillet.front(job_queue), (SELECT least(last_value, 2000000000) FROM skillet.inbox_seq_seq));
   BEGIN
     RETURN greatest(next, (SELECT max(round) FROM skillet.inbox WHERE person = of_person)) + 1;
   END $$ LANGUAGE plpgsql;
 
   -- A job for a lane that has none, due in so many milliseconds; anyone who calls holds the lane's lock.
-  CREATE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
+  CREATE FUNCTION skillet.offer(job_queue text, lane text, in_ms bigint) RETURNS void AS $$
   DECLARE
     head integer := 0;
   BEGIN
-    IF queue LIKE 'inbox/%' THEN
-      SELECT coalesce(round, skillet.next_round(queue, NULL)) INTO head FROM skillet.inbox AS waiting
+    IF job_queue LIKE 'inbox/%' THEN
+      SELECT coalesce(round, skillet.next_round(job_queue, NULL)) INTO head FROM skillet.inbox AS waiting
         WHERE status = 'waiting' AND waiting.lane = offer.lane ORDER BY seq LIMIT 1;
       -- A queue that was held while others moved on does not jump ahead of them.
-      head := greatest(head, skillet.front(queue));
+      head := greatest(head, skillet.front(job_queue));
     END IF;
     INSERT INTO skillet_jobs.job_common (name, data, singleton_key, policy, priority, start_after, created_on, keep_until,
       retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, heartbeat_seconds)
@@ -46,13 +46,13 @@ export const fairStart = `
       due + q.retention_seconds * interval '1 second',
       q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.expire_seconds, q.deletion_seconds, q.heartbeat_seconds
     FROM skillet_jobs.queue AS q, (SELECT now() + in_ms * interval '1 millisecond' AS due) AS at
-    WHERE q.name = queue
+    WHERE q.name = job_queue
     ON CONFLICT DO NOTHING;
   END $$ LANGUAGE plpgsql;
 
   -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
   -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
-  CREATE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
+  CREATE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], job_queues text[], texts text[], at bigint[],
     most integer, persons text[]) RETURNS text[] AS $$
   DECLARE
     outcomes text[];
@@ -68,10 +68,10 @@ export const fairStart = `
         outcomes[i] := 'lane_full';
       ELSE
         INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, person, round)
-          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i], persons[i], skillet.next_round(queues[i], persons[i]))
+          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i], persons[i], skillet.next_round(job_queues[i], persons[i]))
           RETURNING seq INTO added;
         INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
-        PERFORM skillet.offer(queues[i], lanes[i], 0);
+        PERFORM skillet.offer(job_queues[i], lanes[i], 0);
         outcomes[i] := 'stored';
       END IF;
     END LOOP;

@@ -39,14 +39,14 @@ export const fileTables = `
 
   -- One change of a folder, refused where the lane was lost. Who writes last wins, path by path: a file replaces what was below
   -- its name, and what is in a folder replaces a file of the folder's name ("above"). The row of the folder makes others wait.
-  CREATE FUNCTION skillet.write_files(of_epoch uuid, of_queue text, of_job uuid, of_attempt integer, of_folder text, at bigint,
+  CREATE FUNCTION skillet.write_files(of_epoch uuid, of_job_queue text, of_job uuid, of_attempt integer, of_folder text, at bigint,
     only_new boolean, removed text[], above text[], paths text[], kinds text[], executables boolean[], sizes bigint[],
     changes bigint[], targets text[], of_files integer[], hashes text[]) RETURNS TABLE (before text, after text) AS $$
   DECLARE
     was uuid;
     now_is uuid := gen_random_uuid();
   BEGIN
-    PERFORM skillet.held(of_epoch, of_queue, of_job, of_attempt, false);
+    PERFORM skillet.held(of_epoch, of_job_queue, of_job, of_attempt, false);
     INSERT INTO skillet.folders AS known (name, version, used_at) VALUES (of_folder, now_is, at)
       ON CONFLICT (name) DO UPDATE SET previous = known.version, version = excluded.version, used_at = excluded.used_at
       RETURNING known.previous INTO was;

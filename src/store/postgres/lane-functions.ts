@@ -22,19 +22,19 @@ export const laneFunctions = `
 
   -- Whether a lane's job is held by this very claim, which it stays until the transaction ends: anyone who takes the lane over
   -- replaces the job's row. Without a job there is nothing to hold.
-  CREATE FUNCTION skillet.holds(of_epoch uuid, queue text, job uuid, attempt integer) RETURNS boolean AS $$
+  CREATE FUNCTION skillet.holds(of_epoch uuid, job_queue text, job uuid, attempt integer) RETURNS boolean AS $$
   BEGIN
     IF job IS NULL THEN RETURN true; END IF;
     PERFORM 1 FROM skillet_jobs.job_common
-      WHERE name = queue AND id = job AND state = 'active' AND retry_count = attempt FOR KEY SHARE;
+      WHERE name = job_queue AND id = job AND state = 'active' AND retry_count = attempt FOR KEY SHARE;
     RETURN FOUND AND EXISTS (SELECT 1 FROM skillet.epoch WHERE id = of_epoch);
   END $$ LANGUAGE plpgsql;
 
   -- The same for a statement on its own, which is refused where the lane was lost. "durable": it is committed to disk.
-  CREATE FUNCTION skillet.held(of_epoch uuid, queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
+  CREATE FUNCTION skillet.held(of_epoch uuid, job_queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
   BEGIN
     IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
-    IF NOT skillet.holds(of_epoch, queue, job, attempt) THEN
+    IF NOT skillet.holds(of_epoch, job_queue, job, attempt) THEN
       RAISE EXCEPTION 'the lane was lost' USING ERRCODE = 'SKL01';
     END IF;
     RETURN true;
@@ -52,7 +52,7 @@ export const laneFunctions = `
 
   -- What becomes of lanes whose turn is over: "again" (its head is due, and it need not yield), "gone" (empty), a number
   -- (milliseconds until it is due; it has a new job) or "lost". "waits": milliseconds that it has to wait at least.
-  CREATE FUNCTION skillet.give_back(kind text, locks bigint[], lanes text[], queues text[], jobs uuid[], attempts integer[],
+  CREATE FUNCTION skillet.give_back(kind text, locks bigint[], lanes text[], job_queues text[], jobs uuid[], attempts integer[],
     yields boolean[], waits bigint[], at bigint) RETURNS text[] AS $$
   DECLARE
     outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(lanes)]);
@@ -74,28 +74,28 @@ export const laneFunctions = `
       END IF;
       -- Deleted, not completed: nothing is left to be swept away.
       DELETE FROM skillet_jobs.job_common
-        WHERE name = queues[i] AND id = jobs[i] AND state = 'active' AND retry_count = attempts[i];
+        WHERE name = job_queues[i] AND id = jobs[i] AND state = 'active' AND retry_count = attempts[i];
       IF NOT FOUND THEN
         outcomes[i] := 'lost';
       ELSIF due IS NULL THEN
         outcomes[i] := 'gone';
       ELSE
         outcomes[i] := greatest(due - at, waits[i], 0);
-        PERFORM skillet.offer(queues[i], lanes[i], outcomes[i]::bigint);
+        PERFORM skillet.offer(job_queues[i], lanes[i], outcomes[i]::bigint);
       END IF;
     END LOOP;
     RETURN outcomes;
   END $$ LANGUAGE plpgsql;
 
   -- The due heads of lanes, marked as taken; "before": when they were taken before. A lane whose head is not due has no row.
-  CREATE FUNCTION skillet.take(epochs uuid[], queues text[], jobs uuid[], attempts integer[], lanes text[], at bigint)
+  CREATE FUNCTION skillet.take(epochs uuid[], job_queues text[], jobs uuid[], attempts integer[], lanes text[], at bigint)
     RETURNS TABLE (place integer, held boolean, item skillet.inbox, before bigint) AS $$
   DECLARE head bigint;
   BEGIN
     FOR i IN 1..cardinality(lanes) LOOP
       place := i;
       item := NULL;
-      held := skillet.holds(epochs[i], queues[i], jobs[i], attempts[i]);
+      held := skillet.holds(epochs[i], job_queues[i], jobs[i], attempts[i]);
       IF NOT held THEN
         RETURN NEXT;
         CONTINUE;
@@ -110,13 +110,13 @@ export const laneFunctions = `
   END $$ LANGUAGE plpgsql;
 
   -- Marks parts as being sent, on the disk before the platform hears of them. Gives which lanes were held.
-  CREATE FUNCTION skillet.begin_sends(epochs uuid[], queues text[], jobs uuid[], attempts integer[], keys text[])
+  CREATE FUNCTION skillet.begin_sends(epochs uuid[], job_queues text[], jobs uuid[], attempts integer[], keys text[])
     RETURNS boolean[] AS $$
   DECLARE held boolean[];
   BEGIN
     PERFORM set_config('synchronous_commit', 'on', true);
     FOR i IN 1..cardinality(keys) LOOP
-      held[i] := skillet.holds(epochs[i], queues[i], jobs[i], attempts[i]);
+      held[i] := skillet.holds(epochs[i], job_queues[i], jobs[i], attempts[i]);
       IF held[i] THEN
         UPDATE skillet.outbox SET status = 'sending' WHERE finished_at IS NULL AND key = keys[i];
       END IF;
@@ -127,9 +127,9 @@ export const laneFunctions = `
   -- Several steps, each whole or, where its lane was lost, not at all. Their rows come together, each with the place of its
   -- step; rows that many write are taken in one order, so that two of these never wait for each other. Gives which were held.
   CREATE FUNCTION skillet.write_steps(durable boolean, locks bigint[], at bigint,
-    epochs uuid[], queues text[], jobs uuid[], attempts integer[], done text[],
+    epochs uuid[], job_queues text[], jobs uuid[], attempts integer[], done text[],
     entry_of integer[], entry_transcripts text[], entry_kinds text[], entry_texts text[], entry_times bigint[],
-    part_of integer[], part_keys text[], part_lanes text[], part_queues text[], part_places text[], part_texts text[],
+    part_of integer[], part_keys text[], part_lanes text[], part_job_queues text[], part_places text[], part_texts text[],
     use_of integer[], use_days text[], use_senders text[], use_conversations text[], use_skills text[], use_models text[],
     use_input bigint[], use_output bigint[], use_read bigint[], use_write bigint[]) RETURNS boolean[] AS $$
   DECLARE held boolean[];
@@ -137,8 +137,8 @@ export const laneFunctions = `
     IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
     -- Sorted by the caller.
     PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
-    FOR i IN 1..cardinality(queues) LOOP
-      held[i] := skillet.holds(epochs[i], queues[i], jobs[i], attempts[i]);
+    FOR i IN 1..cardinality(job_queues) LOOP
+      held[i] := skillet.holds(epochs[i], job_queues[i], jobs[i], attempts[i]);
     END LOOP;
     IF cardinality(entry_of) > 0 THEN
       INSERT INTO skillet.entries (transcript, kind, entry)
@@ -167,7 +167,7 @@ export const laneFunctions = `
       CONTINUE WHEN NOT held[part_of[i]];
       INSERT INTO skillet.outbox (key, lane, conversation, part, status)
         VALUES (part_keys[i], part_lanes[i], part_places[i], part_texts[i], 'waiting') ON CONFLICT (key) DO NOTHING;
-      IF part_queues[i] IS NOT NULL THEN PERFORM skillet.offer(part_queues[i], part_lanes[i], 0); END IF;
+      IF part_job_queues[i] IS NOT NULL THEN PERFORM skillet.offer(part_job_queues[i], part_lanes[i], 0); END IF;
     END LOOP;
     FOR i IN 1..cardinality(done) LOOP
       CONTINUE WHEN done[i] IS NULL OR NOT held[i];

@@ -6,7 +6,7 @@ export type Kind = 'inbox' | 'outbox';
 
 export type Claim = Readonly<{
   lane: string;
-  queue: string;
+  jobQueue: string;
   /** The job of the queue. `retryCount` identifies this claim of it. */
   job: Readonly<{ id: string; retryCount: number }>;
   /** Id from `skillet.epoch`. It changes when the server restarts after a crash and loses unlogged tables. */
@@ -50,7 +50,7 @@ export function createLease(claim: Claim): Lease {
 /** The claim of the queue that writes. All members are null outside of a queue. */
 export type Fence = Readonly<{
   epoch: string | null;
-  queue: string | null;
+  jobQueue: string | null;
   job: string | null;
   attempt: number | null;
 }>;
@@ -86,9 +86,9 @@ export function createLeases(onLost: () => void = () => undefined, now = () => p
 
   async function fenced<T>(write: (fence: Fence) => Promise<T | typeof lost>): Promise<T> {
     const lease = active();
-    const { epoch = null, queue = null, job = null } = lease?.claim ?? {};
+    const { epoch = null, jobQueue = null, job = null } = lease?.claim ?? {};
     const asked = now();
-    const answer = await write({ epoch, queue, job: job?.id ?? null, attempt: job?.retryCount ?? null });
+    const answer = await write({ epoch, jobQueue, job: job?.id ?? null, attempt: job?.retryCount ?? null });
     if (answer === lost) {
       lease?.lose();
       onLost();
@@ -106,9 +106,9 @@ export function createLeases(onLost: () => void = () => undefined, now = () => p
     active: () => active() !== undefined,
     fenced,
     fencedQuery: <Row>(query: Query, sql: string, values: readonly unknown[]) =>
-      fenced(async ({ epoch, queue, job, attempt }) => {
+      fenced(async ({ epoch, jobQueue, job, attempt }) => {
         try {
-          return await query<Row>(sql, [epoch, queue, job, attempt, ...values]);
+          return await query<Row>(sql, [epoch, jobQueue, job, attempt, ...values]);
         } catch (error) {
           if (error instanceof DatabaseFault && error.code === lostCode) return lost;
           throw error;
@@ -120,7 +120,7 @@ export function createLeases(onLost: () => void = () => undefined, now = () => p
 export function fenceValues(fences: readonly Fence[]): readonly [unknown[], unknown[], unknown[], unknown[]] {
   return [
     fences.map(({ epoch }) => epoch),
-    fences.map(({ queue }) => queue),
+    fences.map(({ jobQueue }) => jobQueue),
     fences.map(({ job }) => job),
     fences.map(({ attempt }) => attempt),
   ];

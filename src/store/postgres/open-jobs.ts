@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Epoch } from './create-epoch.ts';
 import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
-import { queueOf, queueOfChannel } from './queue-of.ts';
+import { jobQueueOf, jobQueueOfChannel } from './job-queue-of.ts';
 
 /** A queue that has work, and in how many milliseconds that is due (0: now). */
 export type Offer = Readonly<{ lane: string; inMs: number }>;
@@ -36,7 +36,7 @@ const settledJobs = z.object({ settled: z.array(z.string()) });
 
 const day = 24 * 60 * 60;
 
-const queueOptions = {
+const jobQueueOptions = {
   // A queue has one job, waiting or held.
   policy: 'exclusive',
   heartbeatSeconds,
@@ -70,21 +70,21 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
   boss.on('error', (error) => log.debug({ err: error }, 'the job engine could not reach its tables'));
   boss.on('warning', ({ message }) => log.debug({ warning: message }, 'the job engine warns'));
   await boss.start();
-  const queues = new Map<string, Promise<void>>();
+  const jobQueues = new Map<string, Promise<void>>();
 
-  async function prepareQueue(queue: string): Promise<void> {
-    const known = queues.get(queue) ?? createQueue(queue);
-    queues.set(queue, known);
+  async function prepareJobQueue(jobQueue: string): Promise<void> {
+    const known = jobQueues.get(jobQueue) ?? createQueue(jobQueue);
+    jobQueues.set(jobQueue, known);
     await known.catch((error: unknown) => {
-      queues.delete(queue);
+      jobQueues.delete(jobQueue);
       throw error;
     });
   }
 
-  async function createQueue(queue: string): Promise<void> {
-    await boss.createQueue(queue, queueOptions);
+  async function createQueue(jobQueue: string): Promise<void> {
+    await boss.createQueue(jobQueue, jobQueueOptions);
     // Loads the settings of the job queue, which would otherwise be read on a second connection inside a transaction.
-    await boss.findJobs(queue, { key: '' });
+    await boss.findJobs(jobQueue, { key: '' });
   }
 
   const over = (query: Query) => ({
@@ -97,38 +97,43 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
 
   return {
     async prepare(kind, lanes) {
-      const wanted = new Set(Array.from(lanes, (lane) => queueOf(kind, lane)));
-      for (const queue of wanted) await prepareQueue(queue);
+      const wanted = new Set(Array.from(lanes, (lane) => jobQueueOf(kind, lane)));
+      for (const jobQueue of wanted) await prepareJobQueue(jobQueue);
     },
     async prepareChannels(kind, channels) {
-      for (const channel of channels) await prepareQueue(queueOfChannel(kind, encodeURIComponent(channel)));
+      for (const channel of channels)
+        await prepareJobQueue(jobQueueOfChannel(kind, encodeURIComponent(channel)));
     },
     async offer(query, kind, offers) {
       if (offers.length === 0) return;
       await query(
-        `SELECT skillet.offer(queue, lane, in_ms)
-         FROM unnest($1::text[], $2::text[], $3::bigint[]) AS each (queue, lane, in_ms)`,
+        `SELECT skillet.offer(job_queue, lane, in_ms)
+         FROM unnest($1::text[], $2::text[], $3::bigint[]) AS each (job_queue, lane, in_ms)`,
         [
-          offers.map(({ lane }) => queueOf(kind, lane)),
+          offers.map(({ lane }) => jobQueueOf(kind, lane)),
           offers.map(({ lane }) => lane),
           offers.map(({ inMs }) => inMs),
         ],
       );
     },
     async hasten(query, kind, lane) {
-      await boss.upsert(queueOf(kind, lane), { lane }, { singletonKey: lane, startAfter: 0, ...over(query) });
+      await boss.upsert(
+        jobQueueOf(kind, lane),
+        { lane },
+        { singletonKey: lane, startAfter: 0, ...over(query) },
+      );
     },
     async claim(kind, channel, most) {
-      const queue = queueOfChannel(kind, encodeURIComponent(channel));
+      const jobQueue = jobQueueOfChannel(kind, encodeURIComponent(channel));
       // pg-boss writes this number into the statement, so few numbers mean few prepared statements.
       const batchSize = 2 ** Math.floor(Math.log2(most));
       const [current, jobs] = await Promise.all([
         epoch.current(),
-        boss.fetch<Readonly<{ lane: string }>>(queue, { batchSize }),
+        boss.fetch<Readonly<{ lane: string }>>(jobQueue, { batchSize }),
       ]);
       const claims = jobs.map(({ id, retryCount, data }) => ({
         lane: data.lane,
-        queue,
+        jobQueue,
         job: { id, retryCount },
         epoch: current,
       }));
@@ -136,9 +141,9 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
     },
     async touch(query, claims) {
       const lost: Claim[] = [];
-      for (const [queue, held] of Map.groupBy(claims, (claim) => claim.queue)) {
+      for (const [jobQueue, held] of Map.groupBy(claims, (claim) => claim.jobQueue)) {
         const jobs = held.map(({ job }) => job);
-        const alive = new Set(settledJobs.parse(await boss.touch(queue, jobs, over(query))).settled);
+        const alive = new Set(settledJobs.parse(await boss.touch(jobQueue, jobs, over(query))).settled);
         lost.push(...held.filter(({ job }) => !alive.has(job.id)));
       }
       return lost;

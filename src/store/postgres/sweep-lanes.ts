@@ -1,6 +1,6 @@
 import type { Backing } from './create-postgres-store.ts';
 import type { Kind } from './lease.ts';
-import { lockOf } from './queue-of.ts';
+import { lockOf } from './job-queue-of.ts';
 
 const batch = 500;
 export const waitingRows: Readonly<Record<Kind, string>> = {

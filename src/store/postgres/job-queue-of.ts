@@ -3,12 +3,12 @@ import { laneChannel } from '../lane-channel.ts';
 import type { Kind } from './lease.ts';
 
 /** Name of the job queue, of which each kind and channel has one. */
-export function queueOf(kind: Kind, lane: string): string {
-  return queueOfChannel(kind, laneChannel(lane));
+export function jobQueueOf(kind: Kind, lane: string): string {
+  return jobQueueOfChannel(kind, laneChannel(lane));
 }
 
 /** Name of the job queue for a channel whose name is encoded. pg-boss allows letters, digits, `_`, `.`, `-` and `/`. */
-export function queueOfChannel(kind: Kind, encoded: string): string {
+export function jobQueueOfChannel(kind: Kind, encoded: string): string {
   return `${kind}/${encoded.replace(/[^\w.-]/g, (other) => `/${other.charCodeAt(0).toString(16)}`)}`;
 }
 
