@@ -33,11 +33,11 @@ export async function fillPostgres(
   const copies = `generate_series(1, ${conversations - 1}) AS n`;
   await server.run(
     url,
-    `INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, was_taken, finished_at)
-       SELECT ${of('key')}, ${of('lane')}, parts, status, due_at, accepted_at, was_taken, finished_at FROM skillet.inbox, ${copies};
+    `INSERT INTO skillet.inbox (key, queue, parts, status, due_at, accepted_at, was_taken, finished_at)
+       SELECT ${of('key')}, ${of('queue')}, parts, status, due_at, accepted_at, was_taken, finished_at FROM skillet.inbox, ${copies};
      INSERT INTO skillet.inbox_keys (key, item) SELECT key, seq FROM skillet.inbox ON CONFLICT DO NOTHING;
-     INSERT INTO skillet.outbox (key, lane, conversation, part, status, receipt, finished_at)
-       SELECT ${of('key')}, ${of('lane')}, ${of('conversation')}, part, status, receipt, finished_at FROM skillet.outbox, ${copies};
+     INSERT INTO skillet.outbox (key, queue, conversation, part, status, receipt, finished_at)
+       SELECT ${of('key')}, ${of('queue')}, ${of('conversation')}, part, status, receipt, finished_at FROM skillet.outbox, ${copies};
      INSERT INTO skillet.entries (transcript, kind, entry)
        SELECT ${of('transcript')}, kind, ${of('entry')} FROM skillet.entries, ${copies} ORDER BY n, seq;
      INSERT INTO skillet.transcript_times (transcript, last_at)

@@ -84,7 +84,7 @@ export function createBot(parts: BotParts): Bot {
     },
     async cancel(queue) {
       const waiting = await store.inbox.waitingIn(queue);
-      const running = waiting.filter((item) => item.lane === queue && item.takenAt !== undefined);
+      const running = waiting.filter((item) => item.queue === queue && item.takenAt !== undefined);
       const { stopping } = await cancelWork(store, { items: running.map(({ key }) => key) });
       return stopping.length > 0;
     },

@@ -121,7 +121,7 @@ export async function openBot(options: {
   const terminals = createTerminals({
     name: terminalName(config),
     store: health.store,
-    cancel: async (lane) => (await built.bot?.cancel(lane)) === true,
+    cancel: async (queue) => (await built.bot?.cancel(queue)) === true,
     async whyUnheard(message) {
       const decision = await built.bot?.users.decide(message);
       return decision === undefined || decision.allowed ? undefined : decision.reason;

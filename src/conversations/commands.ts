@@ -152,8 +152,8 @@ export function createCommands(deps: {
     },
     retry: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
-      const lane = conversationKey(message.conversation);
-      if (![...running, ...waiting].some((item) => item.lane === lane)) return undefined;
+      const queue = conversationKey(message.conversation);
+      if (![...running, ...waiting].some((item) => item.queue === queue)) return undefined;
       const stop = writeIn(message)('stop');
       return { text: sayTo(message)`I am still answering. Write ${stop} first, or wait for my answer.` };
     },

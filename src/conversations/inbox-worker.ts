@@ -89,8 +89,8 @@ export function createInboxWorker(
     for (const oldest of early) if (early.size > mostEarly) early.delete(oldest);
   });
 
-  async function runLane(lane: string, lost: AbortSignal): Promise<void> {
-    const item = await inbox.take(lane, clock.now());
+  async function runQueue(queue: string, lost: AbortSignal): Promise<void> {
+    const item = await inbox.take(queue, clock.now());
     if (item === undefined) return;
     try {
       await suspects.carryOut(item, (taken) => run(taken, lost));
@@ -116,7 +116,7 @@ export function createInboxWorker(
       if (lost.aborted)
         log.warn(
           { err: error, message: item.key },
-          'a lane was lost: its next holder continues with its message',
+          'a queue was lost: its next holder continues with its message',
         );
       else await failed(item, error, began);
     } finally {
@@ -151,8 +151,8 @@ export function createInboxWorker(
       const beside = channels.map((channel) => `${channel}~`);
       // Background runs have their own slots, so they never delay people (U9).
       servings = [
-        inbox.serve({ channels, concurrency, run: runLane }),
-        inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runLane }),
+        inbox.serve({ channels, concurrency, run: runQueue }),
+        inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runQueue }),
       ];
     },
     async idle() {

@@ -75,7 +75,7 @@ export async function stopWork(
     dropped === 1 ? say`I cancelled 1 waiting message.` : say`I cancelled ${dropped} waiting messages.`;
   if (stopped.stopping.length > 0) {
     const here = conversationKey(message.conversation);
-    const saysSo = running.some(({ key, lane }) => lane === here && stopped.stopping.includes(key));
+    const saysSo = running.some(({ key, queue }) => queue === here && stopped.stopping.includes(key));
     return [...(saysSo ? [] : [say(stoppingNow)]), ...(dropped === 0 ? [] : [cancelled])].join(' ');
   }
   const others = running.find((item) => !may(item));
@@ -139,12 +139,12 @@ export async function tasksHere(
 ): Promise<readonly ListedItem[]> {
   const here = `${placeOf(given)}~`;
   const items = await itemsHere(given, inbox);
-  return items.filter(({ lane, message }) => lane.startsWith(here) || message?.task?.kind === 'run');
+  return items.filter(({ queue, message }) => queue.startsWith(here) || message?.task?.kind === 'run');
 }
 
 async function itemsHere(given: Given, inbox: Pick<Inbox, 'waitingIn'>): Promise<readonly ListedItem[]> {
   const here = placeOf(given);
-  const isThread = ({ lane }: ListedItem): boolean => lane.startsWith(`${here}/`);
+  const isThread = ({ queue }: ListedItem): boolean => queue.startsWith(`${here}/`);
   return (await inbox.waitingIn(here)).filter(
     (item) => !isThread(item) || item.message?.sender.id === given.sender.id,
   );

@@ -118,7 +118,7 @@ export function createSuspects(
     clock.sleep(trialMs, over.signal).then(free, () => undefined);
     try {
       await postpone(item, { ...deaths, now: 'alone' }, now);
-      const again = await inbox.take(item.lane, now);
+      const again = await inbox.take(item.queue, now);
       if (again !== undefined) await run(again);
     } finally {
       over.abort();

@@ -4,7 +4,7 @@ const named: readonly string[] = [];
 export const counters = {
   messages: {
     help: 'Messages for the bot, by what became of them when they arrived',
-    labels: { outcome: ['accepted', 'merged', 'duplicate', 'lane_full'] },
+    labels: { outcome: ['accepted', 'merged', 'duplicate', 'queue_full'] },
   },
   answers: { help: 'Messages that were answered', labels: {} },
   failed_tries: { help: 'Tries to answer a message that failed', labels: {} },

@@ -16,9 +16,9 @@ export const lettersPage: Page = {
       view.ask('inbox list', 'waiting'),
       view.ask('outbox list'),
     ]);
-    const failed = parts.map(({ key, lane, error, at }) => [
+    const failed = parts.map(({ key, queue, error, at }) => [
       cell(code(key)),
-      cell(code(lane)),
+      cell(code(queue)),
       cell(time(at)),
       cell(error),
       cell(button(view, '/outbox/retry', { label: 'Send again', about: key, fields: { key } })),
@@ -40,9 +40,9 @@ export const lettersPage: Page = {
 };
 
 function items(label: string, of: readonly Letter[], view: View, empty: string): Html {
-  const rows = of.map(({ key, lane, acceptedAt, error, sender, ...said }) => [
+  const rows = of.map(({ key, queue, acceptedAt, error, sender, ...said }) => [
     cell(person(sender?.id, sender?.name)),
-    cell(code(lane)),
+    cell(code(queue)),
     cell(whatOf(said)),
     cell(time(acceptedAt)),
     cell(error),

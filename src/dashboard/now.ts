@@ -70,7 +70,7 @@ function servers({ servers: all, plugins }: Status): Html {
 function workTable(label: string, work: readonly Work[], empty: string): Html {
   const rows = work.map((one) => [
     cell(person(one.sender, one.name)),
-    cell(code(one.lane)),
+    cell(code(one.queue)),
     cell(
       one.kind === 'run'
         ? html`skill ${code(one.skill)}`

@@ -130,7 +130,7 @@ async function takeEvent(event: Event, hook: Hook, deps: HookDeps): Promise<Hook
   switch (await store.inbox.accept(message, { now: clock.now() })) {
     case 'duplicate':
       return { status: 200, outcome: 'repeated', body: 'it was accepted before' };
-    case 'lane_full':
+    case 'queue_full':
       return limited('too many messages wait in that conversation', minuteMs);
     default:
       return { status: 202, outcome: 'accepted', body: 'accepted' };

@@ -15,7 +15,7 @@ export type MadeCall = Readonly<{
 /** A message or run that is not finished, with the calls that it has made so far. */
 export type Work = Readonly<{
   key: string;
-  lane: string;
+  queue: string;
   sender?: string;
   name?: string;
   /** The skill of a run; undefined for a message. */
@@ -41,12 +41,12 @@ export async function listWork(store: Reads): Promise<readonly Work[]> {
   const [items, asks] = await Promise.all([store.inbox.list('waiting'), store.asks.waiting()]);
   return Promise.all(
     items.map(async (item) => {
-      const { key, lane, message, takenAt, acceptedAt, tries, error, stopped } = item;
+      const { key, queue, message, takenAt, acceptedAt, tries, error, stopped } = item;
       const transcript = takenAt === undefined ? undefined : await transcriptOf(item, store);
       const calls = transcript === undefined ? [] : callsIn(await entriesOf(transcript, item, store));
       return {
         key,
-        lane,
+        queue,
         sender: message?.sender.id,
         name: message?.sender.name,
         skill: skillOf(message?.task),
@@ -62,9 +62,9 @@ export async function listWork(store: Reads): Promise<readonly Work[]> {
   );
 }
 
-async function transcriptOf({ lane, message }: ListedItem, { transcripts }: Reads): Promise<string> {
+async function transcriptOf({ queue, message }: ListedItem, { transcripts }: Reads): Promise<string> {
   const task = message?.task;
-  return task?.kind === 'run' ? journalOf(task) : transcripts.current(lane);
+  return task?.kind === 'run' ? journalOf(task) : transcripts.current(queue);
 }
 
 /** The entries of this turn or run. */

@@ -53,7 +53,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       serving = outbox.serve({
         channels: [...channels.keys()],
         concurrency,
-        run: (lane, lost) => deliverNext(lane, { lost, stopping: stopping.signal }, deps),
+        run: (queue, lost) => deliverNext(queue, { lost, stopping: stopping.signal }, deps),
       });
     },
     idle: async () => serving?.idle(),
@@ -80,12 +80,12 @@ type Sending = Readonly<{
  * `sending`.
  */
 export async function deliverNext(
-  lane: string,
+  queue: string,
   signals: Pick<Sending, 'lost' | 'stopping'>,
   deps: DeliveryDeps,
 ): Promise<void> {
   const { outbox, channels, clock, log } = deps;
-  const next = await outbox.next(lane, clock.now());
+  const next = await outbox.next(queue, clock.now());
   const channel = next && channels.get(next.conversation.channel);
   if (next === undefined || channel === undefined) return;
   const { shown, ...row } = next;

@@ -62,8 +62,8 @@ export async function setUpTask(
     attachments: [],
     task: { ...task, kind: 'run', id, ofRoutine: isOfRoutine(message.task) ? true : undefined },
   };
-  const refused = await store.addWork({ lane: `${beside}${id}`, message: item }, (underWay) => {
-    const here = underWay.filter(({ lane }) => lane.startsWith(beside));
+  const refused = await store.addWork({ queue: `${beside}${id}`, message: item }, (underWay) => {
+    const here = underWay.filter(({ queue }) => queue.startsWith(beside));
     return here.length >= mostTasks ? tooMany : refuse?.(underWay);
   });
   return refused === undefined ? { id } : { refused };
@@ -119,7 +119,7 @@ export async function tellResult(
   const failed = isError ? true : undefined;
   const task = { kind: 'result', id, skill, result: content, failed, follows, marks, ofRoutine } as const;
   const told: Message = { ...message, id: resultKey(id), task };
-  await store.commit({ work: [{ lane: conversationKey(message.conversation), message: told }], done });
+  await store.commit({ work: [{ queue: conversationKey(message.conversation), message: told }], done });
   await store.signals.send('ended', id);
 }
 

@@ -3,7 +3,7 @@ const day = 24 * 60 * 60_000;
 /** Limits that are the same for every store (Q2, Q3, M10). Times are milliseconds. */
 export const bounds = {
   /** How many items may wait in one queue, besides the active one. */
-  laneItems: 50,
+  queueItems: 50,
   joinedMessages: 50,
   doneKeptMs: 7 * day,
   overheardKeptMs: day,

@@ -139,7 +139,7 @@ export async function forgetPerson(
   function judgeInbox({ key, place, text }: PersonRow): string | undefined {
     if (text === '') return items.has(key) || isDirect(place) ? undefined : text;
     const { theirs, direct: inDirect, rest } = judgeItem(text, sender);
-    if (inDirect) direct.add(laneRoom(place));
+    if (inDirect) direct.add(queueRoom(place));
     if (theirs) items.add(key);
     return theirs || isDirect(place) ? undefined : rest;
   }
@@ -179,8 +179,8 @@ function ownRoom(sender: string): string {
 }
 
 /** The conversation of a queue. Queues beside a conversation add "~" and a name to its key. */
-function laneRoom(lane: string): string {
-  return lane.replace(/~[^/~]*$/, '');
+function queueRoom(queue: string): string {
+  return queue.replace(/~[^/~]*$/, '');
 }
 
 /** Whether a place is within one of these conversations. Threads are, and work beside the conversation. */

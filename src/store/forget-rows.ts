@@ -38,7 +38,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   const rows = {
     inbox: rowsOf(
       'inbox',
-      `key, lane AS place, parts AS text, NULL AS requester, status <> 'waiting' AS ended`,
+      `key, queue AS place, parts AS text, NULL AS requester, status <> 'waiting' AS ended`,
     ),
     overheard: rowsOf(
       'overheard',
@@ -46,7 +46,7 @@ function createForgetRows(sql: Sql): ForgetRows {
     ),
     outbox: rowsOf(
       'outbox',
-      'key, lane AS place, part AS text, NULL AS requester, finished_at IS NOT NULL AS ended',
+      'key, queue AS place, part AS text, NULL AS requester, finished_at IS NOT NULL AS ended',
     ),
     asks: rowsOf(
       'asks',

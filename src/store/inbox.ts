@@ -14,7 +14,7 @@ import { storedItem } from './stored-message.ts';
 /** Lookups of one moment that share a statement, at most. */
 const most = 200;
 
-export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
+export const inboxColumns = 'seq, key, queue, parts, status, tries, error, accepted_at, taken_at, stopped_at';
 /** SQL for the number of the inbox row that holds a message. */
 export const itemOf = (key: string): string => `(SELECT item FROM inbox_keys WHERE key = ${key})`;
 export const endItem = (at: string): string =>
@@ -24,7 +24,7 @@ export type InboxItem = Readonly<{
   key: string;
   seq: number;
   /** The key of the conversation, or of work beside it. Items of one queue run one after another. */
-  lane: string;
+  queue: string;
   message: Message;
   status: 'waiting' | 'done' | 'dead';
   tries: number;
@@ -56,7 +56,7 @@ export type Accepted =
   | 'merged'
   | 'duplicate'
   /** Nothing was stored, because 50 items wait in the queue. */
-  | 'lane_full';
+  | 'queue_full';
 
 /** Messages that wait for an answer. Changes are durable when a call resolves (Q1). Keys are kept for 7 days (Q2). */
 export type Inbox = Readonly<{
@@ -75,7 +75,7 @@ export type Inbox = Readonly<{
    * The oldest waiting item of a queue, if it is due. It stays the same item until it is finished or dead-lettered
    * (Q5). Unreadable items are dead-lettered and skipped (Q11). Throws NewerRow for one of a newer version.
    */
-  take(lane: string, now: number): Promise<InboxItem | undefined>;
+  take(queue: string, now: number): Promise<InboxItem | undefined>;
   /**
    * Takes a due item that is not the first of its queue, for the work that runs there (H11). Undefined if it was
    * stopped or does not wait any more.
@@ -92,9 +92,9 @@ export type Inbox = Readonly<{
   untake(item: Pick<InboxItem, 'key' | 'interruptedAt'>): Promise<void>;
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
   /** What waits in a queue, its threads (`/`) and beside it (`~`), oldest first. */
-  waitingIn(lane: string): Promise<readonly ListedItem[]>;
+  waitingIn(queue: string): Promise<readonly ListedItem[]>;
   /** What waits in the item's queue after it, oldest first. */
-  behind(item: Pick<InboxItem, 'lane' | 'seq'>): Promise<readonly WaitingItem[]>;
+  behind(item: Pick<InboxItem, 'queue' | 'seq'>): Promise<readonly WaitingItem[]>;
   /** All items in queues beside conversations, which are runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
   /** Resets the tries of a dead item. False if there is no such item. */
@@ -106,7 +106,7 @@ export type Inbox = Readonly<{
 export type InboxRow = Readonly<{
   seq: number;
   key: string;
-  lane: string;
+  queue: string;
   parts: string;
   status: InboxItem['status'];
   tries: number;
@@ -120,7 +120,7 @@ export type InboxRow = Readonly<{
 type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'serve'> &
   Readonly<{
     /** Takes the oldest item if it is due, and returns its row as it was before. */
-    takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
+    takeHead(queue: string, now: number): Promise<InboxRow | undefined>;
     byHand: ByHand;
   }>;
 
@@ -135,22 +135,22 @@ export function createInbox(
   // The sign keeps SQLite from reading all finished rows in their order.
   const oldestFirst = 'ORDER BY +seq';
   const all = sql.statement<InboxRow>(`${waiting} ${oldestFirst}`);
-  const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('lane', "'~'")} ${oldestFirst}`);
+  const beside = sql.statement<InboxRow>(`${waiting} AND ${dialect.contains('queue', "'~'")} ${oldestFirst}`);
   // In text order, "0" comes right after "/", and DEL right after "~".
   const within = sql.statement<InboxRow>(
-    `${waiting} AND lane >= ?1 AND lane < ?1 || '\u007f' AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~')
+    `${waiting} AND queue >= ?1 AND queue < ?1 || '\u007f' AND (queue = ?1 OR queue > ?1 || '/' AND queue < ?1 || '0' OR queue > ?1 || '~')
      ORDER BY seq`,
   );
   const behind = sql.lookup<Pick<InboxRow, 'key' | 'parts' | 'accepted_at'>>(
     `SELECT seq, key, parts, accepted_at FROM inbox
-     WHERE status = 'waiting' AND lane = ?1 AND seq > CAST(?2 AS BIGINT)`,
+     WHERE status = 'waiting' AND queue = ?1 AND seq > CAST(?2 AS BIGINT)`,
     { most, order: 'seq' },
   );
   const dead = sql.statement<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
   const joinable = sql.lookup<Pick<InboxRow, 'parts'>>(
-    `SELECT parts FROM inbox WHERE join_key = ?1 AND lane = ?2 AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
+    `SELECT parts FROM inbox WHERE join_key = ?1 AND queue = ?2 AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
     { most },
   );
   const setAside = sql.guarded(
@@ -179,9 +179,9 @@ export function createInbox(
     `UPDATE inbox SET stopped_at = ?2 WHERE status = 'waiting' AND seq = ${item}`,
   );
 
-  async function take(lane: string, now: number): Promise<InboxItem | undefined> {
+  async function take(queue: string, now: number): Promise<InboxItem | undefined> {
     for (;;) {
-      const row = await own.takeHead(lane, now);
+      const row = await own.takeHead(queue, now);
       if (row === undefined) return undefined;
       const read = await readItem(sql, row).catch(async (error: unknown) => {
         if (error instanceof NewerRow) await untake(row.key, row.taken_at);
@@ -190,7 +190,7 @@ export function createInbox(
       if (read.ok) return read.value;
       await setAside(row.seq, `The stored message ${read.reason}`);
       log.error(
-        { message: row.key, lane, reason: read.reason },
+        { message: row.key, queue, reason: read.reason },
         'a stored message is damaged and was set aside',
       );
     }
@@ -248,9 +248,9 @@ export function createInbox(
       },
       list: (status) => list(sql.read(status === 'dead' ? dead() : all())),
       beside: () => list(sql.read(beside())),
-      waitingIn: (lane) => list(sql.read(within(lane))),
-      behind: async ({ lane, seq }) =>
-        (await behind(lane, String(seq))).map(({ key, parts, accepted_at: acceptedAt }) => ({
+      waitingIn: (queue) => list(sql.read(within(queue))),
+      behind: async ({ queue, seq }) =>
+        (await behind(queue, String(seq))).map(({ key, parts, accepted_at: acceptedAt }) => ({
           key,
           acceptedAt,
           message: () => messageIn(parts),
@@ -281,7 +281,7 @@ function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {
   return {
     key: row.key,
     seq: row.seq,
-    lane: row.lane,
+    queue: row.queue,
     status: row.status,
     tries: row.tries,
     error: row.error === null ? undefined : row.error,

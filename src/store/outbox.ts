@@ -24,7 +24,7 @@ export type OutboxRow = Readonly<{
 
 type DeadPart = Readonly<{
   key: string;
-  lane: string;
+  queue: string;
   error: string;
   at: number;
 }>;
@@ -35,7 +35,7 @@ export type Outbox = Readonly<{
    * The first unsent row of a conversation, if it is due. `sending` is left from a process that died. Unreadable rows
    * are given up and skipped (Q11). Throws NewerRow for one of a newer version.
    */
-  next(lane: string, now: number): Promise<OutboxRow | undefined>;
+  next(queue: string, now: number): Promise<OutboxRow | undefined>;
   sending(key: string): Promise<void>;
   sent(key: string, receipt: Receipt): Promise<void>;
   retry(key: string, error: string, at: number): Promise<void>;
@@ -67,11 +67,11 @@ export function createOutbox(
   const { read, write, dialect } = sql;
   const head = sql.lookup<TableRow>(
     `SELECT o.key, o.conversation, o.part, o.status, o.tries, o.repeats, o.due_at, s.receipt
-     FROM outbox o LEFT JOIN shown s ON s.key = o.key WHERE o.finished_at IS NULL AND o.lane = ?1 ORDER BY o.seq LIMIT 1`,
+     FROM outbox o LEFT JOIN shown s ON s.key = o.key WHERE o.finished_at IS NULL AND o.queue = ?1 ORDER BY o.seq LIMIT 1`,
     { most: 200 },
   );
   const unsent = sql.statement<Readonly<{ unsent: number }>>(
-    'SELECT COUNT(*) AS unsent FROM outbox WHERE finished_at IS NULL AND lane = ?1',
+    'SELECT COUNT(*) AS unsent FROM outbox WHERE finished_at IS NULL AND queue = ?1',
   );
   /** A change that only the process with the conversation's queue can make. */
   const change = (set: string) =>
@@ -80,7 +80,7 @@ export function createOutbox(
   const dead = change(`status = 'dead', error = ?2, finished_at = ?3`);
   const repeated = change('repeats = repeats + 1');
   const givenUp = sql.statement<DeadPart>(
-    `SELECT key, lane, COALESCE(error, '') AS error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
+    `SELECT key, queue, COALESCE(error, '') AS error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
   );
   const revive = sql.statement(
     `UPDATE outbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, finished_at = NULL
@@ -104,14 +104,14 @@ export function createOutbox(
     serve: own.serve,
     sending: own.sending,
     sent: own.sent,
-    async next(lane, now) {
+    async next(queue, now) {
       for (;;) {
-        const [row] = await head(lane);
+        const [row] = await head(queue);
         if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
         const part = await readPart(sql, row);
         if (part.ok) return part.value;
         log.error(
-          { outbox: row.key, lane, reason: part.reason },
+          { outbox: row.key, queue, reason: part.reason },
           'a stored part is damaged and was given up',
         );
         await giveUp(row.key, `The stored part ${part.reason}`);

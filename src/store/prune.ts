@@ -53,8 +53,8 @@ export function createPrune(sql: Sql): Store['prune'] {
     `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,
   );
   const waiting = sql.statement(
-    `SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = ?1
-     UNION ALL SELECT 1 FROM inbox WHERE status = 'waiting' AND lane >= ?2 AND lane < ?3 LIMIT 1`,
+    `SELECT 1 FROM inbox WHERE status = 'waiting' AND queue = ?1
+     UNION ALL SELECT 1 FROM inbox WHERE status = 'waiting' AND queue >= ?2 AND queue < ?3 LIMIT 1`,
   );
   const entries = sql.statement(
     `DELETE FROM entries WHERE seq IN (
@@ -78,19 +78,19 @@ export function createPrune(sql: Sql): Store['prune'] {
    * Removes the oldest entries of a transcript. False if nothing is left, if something was added meanwhile, or if a
    * message waits, whose turn continues the transcript.
    */
-  function* shorten(transcript: string, lane: string, before: number): Steps<boolean> {
-    if ((yield* waiting(lane, `${lane}~`, `${lane}\x7f`)).rows.length > 0) return false;
+  function* shorten(transcript: string, queue: string, before: number): Steps<boolean> {
+    if ((yield* waiting(queue, `${queue}~`, `${queue}\x7f`)).rows.length > 0) return false;
     if ((yield* stillQuiet(transcript, before)).rows.length === 0) return false;
     yield* said(transcript);
     if ((yield* entries(transcript)).changed === batch) return true;
     yield* time(transcript);
-    yield* archived(transcript, lane, `${lane}@`, `${lane}A`);
+    yield* archived(transcript, queue, `${queue}@`, `${queue}A`);
     return false;
   }
 
   async function removeQuiet(transcript: string, before: number): Promise<void> {
-    const lane = roomOf(transcript);
-    while (await sql.beforeArrivals(lane, shorten(transcript, lane, before))) await setImmediate();
+    const queue = roomOf(transcript);
+    while (await sql.beforeArrivals(queue, shorten(transcript, queue, before))) await setImmediate();
   }
 
   return async (now, retentionMs) => {

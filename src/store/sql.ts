@@ -32,7 +32,7 @@ export type Sql = Readonly<{
   /** Runs a script as one transaction. With `alone`, no other write with one of these names runs at the same time. */
   write<T>(survives: Survives, script: Script<T>, alone?: readonly string[]): Promise<T>;
   /** Runs a write that outlives the process. Messages that arrive for this queue wait for its end. */
-  beforeArrivals<T>(lane: string, script: Script<T>): Promise<T>;
+  beforeArrivals<T>(queue: string, script: Script<T>): Promise<T>;
   /**
    * Looks rows up by text keys (`?1`, …), sorted by `order`. Up to `most` lookups of one moment may share a statement.
    */

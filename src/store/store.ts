@@ -15,7 +15,7 @@ import type { Firing, Routines } from './routines.ts';
 import type { Signals } from './signals.ts';
 import type { StoredFiles } from './stored-files.ts';
 
-export type Work = Readonly<{ lane: string; message: Message }>;
+export type Work = Readonly<{ queue: string; message: Message }>;
 
 /** One step of a turn, committed as one transaction: all of it or nothing (Q8). */
 export type Step = Readonly<{
@@ -136,7 +136,7 @@ export type ServeOptions = Readonly<{
    * Works on the head of a queue once. The oldest queue is first, and it is called again while something is due. After
    * `lost` aborts, writes of the queue are refused. If it rejects, the queue is assigned again after a second.
    */
-  run(lane: string, lost: AbortSignal): Promise<void>;
+  run(queue: string, lost: AbortSignal): Promise<void>;
 }>;
 
 export type Serving = Readonly<{

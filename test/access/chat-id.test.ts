@@ -25,7 +25,7 @@ test('A9 ids are compared exactly: no letter case, no sign, no prefix', () => {
   assert.ok(!meansId('slack:C1', 'terminal:slack:C1'), 'a qualified entry is never read as a bare one');
 });
 
-test('A4 a thread has the id of its chat and a lane of its own', () => {
+test('A4 a thread has the id of its chat and a queue of its own', () => {
   const chat = { channel: 'telegram', chat: '-100123' };
   assert.equal(chatIdOf({ ...chat, thread: '7' }), chatIdOf(chat));
   assert.notEqual(conversationKey({ ...chat, thread: '7' }), conversationKey(chat));

@@ -64,7 +64,7 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
     toolUseId: 'c',
   } as const;
   const work = (id: string, task: NonNullable<ReturnType<typeof makeMessage>['task']>) => ({
-    lane: `telegram:42~${id}`,
+    queue: `telegram:42~${id}`,
     message: makeMessage({ id, text: '', task }),
   });
   await store.commit({ work: [work('w1', run)] });

@@ -135,7 +135,7 @@ test('Q2 a twin that comes with names is merged into the one that came without',
   await intake({ type: 'event_callback', event: { ...said, type: 'message', channel_type: 'group' } });
   assert.deepEqual(accepted, ['see @U1', 'stored', 'see @Anna', 'merged']);
   const [next] = await store.inbox.list('waiting');
-  const item = next && (await store.inbox.take(next.lane, 1));
+  const item = next && (await store.inbox.take(next.queue, 1));
   assert.deepEqual([item?.message.chatType, item?.message.sender.id], ['group', 'slack:U1']);
 });
 

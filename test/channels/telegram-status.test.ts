@@ -94,7 +94,7 @@ test('Q6 a line whose receipt could not be kept goes again, and one that may hav
   const ann = bot.server.person();
   ann.says('hi');
   const place = { channel: 'telegram', chat: String(ann.id) };
-  const work = keptPlaceholder({ keepFails: new Error('the lane was lost') });
+  const work = keptPlaceholder({ keepFails: new Error('the queue was lost') });
   await bot.channel.status(place, line('working'), work);
   await bot.server.until('the deletion', () => ann.dm.everSent()[0]?.deleted);
   await bot.channel.status(place, line('still working'), work);

@@ -17,7 +17,7 @@ function folder(context: TestContext): string {
   return dir;
 }
 
-/** A message of 4,000 characters in a lane of its own. */
+/** A message of 4,000 characters in a queue of its own. */
 function accept(store: Store, n: number): Promise<unknown> {
   const conversation = { channel: 'telegram', chat: String(n) };
   return store.inbox.accept(makeMessage({ id: `k${n}`, conversation, text: `${n} `.repeat(1_000) }), {

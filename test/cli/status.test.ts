@@ -60,7 +60,7 @@ test('L12 U9 tasks are listed for every chat, with who waits for what', async (t
       toolUseId: 't',
     },
   });
-  await store.commit({ work: [{ lane: 'telegram:-100~1', message }] });
+  await store.commit({ work: [{ queue: 'telegram:-100~1', message }] });
   await store.close();
   const { stdout } = await home.run(['tasks']);
   assert.match(stdout, /^abcdef {2}dice {2}for telegram:42 in telegram:-100 {2}waits since .* UTC\n$/);

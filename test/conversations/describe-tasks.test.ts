@@ -9,7 +9,7 @@ test('A11 the list of tasks names no skill of another person’s run that its re
   const sender = { id: 'slack:U42', name: 'U42', kind: 'person' } as const;
   const task = { kind: 'run', id: 'abcdef123456', skill: 'slowfin', parent: 'p', call: 'c' };
   const message = { ...makeMessage({ sender }), task };
-  const item = { key: 'k', lane: 'l', message, acceptedAt: 1, takenAt: 2 } as unknown as ListedItem;
+  const item = { key: 'k', queue: 'l', message, acceptedAt: 1, takenAt: 2 } as unknown as ListedItem;
   const shown = (id: string, ...known: readonly string[]): string =>
     describeTasks([item], { asks: [], reader: { id }, zone: 'UTC', known: new Set(known) });
   assert.match(shown('slack:U7', 'other'), /`abcdef` a run, for `U42`, running/);

@@ -49,7 +49,7 @@ test('Q3 what waits for its run is not given up for it: the run has tries of its
   const { clock, store, message, item, progressed } = await taken();
   assert.equal(await progressed(item, clock.now()), false);
   const run = taskKey(runIdOf('telegram:42', invocationId(message.id)));
-  await store.addWork({ lane: 'telegram:42~run', message: { ...message, id: run } }, () => undefined);
+  await store.addWork({ queue: 'telegram:42~run', message: { ...message, id: run } }, () => undefined);
   assert.equal(await progressed(item, clock.now()), true);
   await store.commit({ done: run });
   assert.equal(await progressed(item, clock.now()), false);

@@ -35,24 +35,24 @@ async function setUp(
       },
       { store, clock, log },
     );
-  const lanes = make();
-  lanes.start();
+  const queues = make();
+  queues.start();
   const say = (chat: string, n: number) =>
     store.inbox.accept(
       makeMessage({ id: `telegram:${chat}:${n}`, conversation: { channel: 'telegram', chat } }),
       { now: clock.now() },
     );
-  return { clock, store, dead, lanes, make, log, say };
+  return { clock, store, dead, queues, make, log, say };
 }
 
-test('Q3 a lane keeps its order while lanes go on side by side, at most as many as configured', async () => {
+test('Q3 a queue keeps its order while queues go on side by side, at most as many as configured', async () => {
   const log: string[] = [];
   let running = 0;
   let most = 0;
   const { clock, say } = await setUp(
     async (item) => {
       most = Math.max(most, ++running);
-      await clock.sleep(item.lane.endsWith('1') ? 50 : 1);
+      await clock.sleep(item.queue.endsWith('1') ? 50 : 1);
       log.push(item.key);
       running--;
     },
@@ -68,10 +68,10 @@ test('Q3 a lane keeps its order while lanes go on side by side, at most as many 
     );
   }
   assert.equal(most, 3);
-  assert.ok(log.indexOf('telegram:2:4') < log.indexOf('telegram:1:4'), 'a slow lane delayed another');
+  assert.ok(log.indexOf('telegram:2:4') < log.indexOf('telegram:1:4'), 'a slow queue delayed another');
 });
 
-test('Q3 after three failed tries a message is set aside, the person told, and its lane goes on', async () => {
+test('Q3 after three failed tries a message is set aside, the person told, and its queue goes on', async () => {
   const tried: string[] = [];
   const { clock, store, dead, say } = await setUp(async (item) => {
     tried.push(item.key);
@@ -120,14 +120,14 @@ test('Q4 a running item hears that it is to stop, wherever that was said', async
 
 test('Q4 an item that was stopped before its process died is ended, not gone on with', async () => {
   const reasons: unknown[] = [];
-  const { clock, store, lanes, say } = await setUp(async (_item, signal) => {
+  const { clock, store, queues, say } = await setUp(async (_item, signal) => {
     reasons.push(signal.aborted && (signal.reason as Error).name);
   });
-  await lanes.stop(0);
+  await queues.stop(0);
   await say('1', 0);
   await store.inbox.take('telegram:1', clock.now());
   assert.deepEqual((await store.stop({ items: ['telegram:1:0'] })).stopping, ['telegram:1:0']);
-  lanes.start();
+  queues.start();
   await clock.advance(10_000);
   assert.deepEqual(reasons, ['AbortError']);
   assert.deepEqual(await store.inbox.list('waiting'), []);
@@ -137,7 +137,7 @@ test('Q4 an item that is to stop while it is being taken up is ended, too', asyn
   const asked = Promise.withResolvers<void>();
   const judged = Promise.withResolvers<boolean>();
   const reasons: unknown[] = [];
-  const { clock, store, lanes, make, say } = await setUp(
+  const { clock, store, queues, make, say } = await setUp(
     async (_item, signal) => {
       reasons.push(signal.aborted && (signal.reason as Error).name);
     },
@@ -148,7 +148,7 @@ test('Q4 an item that is to stop while it is being taken up is ended, too', asyn
       },
     },
   );
-  await lanes.stop(0);
+  await queues.stop(0);
   await say('1', 0);
   await store.inbox.take('telegram:1', clock.now());
   const next = make();
@@ -162,7 +162,7 @@ test('Q4 an item that is to stop while it is being taken up is ended, too', asyn
 
 test('Q7 stopping waits for what runs, aborts it when the time is over, and takes nothing more', async () => {
   const reasons: unknown[] = [];
-  const { clock, store, lanes, say } = await setUp((_item, signal) => {
+  const { clock, store, queues, say } = await setUp((_item, signal) => {
     const { promise, reject } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => {
       reasons.push((signal.reason as Error).name);
@@ -173,7 +173,7 @@ test('Q7 stopping waits for what runs, aborts it when the time is over, and take
   await say('1', 0);
   await say('1', 1);
   await clock.advance(1);
-  await clock.runUntil(lanes.stop(20_000));
+  await clock.runUntil(queues.stop(20_000));
   assert.deepEqual(reasons, ['ShutdownError']);
   assert.equal((await store.inbox.take('telegram:1', clock.now()))?.interruptedAt, undefined);
   const left = await store.inbox.list('waiting');
@@ -196,7 +196,7 @@ test('Q6 an item of a channel that is not open here waits for a process where it
   await clock.advance(100);
   const left = await store.inbox.list('waiting');
   assert.equal(left.length, 40);
-  assert.ok(left.every(({ lane }) => lane.startsWith('closed:')));
+  assert.ok(left.every(({ queue }) => queue.startsWith('closed:')));
 });
 
 for (const [what, afterMs] of [
@@ -204,7 +204,7 @@ for (const [what, afterMs] of [
   ['after a while', 1_000],
 ] as const) {
   test(`Q3 messages that end the process ${what} are set aside, those beside them are answered`, async (t) => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'skillet-lanes-'));
+    const folder = await mkdtemp(path.join(tmpdir(), 'skillet-queues-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const clock = createManualClock();
     const poison = ['telegram:3:0', 'telegram:6:0'];
@@ -215,7 +215,7 @@ for (const [what, afterMs] of [
     async function live(first: boolean): Promise<boolean> {
       const store = await openStore(`sqlite:${folder}/store.db`, { clock });
       const over = Promise.withResolvers<boolean>();
-      const lanes = createInboxWorker(
+      const queues = createInboxWorker(
         {
           async handle({ key }) {
             await clock.sleep(poison.includes(key) ? afterMs : 5_000);
@@ -241,7 +241,7 @@ for (const [what, afterMs] of [
           }),
           { now: clock.now() },
         );
-      lanes.start();
+      queues.start();
       const state = { ended: false };
       void over.promise.then(() => (state.ended = true));
       while (!state.ended) {

@@ -14,7 +14,7 @@ const room = { channel: 'slack', chat: 'C1' };
 const ada = { id: 'slack:UA', name: 'Ada', kind: 'person' } as const;
 const ben = { id: 'slack:UB', name: 'Ben', kind: 'person' } as const;
 
-/** Real lanes whose work ends when it is cancelled, or fails at once. */
+/** Real queues whose work ends when it is cancelled, or fails at once. */
 async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' | 'fails') {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
@@ -25,7 +25,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     began.set(id, one);
     return one;
   };
-  const lanes = createInboxWorker(
+  const queues = createInboxWorker(
     {
       handle: async (item, signal) => {
         begins(item.key).resolve();
@@ -44,10 +44,10 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
   t.after(async () => {
     const items = (await store.inbox.list('waiting')).map(({ key }) => key);
     await cancelWork(store, { items });
-    await lanes.stop(0);
+    await queues.stop(0);
     await store.close();
   });
-  lanes.start();
+  queues.start();
   const say = async (id: string, sender: Message['sender'], thread: string): Promise<void> => {
     const conversation = { ...room, thread };
     const message = makeMessage({ id, sender, conversation, chatType: 'channel' });
@@ -59,21 +59,21 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     return stopWork(message, { isOwner, store, approvals: unasked });
   };
   const waiting = async () => (await store.inbox.list('waiting')).map(({ key }) => key);
-  return { lanes, store, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
+  return { queues, store, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
 }
 
 test('Q4 /stop drops what waits for its next try', async (t) => {
-  const { lanes, begun, say, stop, waiting } = await setUp(t, 'fails');
+  const { queues, begun, say, stop, waiting } = await setUp(t, 'fails');
   await say('a1', ada, '1');
   await begun('a1');
-  await lanes.idle();
+  await queues.idle();
   assert.deepEqual(await waiting(), ['a1']);
   assert.equal(await stop(ben, '1'), 'Nothing is running here.');
   assert.match(await stop(ada, '1'), /^Nothing was running\. I cancelled 1 waiting message\.$/);
   assert.deepEqual(await waiting(), []);
 });
 
-test('Q4 I3 in a group a sender stops their own work, the owner everything of the lane', async (t) => {
+test('Q4 I3 in a group a sender stops their own work, the owner everything of the queue', async (t) => {
   const { cancelled, begun, say, stop, waiting } = await setUp(t, 'runs');
   for (const [id, sender] of [
     ['a1', ada],
@@ -114,7 +114,7 @@ test('I1 a command that begins a thread is about the whole chat, as one from out
   });
   // On a channel that nobody serves: they stay as they are.
   await store.commit({
-    work: runs.map((message, index) => ({ lane: `slack:C1/${index + 1}~run${index}`, message })),
+    work: runs.map((message, index) => ({ queue: `slack:C1/${index + 1}~run${index}`, message })),
   });
   const conversation = { ...room, thread: '9' };
   const typed = (platformId: string) =>
@@ -136,8 +136,8 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
   const message = makeMessage({ id: 'task:a', sender: ada, conversation, chatType: 'channel', task });
   await store.commit({
     work: [
-      { lane: 'closed:C1~a', message },
-      { lane: 'slack:C1/1~a', message: { ...message, id: 'task:b' } },
+      { queue: 'closed:C1~a', message },
+      { queue: 'slack:C1/1~a', message: { ...message, id: 'task:b' } },
     ],
   });
   const means = (isOwner: boolean) => ({ isOwner, store, approvals: unasked });

@@ -144,7 +144,7 @@ function grantBy(settings: Config, log = quietLog()) {
 
 const grantFor = (message: Message, settings: Config = config) => grantBy(settings)(message);
 
-test('U9 a call of the main agent that goes on in a lane of its own is made with the main agent’s tools', async () => {
+test('U9 a call of the main agent that goes on in a queue of its own is made with the main agent’s tools', async () => {
   const task = {
     kind: 'run',
     id: 'abcdef',

@@ -122,17 +122,17 @@ function passedOn(last: string, awaited: RegExp, then: string): string {
 }
 
 /** Damages a row of every table, as a failing disk or a careless hand would. */
-function damage(file: string, annsLane: string): Readonly<{ outbox: string; entries: readonly number[] }> {
+function damage(file: string, annsQueue: string): Readonly<{ outbox: string; entries: readonly number[] }> {
   const db = new DatabaseSync(file);
   db.prepare(`UPDATE inbox SET parts = ? WHERE status = 'waiting' AND parts LIKE '%number 1%'`).run(garbage);
-  const outbox = db.prepare(`SELECT key FROM outbox WHERE finished_at IS NULL AND lane = ?`).get(annsLane);
+  const outbox = db.prepare(`SELECT key FROM outbox WHERE finished_at IS NULL AND queue = ?`).get(annsQueue);
   db.prepare('UPDATE outbox SET part = ?, due_at = 0 WHERE key = ?').run(garbage, String(outbox?.['key']));
   // The call of a tool and a message of the person; the call's result and the answer stay behind.
   const entries = db
     .prepare(
       `SELECT MIN(seq) AS seq FROM entries WHERE transcript = ? AND kind IN ('assistant', 'user') GROUP BY kind`,
     )
-    .all(annsLane)
+    .all(annsQueue)
     .map(({ seq }) => Number(seq));
   for (const seq of entries) db.prepare('UPDATE entries SET entry = ? WHERE seq = ?').run(garbage, seq);
   const keyed = db.prepare('INSERT OR REPLACE INTO keyed (namespace, key, value) VALUES (?, ?, ?)');
@@ -141,15 +141,15 @@ function damage(file: string, annsLane: string): Readonly<{ outbox: string; entr
   keyed.run('pairing', 'claim', garbage);
   db.prepare(
     `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask) VALUES ('a', 'approval', ?, ?, 'open', 1, ?)`,
-  ).run(annsLane, annsLane, garbage);
+  ).run(annsQueue, annsQueue, garbage);
   db.prepare(`INSERT INTO shown (key, receipt, shown_at) VALUES ('s', ?, 1)`).run(garbage);
   db.prepare(`INSERT INTO overheard (key, conversation, message, heard_at) VALUES ('o', ?, ?, 1)`).run(
-    annsLane,
+    annsQueue,
     garbage,
   );
   db.prepare(
     `INSERT INTO usage (day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write) VALUES (?, ?, ?, ?, ?, -1, -1, -1, -1, -1)`,
-  ).run(garbage, annsLane, annsLane, garbage, garbage);
+  ).run(garbage, annsQueue, annsQueue, garbage, garbage);
   db.close();
   assert.equal(entries.length, 2);
   return { outbox: String(outbox?.['key']), entries };

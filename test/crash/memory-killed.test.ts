@@ -38,7 +38,7 @@ test('Q7 Q10 killed in a step of a migration, the store of an older version is b
   const message = makeMessage({ id: `telegram:${chat}:1`, conversation, sender, text: 'say n1' });
   old
     .prepare(
-      `INSERT INTO inbox (seq, key, lane, parts, status, due_at, accepted_at) VALUES (1, ?, ?, ?, 'waiting', 0, 1)`,
+      `INSERT INTO inbox (seq, key, queue, parts, status, due_at, accepted_at) VALUES (1, ?, ?, ?, 'waiting', 0, 1)`,
     )
     .run(message.id, `telegram:${chat}`, JSON.stringify([{ message, glue: '' }]));
   old.prepare('INSERT INTO inbox_keys (key, item) VALUES (?, 1)').run(message.id);

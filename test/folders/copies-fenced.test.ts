@@ -20,7 +20,7 @@ const message = makeMessage();
 
 const server = await startPostgres();
 if (server === undefined) {
-  test('Q14 Q9 who lost the lane stores no files', { skip: noPostgres }, () => undefined);
+  test('Q14 Q9 who lost the queue stores no files', { skip: noPostgres }, () => undefined);
 } else {
   after(() => server.close());
   fences(server);
@@ -43,8 +43,8 @@ async function machine(t: TestContext, url: string): Promise<Readonly<{ folders:
   return { store, folders: createCopies({ files, signals, root, quota: 1e9, onFault }) };
 }
 
-/** Works once in the lane of a conversation. */
-async function inLane(t: TestContext, store: Store, work: () => Promise<void>): Promise<void> {
+/** Works once in the queue of a conversation. */
+async function inQueue(t: TestContext, store: Store, work: () => Promise<void>): Promise<void> {
   await store.inbox.accept(message, { now: Date.now() });
   const worked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -66,16 +66,16 @@ async function inLane(t: TestContext, store: Store, work: () => Promise<void>): 
 }
 
 function fences({ database, run }: PostgresServer): void {
-  test('Q14 Q9 who lost the lane stores no files, and has none of its own afterwards', async (t) => {
+  test('Q14 Q9 who lost the queue stores no files, and has none of its own afterwards', async (t) => {
     const url = await database();
     const stale = await machine(t, url);
     const heir = await machine(t, url);
     await write(stale.folders, chat, 'list.txt', 'before');
-    await inLane(t, stale.store, async () => {
+    await inQueue(t, stale.store, async () => {
       const late = stale.folders.use([chat], 'changes', async () => {
         await put(stale.folders, chat, 'list.txt', 'late');
         await put(stale.folders, chat, 'late.txt', 'late');
-        // It stands still; another process takes the lane and works.
+        // It stands still; another process takes the queue and works.
         await run(url, 'UPDATE skillet_jobs.job_common SET retry_count = retry_count + 1');
         await write(heir.folders, chat, 'list.txt', 'after');
       });

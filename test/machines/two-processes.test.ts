@@ -85,7 +85,7 @@ test(
     const second = await startMachine(t, toml, skills);
     await second.line(({ msg }) => msg === 'Telegram is connected');
 
-    // The first process polls and has no lane left: this is answered by the second.
+    // The first process polls and has no queue left: this is answered by the second.
     ann.says('hold ann');
     await model.asked('hold ann');
     ann.says('/stop');

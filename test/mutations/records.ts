@@ -110,9 +110,9 @@ export const recordMutations = [
   ]),
   ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [
     ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
-    ['what is done outside a lane may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
+    ['what is done outside a queue may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
   ]),
-  ...changesOf('store/postgres/lane-functions.ts', 'store/postgres-durable.test.ts', [
+  ...changesOf('store/postgres/queue-functions.ts', 'store/postgres-durable.test.ts', [
     [
       'what was accepted is not on the disk',
       "    PERFORM set_config('synchronous_commit', 'on', true);\n    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;\n    FOR i IN 1..cardinality(keys)",
@@ -135,13 +135,13 @@ export const recordMutations = [
       { test: 'store/postgres-fences.test.ts' },
     ],
     [
-      'a lane is held by who let it go',
+      'a queue is held by who let it go',
       "id = job AND state = 'active' AND retry_count = attempt",
       'id = job AND retry_count = attempt',
       { test: 'store/postgres-fences.test.ts' },
     ],
     [
-      'a lane is held though the server forgot it',
+      'a queue is held though the server forgot it',
       'RETURN FOUND AND EXISTS (SELECT 1 FROM skillet.epoch WHERE id = of_epoch);',
       'RETURN FOUND;',
       { test: 'store/postgres-fences.test.ts' },
@@ -153,25 +153,25 @@ export const recordMutations = [
       { test: 'store/postgres-fences.test.ts' },
     ],
     [
-      'entries are written by who lost the lane',
+      'entries are written by who lost the queue',
       'AS new (step, transcript, kind, entry, place)\n        WHERE held[new.step] ORDER',
       'AS new (step, transcript, kind, entry, place)\n        ORDER',
       { test: 'store/postgres-fences.test.ts' },
     ],
     [
-      'an item is finished by who lost the lane',
+      'an item is finished by who lost the queue',
       'CONTINUE WHEN done[i] IS NULL OR NOT held[i];',
       'CONTINUE WHEN done[i] IS NULL;',
       { test: 'store/postgres-fences.test.ts' },
     ],
     [
-      'parts are written by who lost the lane',
+      'parts are written by who lost the queue',
       'CONTINUE WHEN NOT held[part_of[i]];',
       '',
       { test: 'store/postgres-fences.test.ts' },
     ],
     [
-      'an item is given to who lost the lane',
+      'an item is given to who lost the queue',
       '      IF NOT held THEN\n        RETURN NEXT;\n        CONTINUE;\n      END IF;\n',
       '',
       { test: 'store/postgres-fences.test.ts' },
@@ -191,18 +191,18 @@ export const recordMutations = [
   ]),
   ...changesOf('store/postgres/lease.ts', 'store/lease.test.ts', [
     [
-      'a lost lane is released',
+      'a lost queue is released',
       "if (state.now === 'held') state.now = 'released';",
       "state.now = 'released';",
     ],
-    ['a lost lane keeps running', '      lease?.lose();\n      onLost();', '      onLost();'],
+    ['a lost queue keeps running', '      lease?.lose();\n      onLost();', '      onLost();'],
     ['an answer that came too late counts', 'now() - asked <= trustedMs', 'true'],
     [
-      'a lane that was lost is not aborted',
-      "losing.abort(new DOMException('another process may have the lane', 'AbortError'));",
+      'a queue that was lost is not aborted',
+      "losing.abort(new DOMException('another process may have the queue', 'AbortError'));",
       '',
     ],
-    ['a lane that was released is fenced', "lease?.state() === 'released' ? undefined : lease", 'lease'],
+    ['a queue that was released is fenced', "lease?.state() === 'released' ? undefined : lease", 'lease'],
     ['a refused write counts as written', 'if (answer === lost) {', 'if (false) {'],
   ]),
   ...changesOf('store/postgres/open-database.ts', 'store/postgres-failover.test.ts', [

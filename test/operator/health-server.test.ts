@@ -120,7 +120,7 @@ test('L4 /metrics is Prometheus text: what was counted, zeros to begin from, the
   const text = await answer.text();
   for (const line of [
     'skillet_messages_total{outcome="accepted"} 2',
-    'skillet_messages_total{outcome="lane_full"} 0',
+    'skillet_messages_total{outcome="queue_full"} 0',
     'skillet_sends_total{outcome="repeated"} 0',
     'skillet_answers_total 0',
     'skillet_model_tokens_total{model="default",kind="input"} 1234',

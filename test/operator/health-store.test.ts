@@ -61,16 +61,16 @@ function mend(store: ReturnType<typeof watched>): void {
   delete store.db.callFails;
 }
 
-test('Q9, Q11 a call that waited is made for the lane it was called in, whoever met the outage first', async () => {
+test('Q9, Q11 a call that waited is made for the queue it was called in, whoever met the outage first', async () => {
   const store = watched();
-  const lane = new AsyncLocalStorage<string>();
+  const queue = new AsyncLocalStorage<string>();
   const made: (string | undefined)[] = [];
   const call = async (): Promise<void> => {
     if (store.db.callFails !== undefined) throw store.db.callFails;
-    made.push(lane.getStore());
+    made.push(queue.getStore());
   };
   breakDown(store);
-  const calls = ['a', 'b', 'c'].map((name) => lane.run(name, () => store.patient(call)));
+  const calls = ['a', 'b', 'c'].map((name) => queue.run(name, () => store.patient(call)));
   await store.clock.advance(2_000);
   mend(store);
   await store.clock.advance(10_000);

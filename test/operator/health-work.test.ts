@@ -144,7 +144,7 @@ test('L4 what becomes of messages and parts is counted', async (t) => {
   assert.deepEqual(Object.fromEntries(counted), {
     'messages accepted': 50,
     'messages duplicate': 1,
-    'messages lane_full': 3,
+    'messages queue_full': 3,
     failed_tries: 2,
     set_aside: 1,
     answers: 1,

@@ -125,7 +125,7 @@ test('Q9 a part is marked as being sent when it is its turn, not before; where i
       ...store.outbox,
       sending: async (key) => {
         lost.push(key);
-        throw new Error('the lane was lost');
+        throw new Error('the queue was lost');
       },
     },
     channels: new Map([

@@ -6,7 +6,7 @@ import { judgeScale } from '../support/scale/judge-scale.ts';
 import { runScale } from '../support/scale/run-scale.ts';
 
 /** The short form; `npm run test:scale` is the long one. */
-test('Q2 Q3 Q7 Q9 three processes on one PostgreSQL: the one that polls is killed with lanes in its hands, nothing is lost or out of order, the others take over within 30 s', async (t) => {
+test('Q2 Q3 Q7 Q9 three processes on one PostgreSQL: the one that polls is killed with queues in its hands, nothing is lost or out of order, the others take over within 30 s', async (t) => {
   const server = await startPostgres({ durable: true });
   if (server === undefined) return t.skip(noPostgres);
   t.after(() => server.close());

@@ -37,7 +37,7 @@ function assertReported(log: ReturnType<typeof quietLog>, times: number): void {
 }
 
 for (const damage of damages) {
-  test(`Q11 an inbox row that holds ${damage || 'nothing'} is set aside with the reason, and its lane goes on`, async (context) => {
+  test(`Q11 an inbox row that holds ${damage || 'nothing'} is set aside with the reason, and its queue goes on`, async (context) => {
     const { store, log, harm } = await damageable(context);
     for (const id of ['a', 'b']) await store.inbox.accept(makeMessage({ id }), { now: 1 });
     harm(`UPDATE inbox SET parts = ? WHERE key = 'a'`, damage);

@@ -15,7 +15,7 @@ const ofUnfinished = [
   'inbox_due',
   'inbox_dead',
   'inbox_dead_since',
-  'outbox_lanes',
+  'outbox_queues',
   'outbox_dead',
 ];
 
@@ -39,7 +39,7 @@ test('B2 no statement of the embedded store goes through rows that are finished 
       .map(({ detail }) => detail)
       .filter((detail) => /^SCAN (?!CONSTANT|said_words VIRTUAL TABLE INDEX \d+:M1)/.test(detail));
     const indexes = scans.map((scan) => / USING (?:COVERING )?INDEX (\w+)/.exec(scan)?.[1] ?? 'no index');
-    const allowed = /lane = \?/.test(sql) ? [] : ofUnfinished;
+    const allowed = /queue = \?/.test(sql) ? [] : ofUnfinished;
     assert.ok(
       indexes.length <= 1 && indexes.every((index) => allowed.includes(index)),
       `${scans.join('; ')} in: ${sql}`,
@@ -48,7 +48,7 @@ test('B2 no statement of the embedded store goes through rows that are finished 
   connection.close();
 });
 
-test('B1 a message, and its end, have only the lanes of conversations looked through', async (t) => {
+test('B1 a message, and its end, have only the queues of conversations looked through', async (t) => {
   const connection = openConnection(':memory:');
   migrate(connection, schema, ':memory:');
   const looks: string[] = [];
@@ -56,8 +56,8 @@ test('B1 a message, and its end, have only the lanes of conversations looked thr
     ...connection,
     prepare<Row>(sql: string): Statement<Row> {
       const statement = connection.prepare<Row>(sql);
-      if (!sql.startsWith('SELECT lane FROM inbox')) return statement;
-      const kind = sql.includes(`instr(lane, '~') > 0`) ? 'beside' : 'own';
+      if (!sql.startsWith('SELECT queue FROM inbox')) return statement;
+      const kind = sql.includes(`instr(queue, '~') > 0`) ? 'beside' : 'own';
       return { ...statement, all: (...values) => (looks.push(kind), statement.all(...values)) };
     },
   };
@@ -66,8 +66,8 @@ test('B1 a message, and its end, have only the lanes of conversations looked thr
     log: quietLog(),
     release: () => undefined,
   });
-  const done = async (lane: string): Promise<void> => {
-    const item = await store.inbox.take(lane, Date.now());
+  const done = async (queue: string): Promise<void> => {
+    const item = await store.inbox.take(queue, Date.now());
     if (item !== undefined) await store.commit({ done: item.key });
   };
   const serve = { concurrency: 4, run: done };
@@ -92,7 +92,7 @@ test('B1 a message, and its end, have only the lanes of conversations looked thr
   };
   const message = makeMessage();
   assert.deepEqual(await during(() => store.inbox.accept(message, { now: 1 })), ['own']);
-  const work = [{ lane: 'telegram:1~run', message: makeMessage({ id: 'run' }) }];
+  const work = [{ queue: 'telegram:1~run', message: makeMessage({ id: 'run' }) }];
   assert.deepEqual((await during(() => store.commit({ work }))).sort(), ['beside', 'own']);
   await idle();
   assert.deepEqual(await store.inbox.list('waiting'), []);

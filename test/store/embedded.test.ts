@@ -66,8 +66,8 @@ test('Q3 who has much waiting lets others start first after a restart, too', asy
   const serving = store.inbox.serve({
     channels: ['telegram'],
     concurrency: 1,
-    async run(lane) {
-      const item = await store.inbox.take(lane, Date.now());
+    async run(queue) {
+      const item = await store.inbox.take(queue, Date.now());
       if (item === undefined) return;
       taken.push(item.key);
       await store.commit({ done: item.key });

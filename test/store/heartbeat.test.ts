@@ -4,24 +4,24 @@ import { createHeartbeat } from '../../src/store/postgres/create-heartbeat.ts';
 import { createLease, type Claim } from '../../src/store/postgres/lease.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
-const claimOf = (lane: string): Claim => ({
-  lane,
+const claimOf = (queue: string): Claim => ({
+  queue,
   jobQueue: 'inbox/telegram',
-  job: { id: lane, retryCount: 0 },
+  job: { id: queue, retryCount: 0 },
   epoch: 'e',
 });
 
-/** `touch` is given when and for which lanes; time goes on in steps of 100 ms. */
-function setUp(t: TestContext, touch: (at: number, lanes: readonly string[]) => Promise<readonly string[]>) {
+/** `touch` is given when and for which queues; time goes on in steps of 100 ms. */
+function setUp(t: TestContext, touch: (at: number, queues: readonly string[]) => Promise<readonly string[]>) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const time = { now: 0 };
   const heartbeat = createHeartbeat(
     async (claims) => {
       const lost = await touch(
         time.now,
-        claims.map(({ lane }) => lane),
+        claims.map(({ queue }) => queue),
       );
-      return claims.filter(({ lane }) => lost.includes(lane));
+      return claims.filter(({ queue }) => lost.includes(queue));
     },
     quietLog(),
     () => time.now,
@@ -40,7 +40,7 @@ function setUp(t: TestContext, touch: (at: number, lanes: readonly string[]) => 
   };
 }
 
-test('Q9 a lane that is paused at every tick is still kept alive, and is not lost', async (t) => {
+test('Q9 a queue that is paused at every tick is still kept alive, and is not lost', async (t) => {
   const touched: number[] = [];
   const { heartbeat, pass } = setUp(t, async (at) => (touched.push(at), []));
   const lease = createLease(claimOf('telegram:1'));
@@ -55,10 +55,10 @@ test('Q9 a lane that is paused at every tick is still kept alive, and is not los
   assert.ok(Math.min(...gaps) >= 3_000, gaps.join(' '));
 });
 
-test('Q9 lanes share a sign of life, and a lane that the database gave away is lost alone', async (t) => {
+test('Q9 queues share a sign of life, and a queue that the database gave away is lost alone', async (t) => {
   const touched: (readonly string[])[] = [];
-  const { heartbeat, pass } = setUp(t, async (_at, lanes) => {
-    touched.push(lanes);
+  const { heartbeat, pass } = setUp(t, async (_at, queues) => {
+    touched.push(queues);
     return touched.length === 2 ? ['telegram:2'] : [];
   });
   const [one, two] = [createLease(claimOf('telegram:1')), createLease(claimOf('telegram:2'))];
@@ -70,7 +70,7 @@ test('Q9 lanes share a sign of life, and a lane that the database gave away is l
   assert.deepEqual([one.state(), two.state()], ['held', 'lost']);
 });
 
-test('Q9 a lane whose signs of life fail is lost after nine seconds, asked for each second until then', async (t) => {
+test('Q9 a queue whose signs of life fail is lost after nine seconds, asked for each second until then', async (t) => {
   const touched: number[] = [];
   const { heartbeat, pass } = setUp(t, (at) => (touched.push(at), Promise.reject(new Error('away'))));
   const lease = createLease(claimOf('telegram:1'));

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLease, createLeases, lost, trustedMs } from '../../src/store/postgres/lease.ts';
 
-const claim = { lane: 'telegram:1', jobQueue: 'inbox', job: { id: 'j', retryCount: 2 }, epoch: 'e' };
+const claim = { queue: 'telegram:1', jobQueue: 'inbox', job: { id: 'j', retryCount: 2 }, epoch: 'e' };
 
-test('Q9 a lane that was lost stays lost, and what runs in it is told', () => {
+test('Q9 a queue that was lost stays lost, and what runs in it is told', () => {
   const lease = createLease(claim);
   lease.lose();
   lease.release();
@@ -15,7 +15,7 @@ test('Q9 a lane that was lost stays lost, and what runs in it is told', () => {
   assert.deepEqual([given.state(), given.lost.aborted], ['released', false]);
 });
 
-test('Q9 a write under a lost lane rejects, and the lane is lost for all that runs in it', async () => {
+test('Q9 a write under a lost queue rejects, and the queue is lost for all that runs in it', async () => {
   let told = 0;
   const leases = createLeases(() => (told += 1));
   const lease = createLease(claim);
@@ -26,7 +26,7 @@ test('Q9 a write under a lost lane rejects, and the lane is lost for all that ru
   assert.deepEqual([lease.state(), told], ['lost', 1]);
 });
 
-test('Q9 an answer that came later than a lane is trusted counts as a lost lane', async () => {
+test('Q9 an answer that came later than a queue is trusted counts as a lost queue', async () => {
   const clock = { now: 0 };
   const leases = createLeases(undefined, () => clock.now);
   const lease = createLease(claim);
@@ -39,7 +39,7 @@ test('Q9 an answer that came later than a lane is trusted counts as a lost lane'
   assert.equal(lease.state(), 'lost');
 });
 
-test('Q9 a write carries the claim of its lane, and none once that was given back', async () => {
+test('Q9 a write carries the claim of its queue, and none once that was given back', async () => {
   const leases = createLeases();
   const lease = createLease(claim);
   const fence = () => leases.under(lease, () => leases.fenced(async (own) => own));

@@ -41,13 +41,13 @@ function durable({ database, run }: PostgresServer): void {
     const message = makeMessage();
     const { conversation } = message;
     assert.equal(await store.inbox.accept(message, { now: at }), 'stored');
-    await write({ kind: 'notice', text: 'outside a lane', at });
+    await write({ kind: 'notice', text: 'outside a queue', at });
 
     const worked = store.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const item = await store.inbox.take(lane, Date.now());
+      async run(queue) {
+        const item = await store.inbox.take(queue, Date.now());
         if (item === undefined) return;
         await write({ kind: 'user', content: 'is made again', at });
         await write({ kind: 'tool_started', toolUseId: 'c', at });
@@ -63,8 +63,8 @@ function durable({ database, run }: PostgresServer): void {
     const sent = store.outbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const row = await store.outbox.next(lane, Date.now());
+      async run(queue) {
+        const row = await store.outbox.next(queue, Date.now());
         if (row === undefined) return;
         await store.outbox.sending(row.key);
         await store.outbox.sent(row.key, { id: '1' });

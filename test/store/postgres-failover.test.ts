@@ -28,7 +28,7 @@ async function addressOf(t: TestContext, server: PostgresPair, url: string) {
 
 const note = (content: string) => ({ transcript, entry: { kind: 'user', content, at: 1 } }) as const;
 
-test('Q9 Q11 the standby never got the last step: with its promotion the lane is lost, the late write is refused, and the message is answered from what is there', async (t) => {
+test('Q9 Q11 the standby never got the last step: with its promotion the queue is lost, the late write is refused, and the message is answered from what is there', async (t) => {
   const server = await pair(t);
   if (server === undefined) return;
   const { address, url } = await addressOf(t, server, await server.database());
@@ -39,7 +39,7 @@ test('Q9 Q11 the standby never got the last step: with its promotion the lane is
   const turns = { begun: 0 };
 
   async function failOver(): Promise<void> {
-    // To disk, with the claim of this lane before it. What comes then is not there.
+    // To disk, with the claim of this queue before it. What comes then is not there.
     await store.check();
     await server?.standby.stop('fast');
     await store.commit({ entries: [note('forgotten')] });
@@ -63,8 +63,8 @@ test('Q9 Q11 the standby never got the last step: with its promotion the lane is
   const serving = store.inbox.serve({
     channels: ['telegram'],
     concurrency: 1,
-    async run(lane) {
-      const item = await store.inbox.take(lane, Date.now());
+    async run(queue) {
+      const item = await store.inbox.take(queue, Date.now());
       if (item === undefined) return;
       turns.begun += 1;
       if (turns.begun === 1) {

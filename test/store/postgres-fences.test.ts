@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
 
-/** How a lane is lost while its holder stands still. */
+/** How a queue is lost while its holder stands still. */
 const losses = {
   'another process claimed it': 'UPDATE skillet_jobs.job_common SET retry_count = retry_count + 1',
   'it was given back': `UPDATE skillet_jobs.job_common SET state = 'created'`,
@@ -19,18 +19,18 @@ const isLost = /was lost to another process: nothing was written/;
 
 const server = await startPostgres();
 if (server === undefined) {
-  test('Q9 who lost a lane writes nothing more for it', { skip: noPostgres }, () => undefined);
+  test('Q9 who lost a queue writes nothing more for it', { skip: noPostgres }, () => undefined);
 } else {
   after(() => server.close());
   fences(server);
 }
 
-/** Works once in the lane of a conversation. */
-async function inLane(
+/** Works once in the queue of a conversation. */
+async function inQueue(
   t: TestContext,
   store: Store,
   kind: 'inbox' | 'outbox',
-  work: (lane: string) => Promise<void>,
+  work: (queue: string) => Promise<void>,
 ): Promise<void> {
   const worked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -38,11 +38,11 @@ async function inLane(
   const serving = store[kind].serve({
     channels: ['telegram'],
     concurrency: 1,
-    async run(lane) {
+    async run(queue) {
       // It is given out again as soon as it was lost.
       if (begun) return over.promise;
       begun = true;
-      await work(lane).then(worked.resolve, worked.reject);
+      await work(queue).then(worked.resolve, worked.reject);
     },
   });
   t.after(async () => {
@@ -54,24 +54,24 @@ async function inLane(
 
 function fences({ database, run }: PostgresServer): void {
   for (const [how, sql] of Object.entries(losses)) {
-    test(`Q9 who lost a lane takes nothing more of it and writes nothing more for it: ${how}`, async (t) => {
+    test(`Q9 who lost a queue takes nothing more of it and writes nothing more for it: ${how}`, async (t) => {
       const url = await database();
       const store = await openStore(url);
       t.after(() => store.close());
       const now = Date.now();
       await store.inbox.accept(message, { now });
       await store.inbox.accept({ ...message, id: 'telegram:42:2' }, { now: Date.now() });
-      await inLane(t, store, 'inbox', async (lane) => {
-        const item = await store.inbox.take(lane, now);
+      await inQueue(t, store, 'inbox', async (queue) => {
+        const item = await store.inbox.take(queue, now);
         assert.equal(item?.key, message.id);
         await run(url, sql);
         const step = {
           done: message.id,
-          entries: [{ transcript: lane, entry: { kind: 'notice', text: 'x', at: 1 } as const }],
+          entries: [{ transcript: queue, entry: { kind: 'notice', text: 'x', at: 1 } as const }],
           outbox: [{ key: 'p', conversation, part: { markdown: 'x' } }],
         };
         await assert.rejects(store.commit(step), isLost);
-        await assert.rejects(store.inbox.take(lane, now + 60_000), isLost);
+        await assert.rejects(store.inbox.take(queue, now + 60_000), isLost);
         await assert.rejects(store.inbox.fail(message.id, 'x', undefined), isLost);
       });
       const [counts] = await run(
@@ -88,8 +88,8 @@ function fences({ database, run }: PostgresServer): void {
       const store = await openStore(url);
       t.after(() => store.close());
       await store.commit({ outbox: [{ key: 'p', conversation, part: { markdown: 'x' } }] });
-      await inLane(t, store, 'outbox', async (lane) => {
-        assert.equal((await store.outbox.next(lane, Date.now()))?.key, 'p');
+      await inQueue(t, store, 'outbox', async (queue) => {
+        assert.equal((await store.outbox.next(queue, Date.now()))?.key, 'p');
         await run(url, sql);
         await assert.rejects(store.outbox.sending('p'), isLost);
         await assert.rejects(store.outbox.dead('p', 'x'), isLost);

@@ -47,8 +47,8 @@ function answering(context: TestContext, store: Store) {
   const serving = store.inbox.serve({
     channels: ['telegram'],
     concurrency: 4,
-    async run(lane) {
-      const item = await store.inbox.take(lane, Date.now());
+    async run(queue) {
+      const item = await store.inbox.take(queue, Date.now());
       if (item === undefined) return;
       await store.commit({ done: item.key });
       doneOf(item.key).resolve();
@@ -148,7 +148,7 @@ function outages(server: PostgresServer): void {
       how === 'crash'
         ? 'is lost, for the server may have forgotten its last steps, and given back at once'
         : 'goes on';
-    test(`Q5 Q9 Q11 a lane that was held when the server stopped (${how}) ${fate}`, async (context) => {
+    test(`Q5 Q9 Q11 a queue that was held when the server stopped (${how}) ${fate}`, async (context) => {
       const url = await server.database();
       const store = await openStore(url);
       context.after(() => store.close());
@@ -159,8 +159,8 @@ function outages(server: PostgresServer): void {
       const serving = store.inbox.serve({
         channels: ['telegram'],
         concurrency: 1,
-        async run(lane) {
-          const item = await store.inbox.take(lane, Date.now());
+        async run(queue) {
+          const item = await store.inbox.take(queue, Date.now());
           if (item === undefined) return;
           taken.resolve();
           await back.promise;
@@ -185,7 +185,7 @@ function outages(server: PostgresServer): void {
       if (how === 'fast') return assert.deepEqual(outcomes, ['done']);
       assert.match(
         outcomes.join(),
-        /^Error: The lane .* was lost to another process: nothing was written,done$/,
+        /^Error: The queue .* was lost to another process: nothing was written,done$/,
       );
     });
   }
@@ -266,7 +266,7 @@ function damage(server: PostgresServer): void {
     return { store, reported, harm: (sql: string, ...values: string[]) => server.run(url, sql, values) };
   }
 
-  test('Q11 a damaged inbox row is set aside with the reason, and its lane goes on', async (context) => {
+  test('Q11 a damaged inbox row is set aside with the reason, and its queue goes on', async (context) => {
     const { store, harm, reported } = await damageable(context);
     const key = (n: number) => `bad${n}`;
     for (const n of damages.keys()) await store.inbox.accept(makeMessage({ id: key(n) }), { now: 1 });

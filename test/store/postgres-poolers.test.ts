@@ -41,8 +41,8 @@ async function answered(stores: readonly Store[], count: number): Promise<readon
     store.inbox.serve({
       channels: ['telegram'],
       concurrency: 4,
-      async run(lane) {
-        const item = await store.inbox.take(lane, Date.now());
+      async run(queue) {
+        const item = await store.inbox.take(queue, Date.now());
         if (item === undefined) return;
         await store.commit({ done: item.key });
         keys.push(item.key);

@@ -35,8 +35,8 @@ function takes(context: TestContext, store: Store, key: string): Promise<void> {
   const serving = store.inbox.serve({
     channels: ['telegram'],
     concurrency: 8,
-    async run(lane) {
-      const item = await store.inbox.take(lane, Date.now());
+    async run(queue) {
+      const item = await store.inbox.take(queue, Date.now());
       if (item === undefined) return;
       await store.commit({ done: item.key });
       if (item.key === key) taken.resolve();
@@ -46,12 +46,12 @@ function takes(context: TestContext, store: Store, key: string): Promise<void> {
   return taken.promise;
 }
 
-/** The heartbeat of no lane ends. */
+/** The heartbeat of no queue ends. */
 const foreverHeld = 'UPDATE skillet_jobs.job_common SET heartbeat_seconds = 3600';
 const oldServer = `SELECT 1 WHERE pg_postmaster_start_time() < now() - interval '11 seconds'`;
 
-function writtenDown(lane: string): string {
-  return `SELECT id, seen_at FROM skillet.processes WHERE held @> '[{"lane": "${lane}"}]'`;
+function writtenDown(queue: string): string {
+  return `SELECT id, seen_at FROM skillet.processes WHERE held @> '[{"queue": "${queue}"}]'`;
 }
 
 function sessionOf(id: unknown): string {
@@ -60,7 +60,7 @@ function sessionOf(id: unknown): string {
 
 const scenarios = new Map<string, (context: TestContext, server: PostgresServer) => Promise<void>>([
   [
-    'Q9 a lane of a process that was killed goes on elsewhere within 30 seconds',
+    'Q9 a queue of a process that was killed goes on elsewhere within 30 seconds',
     async (context, { database }) => {
       const url = await database();
       const store = await open(context, url);
@@ -92,7 +92,7 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
     },
   ],
   [
-    'Q9 a process that lives loses no lane while it stands still for some seconds, or when the server ends its session',
+    'Q9 a process that lives loses no queue while it stands still for some seconds, or when the server ends its session',
     async (context, { database, run }) => {
       const url = await database();
       const [store, worker] = [await open(context, url), await startWorker(context, url)];
@@ -114,7 +114,7 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
       worker.signal('SIGSTOP');
       await run(
         url,
-        `UPDATE skillet.processes SET seen_at = 'epoch' WHERE held @> '[{"lane": "telegram:42"}]'`,
+        `UPDATE skillet.processes SET seen_at = 'epoch' WHERE held @> '[{"queue": "telegram:42"}]'`,
       );
       // This process says each time before it looks that it lives.
       for (let looks = 0; looks < 3; looks++) {
@@ -135,7 +135,7 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
     },
   ],
   [
-    'Q9 a process that hangs loses its lane within 30 seconds, and what it writes late is refused',
+    'Q9 a process that hangs loses its queue within 30 seconds, and what it writes late is refused',
     async (context, { database, run }) => {
       const url = await database();
       const store = await open(context, url);
@@ -158,7 +158,7 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
     },
   ],
   [
-    'Q9 a process that lives keeps its lane however long it takes',
+    'Q9 a process that lives keeps its queue however long it takes',
     async (context, { database }) => {
       const url = await database();
       const store = await open(context, url);
@@ -172,7 +172,7 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
       worker.tell('serve');
       await store.inbox.accept(makeMessage({ id: 'slow' }), { now: Date.now() });
       await worker.says('taken slow');
-      // That takes longer than any lane is kept without a sign of life.
+      // That takes longer than any queue is kept without a sign of life.
       await worker.says('taken other');
       worker.tell('finish slow');
       assert.equal(await worker.says('done slow'), 'done slow');

@@ -34,9 +34,9 @@ const deliveries: fc.Arbitrary<readonly Delivery[]> = fc
   )
   .map(([shuffled, dice]) => shuffled.map((message) => ({ message, answerAfter: dice.next().value === 0 })));
 
-/** Answers the oldest item of a lane. */
-async function answerOne(store: Store, lane: string): Promise<Message | undefined> {
-  const item = await store.inbox.take(lane, 1);
+/** Answers the oldest item of a queue. */
+async function answerOne(store: Store, queue: string): Promise<Message | undefined> {
+  const item = await store.inbox.take(queue, 1);
   if (item) await store.commit({ done: item.key });
   return item?.message;
 }
@@ -50,15 +50,15 @@ test(`Q2 ${messages} Slack mentions whose twins come in any order are answered o
     /** One for each item, in the order in which they came. */
     const waiting: string[] = [];
     const answer = async (): Promise<boolean> => {
-      const lane = waiting.shift();
-      if (lane === undefined) return false;
-      const message = await answerOne(store, lane);
-      assert.ok(message !== undefined, `nothing waits in ${lane}`);
+      const queue = waiting.shift();
+      if (queue === undefined) return false;
+      const message = await answerOne(store, queue);
+      assert.ok(message !== undefined, `nothing waits in ${queue}`);
       answered.push(message);
       if (message.chatType === 'unknown' && seen.has(message.id)) lacking.add(message.id);
       return true;
     };
-    const outcomes = { stored: 0, merged: 0, duplicate: 0, lane_full: 0 };
+    const outcomes = { stored: 0, merged: 0, duplicate: 0, queue_full: 0 };
     for (const { message, answerAfter } of shuffled) {
       const outcome = await store.inbox.accept(message, { now: 1 });
       outcomes[outcome] += 1;
@@ -68,7 +68,7 @@ test(`Q2 ${messages} Slack mentions whose twins come in any order are answered o
     }
     while (await answer());
     assert.deepEqual(await store.inbox.list('waiting'), []);
-    assert.deepEqual([outcomes.stored, outcomes.lane_full], [messages, 0]);
+    assert.deepEqual([outcomes.stored, outcomes.queue_full], [messages, 0]);
     assert.equal(answered.length, messages);
     assert.equal(new Set(answered.map(({ id }) => id)).size, messages);
     assert.deepEqual([...lacking], [], 'an item lacks the chat type that its twin had brought');

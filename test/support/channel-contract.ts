@@ -97,7 +97,7 @@ export function channelContract(name: string, open: OpenStage): void {
     });
     assert.doesNotMatch(seenAtBegin, /first words/);
     assert.match(seen(), /first words/);
-    const failed = new Error('the lane was lost');
+    const failed = new Error('the queue was lost');
     await assert.rejects(
       channel.send(conversation, { markdown: 'second words' }, `${id}#1`, () => Promise.reject(failed)),
       failed,

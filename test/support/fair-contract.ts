@@ -40,8 +40,8 @@ function takeTurns(
   const serving = store.inbox.serve({
     channels: [channel],
     concurrency,
-    async run(lane) {
-      const item = await store.inbox.take(lane, Date.now());
+    async run(queue) {
+      const item = await store.inbox.take(queue, Date.now());
       if (item === undefined) return;
       started.push(item.key);
       if (!free.all) {
@@ -101,12 +101,12 @@ export function fairContract(storeTest: StoreTest): void {
 
   storeTest('Q3 U9 runs in the background count for who asked for them', async (store) => {
     const run = (person: string, id: string) => ({
-      lane: `telegram:team~${id}`,
+      queue: `telegram:team~${id}`,
       message: said(person, id),
     });
     await store.commit({ work: Array.from({ length: 20 }, (_, n) => run('ann', `ann${n}`)) });
     await store.commit({ work: [run('bob', 'bob1')] });
-    // A lane of Ann's conversations has rounds of its own.
+    // A queue of Ann's conversations has rounds of its own.
     for (let n = 1; n <= 20; n++) await say(store, 'ann', `said${n}`);
     await say(store, 'bob', 'said-bob');
     for (const [channel, bobs] of [

@@ -11,8 +11,8 @@ function said(chat: string, n: number, change: Partial<Message> = {}): Message {
   return makeMessage({ id: `telegram:${chat}:${n}`, conversation, text: `m${n}`, ...change });
 }
 
-async function takenText(store: Store, lane: string, now = 1): Promise<string | undefined> {
-  return (await store.inbox.take(lane, now))?.message.text;
+async function takenText(store: Store, queue: string, now = 1): Promise<string | undefined> {
+  return (await store.inbox.take(queue, now))?.message.text;
 }
 
 /** What every inbox promises (Q1–Q3). */
@@ -80,7 +80,7 @@ export function inboxContract(storeTest: StoreTest): void {
     },
   );
 
-  storeTest('Q3 a lane gives its items in order, the same one until it is finished', async (store) => {
+  storeTest('Q3 a queue gives its items in order, the same one until it is finished', async (store) => {
     for (const n of [1, 2, 3]) await store.inbox.accept(said('1', n), { now: 1 });
     await store.inbox.accept(said('2', 1), { now: 1 });
     assert.equal(await takenText(store, 'telegram:1'), 'm1');
@@ -93,11 +93,11 @@ export function inboxContract(storeTest: StoreTest): void {
     assert.equal(await takenText(store, 'telegram:2'), 'm1');
   });
 
-  storeTest('Q3 a lane holds 50 waiting items; the next is refused and not remembered', async (store) => {
+  storeTest('Q3 a queue holds 50 waiting items; the next is refused and not remembered', async (store) => {
     for (let n = 1; n <= 50; n++) {
       assert.equal(await store.inbox.accept(said('1', n), { now: 1 }), 'stored');
     }
-    assert.equal(await store.inbox.accept(said('1', 51), { now: 1 }), 'lane_full');
+    assert.equal(await store.inbox.accept(said('1', 51), { now: 1 }), 'queue_full');
     assert.equal(await store.inbox.accept(said('1', 50), { now: 1 }), 'duplicate');
     assert.equal(await store.inbox.accept(said('2', 1), { now: 1 }), 'stored');
     await store.commit({ done: 'telegram:1:1' });
@@ -117,17 +117,17 @@ export function inboxContract(storeTest: StoreTest): void {
       const taken = await store.inbox.take('telegram:1', 1);
       assert.equal(taken?.key, 'telegram:1:1');
       assert.equal(await accept(51), 'stored');
-      assert.equal(await accept(52), 'lane_full');
-      assert.equal(await accept(53, 'album'), 'lane_full', 'however it is accepted');
+      assert.equal(await accept(52), 'queue_full');
+      assert.equal(await accept(53, 'album'), 'queue_full', 'however it is accepted');
       await store.inbox.postpone('telegram:1:1', 'later', 2);
       await store.commit({ done: 'telegram:1:2' });
-      assert.equal(await accept(52), 'lane_full', 'what was put off waits again');
+      assert.equal(await accept(52), 'queue_full', 'what was put off waits again');
       await store.inbox.take('telegram:1', 3);
       assert.equal(await accept(53, 'album'), 'stored', 'however it is accepted');
     },
   );
 
-  storeTest('Q3 a failed item holds back its own lane until it is due again', async (store) => {
+  storeTest('Q3 a failed item holds back its own queue until it is due again', async (store) => {
     for (const chat of ['1', '2'])
       for (const n of [1, 2]) await store.inbox.accept(said(chat, n), { now: 1 });
     await store.inbox.take('telegram:1', 1);
@@ -144,7 +144,7 @@ export function inboxContract(storeTest: StoreTest): void {
   });
 
   storeTest(
-    'Q3 an item that is set aside lets its lane go on and can be retried or dropped',
+    'Q3 an item that is set aside lets its queue go on and can be retried or dropped',
     async (store) => {
       for (const n of [1, 2]) await store.inbox.accept(said('1', n), { now: 1 });
       assert.equal(await store.inbox.fail('telegram:1:1', 'poison', undefined), 1);
@@ -216,21 +216,24 @@ export function inboxContract(storeTest: StoreTest): void {
     },
   );
 
-  storeTest('Q4 a lane is listed with its threads and with the work beside it', async (store) => {
-    const lanes = ['1', '1/7', '1~run', '10', '2'];
-    const work = lanes.map((lane) => ({ lane: `telegram:${lane}`, message: said('1', 1, { id: lane }) }));
+  storeTest('Q4 a queue is listed with its threads and with the work beside it', async (store) => {
+    const queues = ['1', '1/7', '1~run', '10', '2'];
+    const work = queues.map((queue) => ({
+      queue: `telegram:${queue}`,
+      message: said('1', 1, { id: queue }),
+    }));
     await store.commit({ work });
-    const listed = async (lane: string) => (await store.inbox.waitingIn(lane)).map(({ key }) => key);
+    const listed = async (queue: string) => (await store.inbox.waitingIn(queue)).map(({ key }) => key);
     assert.deepEqual(await listed('telegram:1'), ['1', '1/7', '1~run']);
     assert.deepEqual(await listed('telegram:2'), ['2']);
   });
 
-  storeTest('H11 what waits behind an item is in its lane alone, oldest first', async (store) => {
+  storeTest('H11 what waits behind an item is in its queue alone, oldest first', async (store) => {
     const message = (id: string) => said('1', 1, { id });
     await store.commit({
       work: [
-        ...['a', 'b', 'c'].map((id) => ({ lane: 'telegram:1', message: message(id) })),
-        ...['1/7', '1~run', '10'].map((lane) => ({ lane: `telegram:${lane}`, message: message(lane) })),
+        ...['a', 'b', 'c'].map((id) => ({ queue: 'telegram:1', message: message(id) })),
+        ...['1/7', '1~run', '10'].map((queue) => ({ queue: `telegram:${queue}`, message: message(queue) })),
       ],
     });
     const [first] = await store.inbox.waitingIn('telegram:1');
@@ -244,16 +247,16 @@ export function inboxContract(storeTest: StoreTest): void {
     );
     await store.commit({ done: 'c' });
     assert.deepEqual(
-      (await Promise.all([first, { ...first, lane: 'telegram:2' }].map(store.inbox.behind))).map(
+      (await Promise.all([first, { ...first, queue: 'telegram:2' }].map(store.inbox.behind))).map(
         ({ length }) => length,
       ),
       [1, 0],
     );
   });
 
-  storeTest('U9 work beside a conversation is an item of a lane of its own, once', async (store) => {
+  storeTest('U9 work beside a conversation is an item of a queue of its own, once', async (store) => {
     await store.inbox.accept(said('1', 1), { now: 1 });
-    const work = [{ lane: 'telegram:1~run', message: said('1', 1, { id: 'run:1', text: 'dig' }) }];
+    const work = [{ queue: 'telegram:1~run', message: said('1', 1, { id: 'run:1', text: 'dig' }) }];
     await store.commit({ work });
     await store.commit({ work });
     assert.equal((await store.inbox.take('telegram:1~run', Date.now()))?.message.text, 'dig');
@@ -348,7 +351,7 @@ function joinContract(storeTest: StoreTest): void {
   });
 
   storeTest(
-    'H11 an item is taken beside the one of its lane, once it is due, and ends with it',
+    'H11 an item is taken beside the one of its queue, once it is due, and ends with it',
     async (store) => {
       await store.inbox.accept(said('1', 1), { now: 1 });
       await store.inbox.accept(said('1', 2), { now: 1 });
@@ -362,7 +365,7 @@ function joinContract(storeTest: StoreTest): void {
       assert.equal(await store.inbox.replace(said('1', 2, { text: 'edited' })), 'too_late');
       assert.equal(await store.inbox.takeAlong('telegram:1:3', 1), undefined, 'parts of it may still come');
       assert.equal((await store.inbox.takeAlong('telegram:1:3', 101))?.message.text, 'm3');
-      assert.equal(await takenText(store, 'telegram:1'), 'm1', 'the lane stays where it is');
+      assert.equal(await takenText(store, 'telegram:1'), 'm1', 'the queue stays where it is');
       const entry = {
         kind: 'user',
         item: 'telegram:1:2',

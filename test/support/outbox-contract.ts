@@ -104,7 +104,7 @@ export function outboxContract(storeTest: StoreTest): void {
     await store.outbox.dead('a#0', 'blocked by the person');
     const [dead, ...others] = await store.outbox.givenUp();
     assert.deepEqual(others, []);
-    assert.deepEqual([dead?.key, dead?.lane, dead?.error], ['a#0', 'telegram:1', 'blocked by the person']);
+    assert.deepEqual([dead?.key, dead?.queue, dead?.error], ['a#0', 'telegram:1', 'blocked by the person']);
     assert.equal(await store.outbox.revive('a#1'), false);
     assert.equal(await store.outbox.revive('a#0'), true);
     assert.deepEqual(await dueKeys(store), ['a#0']);
@@ -113,8 +113,8 @@ export function outboxContract(storeTest: StoreTest): void {
     const serving = store.outbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const row = await store.outbox.next(lane, Date.now());
+      async run(queue) {
+        const row = await store.outbox.next(queue, Date.now());
         if (row === undefined) return;
         if (sent.length === 0) await store.outbox.dead(row.key, 'blocked still');
         else await store.outbox.sent(row.key, { id: '1' });

@@ -19,9 +19,9 @@ function serve(): void {
   store.inbox.serve({
     channels: ['telegram'],
     concurrency: 8,
-    async run(lane, lost) {
-      lost.addEventListener('abort', () => say(`lost ${lane}`));
-      const item = await store.inbox.take(lane, Date.now());
+    async run(queue, lost) {
+      lost.addEventListener('abort', () => say(`lost ${queue}`));
+      const item = await store.inbox.take(queue, Date.now());
       if (item === undefined) return;
       say(`taken ${item.key}`);
       await finishing(item.key).promise;

@@ -37,9 +37,9 @@ export function privacyContract(storeTest: StoreTest): void {
 
     const result = { kind: 'result', id: 'r', skill: 'mail', result: 'lunch', marks: 'mail' } as const;
     const message = makeMessage({ id: 'ended', task: result });
-    const lane = conversationKey(message.conversation);
-    await store.commit({ work: [{ lane, message }] });
-    assert.deepEqual((await store.inbox.take(lane, Date.UTC(2100, 0, 1)))?.message.task, result);
+    const queue = conversationKey(message.conversation);
+    await store.commit({ work: [{ queue, message }] });
+    assert.deepEqual((await store.inbox.take(queue, Date.UTC(2100, 0, 1)))?.message.task, result);
   });
 
   storeTest(
@@ -51,8 +51,8 @@ export function privacyContract(storeTest: StoreTest): void {
         { ...message, replyTo: { name: 'Bob', text: secret, own: false } },
         { now: 1 },
       );
-      const lane = (await store.inbox.list('waiting'))[0]?.lane ?? '';
-      const item = await store.inbox.take(lane, 2);
+      const queue = (await store.inbox.list('waiting'))[0]?.queue ?? '';
+      const item = await store.inbox.take(queue, 2);
       assert.equal(item?.message.id, message.id);
       assert.doesNotMatch(JSON.stringify(item), new RegExp(secret));
       await store.inbox.postpone(message.id, `away ${secret}`, 3);
@@ -77,7 +77,7 @@ export function privacyContract(storeTest: StoreTest): void {
         ],
       });
       assert.doesNotMatch(JSON.stringify(await store.transcripts.read('a')), new RegExp(secret));
-      const row = await store.outbox.next(lane, Number.MAX_SAFE_INTEGER);
+      const row = await store.outbox.next(queue, Number.MAX_SAFE_INTEGER);
       assert.deepEqual(row?.part, { markdown: shown, buttons: [{ label: shown, action: 'x' }] });
       await store.outbox.retry('k', `slow ${secret}`, 1);
       await store.outbox.dead('k', `refused ${secret}`);
@@ -133,11 +133,11 @@ export function privacyContract(storeTest: StoreTest): void {
     } as const;
     const ended = { kind: 'result', id: 'r', skill: 'mail', result: secret } as const;
     const one = makeMessage({ id: 'one', attachments, task: begun });
-    const lane = conversationKey(one.conversation);
+    const queue = conversationKey(one.conversation);
     await store.commit({
       work: [
-        { lane, message: one },
-        { lane: 'other', message: makeMessage({ id: 'two', task: ended }) },
+        { queue, message: one },
+        { queue: 'other', message: makeMessage({ id: 'two', task: ended }) },
       ],
       outbox: [
         {
@@ -147,10 +147,10 @@ export function privacyContract(storeTest: StoreTest): void {
         },
       ],
     });
-    const taken = (await store.inbox.take(lane, far))?.message;
+    const taken = (await store.inbox.take(queue, far))?.message;
     assert.equal(taken?.attachments[0]?.name, `${shown}.pdf`);
     assert.deepEqual(taken.task, { ...begun, input: { skill: 'mail', message: [shown] } });
     assert.deepEqual((await store.inbox.take('other', far))?.message.task, { ...ended, result: shown });
-    assert.equal((await store.outbox.next(lane, far))?.part.file?.name, `${shown}.txt`);
+    assert.equal((await store.outbox.next(queue, far))?.part.file?.name, `${shown}.txt`);
   });
 }

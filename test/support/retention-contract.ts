@@ -77,7 +77,7 @@ export function retentionContract(storeTest: StoreTest): void {
     await write(store, 'telegram:421', now - 150 * day);
     await write(store, 'telegram:43', now - 100 * day);
     await store.inbox.accept(message, { now });
-    const beside = { lane: 'telegram:43~run', message: makeMessage({ id: 'beside' }) };
+    const beside = { queue: 'telegram:43~run', message: makeMessage({ id: 'beside' }) };
     await store.commit({ work: [beside] });
     const lengths = () =>
       Promise.all([key, current, ...runs, 'telegram:43', 'telegram:421'].map((id) => lengthOf(store, id)));

@@ -10,7 +10,7 @@ async function say(store: Store, channel: string, chat: string, n: number): Prom
   assert.equal(await store.inbox.accept(message, { now: now() }), 'stored');
 }
 
-/** Answers everything; `during` is awaited while a lane is held. Gives the keys in the order they were taken. */
+/** Answers everything; `during` is awaited while a queue is held. Gives the keys in the order they were taken. */
 function answerAll(
   store: Store,
   during: (key: string) => Promise<void> = async () => undefined,
@@ -22,35 +22,35 @@ function answerAll(
   const serving = store.inbox.serve({
     channels: more.channels ?? ['telegram'],
     concurrency: more.concurrency ?? 4,
-    async run(lane) {
-      assert.ok(!held.has(lane), `${lane} was given to two takers`);
-      held.add(lane);
+    async run(queue) {
+      assert.ok(!held.has(queue), `${queue} was given to two takers`);
+      held.add(queue);
       seen.most = Math.max(seen.most, held.size);
       try {
-        const item = await store.inbox.take(lane, now());
+        const item = await store.inbox.take(queue, now());
         if (item === undefined) return;
         taken.push(item.key);
         await during(item.key);
         await store.commit({ done: item.key });
       } finally {
-        held.delete(lane);
+        held.delete(queue);
       }
     },
   });
   return { serving, taken, held, most: () => seen.most };
 }
 
-/** What every store promises of giving out lanes (Q3, Q9), and of what goes with it. */
+/** What every store promises of giving out queues (Q3, Q9), and of what goes with it. */
 export function serveContract(storeTest: StoreTest): void {
-  storeTest('Q3 lanes are given out in order, each to one taker, so many at once', async (store) => {
+  storeTest('Q3 queues are given out in order, each to one taker, so many at once', async (store) => {
     for (const n of [1, 2, 3]) for (const chat of ['1', '2', '3']) await say(store, 'telegram', chat, n);
     const gate = Promise.withResolvers<void>();
     const { serving, taken, held, most } = answerAll(store, () => gate.promise, { concurrency: 2 });
-    // A third lane would be given out before a fourth message is stored.
+    // A third queue would be given out before a fourth message is stored.
     await say(store, 'telegram', '4', 1);
     gate.resolve();
     await serving.idle();
-    assert.equal(most() <= 2, true, 'more lanes at once than were wanted');
+    assert.equal(most() <= 2, true, 'more queues at once than were wanted');
     assert.equal(held.size, 0);
     for (const chat of ['1', '2', '3']) {
       const own = taken.filter((key) => key.startsWith(`telegram:${chat}:`));
@@ -63,7 +63,7 @@ export function serveContract(storeTest: StoreTest): void {
     await serving.stop();
   });
 
-  storeTest('Q3 a lane that is held keeps no other from being given out', async (store) => {
+  storeTest('Q3 a queue that is held keeps no other from being given out', async (store) => {
     const gate = Promise.withResolvers<void>();
     await say(store, 'telegram', 'slow', 1);
     const { serving, taken } = answerAll(store, (key) =>
@@ -80,7 +80,7 @@ export function serveContract(storeTest: StoreTest): void {
   });
 
   storeTest(
-    'Q1 what is accepted, added, put off or retried while lanes are served is given out',
+    'Q1 what is accepted, added, put off or retried while queues are served is given out',
     async (store) => {
       const heard = new Map<string, PromiseWithResolvers<void>>();
       const hear = (key: string): PromiseWithResolvers<void> => {
@@ -93,7 +93,7 @@ export function serveContract(storeTest: StoreTest): void {
       await say(store, 'telegram', '1', 1);
       await hear('telegram:1:1').promise;
       const message = makeMessage({ id: 'beside', conversation: { channel: 'telegram', chat: '1' } });
-      await store.commit({ work: [{ lane: 'telegram:7', message }] });
+      await store.commit({ work: [{ queue: 'telegram:7', message }] });
       await hear('beside').promise;
       const held = makeMessage({ id: 'held', conversation: { channel: 'telegram', chat: '5' } });
       await store.inbox.accept(held, { now: now(), join: { key: 'album', holdMs: 50, glue: () => '' } });
@@ -113,12 +113,12 @@ export function serveContract(storeTest: StoreTest): void {
   );
 
   storeTest(
-    'U9 Q3 lanes beside conversations are given out apart from those of the conversations',
+    'U9 Q3 queues beside conversations are given out apart from those of the conversations',
     async (store) => {
       const gate = Promise.withResolvers<void>();
       const begun = Promise.withResolvers<void>();
       const work = [1, 2, 3].map((n) => ({
-        lane: `telegram:1~run${n}`,
+        queue: `telegram:1~run${n}`,
         message: makeMessage({ id: `run${n}`, conversation: { channel: 'telegram', chat: '1' } }),
       }));
       await store.commit({ work });
@@ -140,17 +140,17 @@ export function serveContract(storeTest: StoreTest): void {
     },
   );
 
-  storeTest('Q3 a taker that fails gets the lane again', async (store) => {
+  storeTest('Q3 a taker that fails gets the queue again', async (store) => {
     await say(store, 'telegram', '1', 1);
     const again = Promise.withResolvers<void>();
     let tries = 0;
     const serving = store.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
+      async run(queue) {
         tries += 1;
         if (tries === 1) throw new Error('the first taker fails');
-        const item = await store.inbox.take(lane, now());
+        const item = await store.inbox.take(queue, now());
         if (item !== undefined) await store.commit({ done: item.key });
         again.resolve();
       },
@@ -187,8 +187,8 @@ export function serveContract(storeTest: StoreTest): void {
     const serving = store.outbox.serve({
       channels: ['telegram'],
       concurrency: 4,
-      async run(lane) {
-        const row = await store.outbox.next(lane, now());
+      async run(queue) {
+        const row = await store.outbox.next(queue, now());
         if (row === undefined) return;
         await store.outbox.sending(row.key);
         sent.push(row.key);

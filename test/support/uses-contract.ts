@@ -64,5 +64,5 @@ export function usesContract(storeTest: StoreTest): void {
 /** A run that could be added, by its key. */
 export function workFor(id: string): Parameters<Store['addWork']>[0] {
   const message = makeMessage({ id });
-  return { lane: `${conversationKey(message.conversation)}~${id}`, message };
+  return { queue: `${conversationKey(message.conversation)}~${id}`, message };
 }

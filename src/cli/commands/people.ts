@@ -47,7 +47,9 @@ export const peopleCommands = [
     async run({ config, json }) {
       const parts = await askBot(config, 'outbox list');
       if (json === true) return printJson(parts);
-      const lines = parts.map(({ key, lane, error, at }) => `${key}  to ${lane}  ${inMinutes(at)}  ${error}`);
+      const lines = parts.map(
+        ({ key, queue, error, at }) => `${key}  to ${queue}  ${inMinutes(at)}  ${error}`,
+      );
       printList(lines, 'No failed deliveries.');
     },
   }),

@@ -131,7 +131,7 @@ async function accept(
 ): Promise<void> {
   const accepted = await store.inbox.accept(message, { now: clock.now(), join });
   if (accepted === 'stored') stored?.();
-  if (accepted === 'lane_full' && isDue.full(conversationKey(message.conversation))) {
+  if (accepted === 'queue_full' && isDue.full(conversationKey(message.conversation))) {
     const text = sayIn(message.sender.language)(tooMany);
     await replies.answer(message, text, { key: `${message.id}!full` });
   }

@@ -85,13 +85,13 @@ async function hasSpokenSince(
   at: number,
   store: AnswerDeps['store'],
 ): Promise<boolean> {
-  const lane = conversationKey(conversation);
-  const waiting = (await store.inbox.waitingIn(lane)).some(
+  const queue = conversationKey(conversation);
+  const waiting = (await store.inbox.waitingIn(queue)).some(
     ({ key, acceptedAt, message }) =>
       acceptedAt > at && key !== id && message?.sender.id === sender.id && message.task === undefined,
   );
   if (waiting) return true;
-  const { entries } = await store.transcripts.read(await store.transcripts.current(lane));
+  const { entries } = await store.transcripts.read(await store.transcripts.current(queue));
   return entries.some(
     ({ entry }) =>
       entry.kind === 'user' && entry.sender === sender.id && entry.about === undefined && entry.at > at,

@@ -10,7 +10,7 @@ const outcomes = {
   stored: 'accepted',
   merged: 'merged',
   duplicate: 'duplicate',
-  lane_full: 'lane_full',
+  queue_full: 'queue_full',
 } as const satisfies Readonly<Record<Accepted, string>>;
 
 /**

@@ -65,7 +65,7 @@ type Taken = Readonly<{
 export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
-  cancel(lane: string): Promise<boolean>;
+  cancel(queue: string): Promise<boolean>;
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
   /** Why nobody listens to this message. Undefined if somebody does. */
   whyUnheard(message: Message): Promise<string | undefined>;
@@ -256,12 +256,12 @@ async function idle(
   seats: Seats,
   { store, clock }: Pick<TerminalOptions, 'store' | 'clock'>,
 ): Promise<void> {
-  const lane = conversationKey(place);
+  const queue = conversationKey(place);
   const isWork = (item: ListedItem): boolean =>
-    (item.lane === lane || item.lane.startsWith(`${lane}~`)) &&
+    (item.queue === queue || item.queue.startsWith(`${queue}~`)) &&
     !(seat.who.patient && item.takenAt === undefined && item.error !== undefined);
   while (seats.at(place) === seat) {
-    const items = await store.inbox.waitingIn(lane);
+    const items = await store.inbox.waitingIn(queue);
     if (!items.some(isWork) && (await store.outbox.pending(place)) === 0) return;
     await clock.sleep(lookEveryMs);
   }

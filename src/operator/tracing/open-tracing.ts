@@ -142,7 +142,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
 
   return {
     items: (handle) => async (item, signal) => {
-      const { message, key, lane, acceptedAt, tries } = item;
+      const { message, key, queue, acceptedAt, tries } = item;
       const { task } = message;
       const root = placeOf(key);
       const call = task?.kind === 'run' ? `${task.parent} ${task.toolUseId}` : undefined;
@@ -151,7 +151,7 @@ function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.agent.name': task?.kind === 'run' ? task.skill : 'skillet',
-        'gen_ai.conversation.id': pseudonym(lane.replace(/~.*/s, '')),
+        'gen_ai.conversation.id': pseudonym(queue.replace(/~.*/s, '')),
         'skillet.channel': channel,
         'skillet.failed_tries': tries,
         // Taken again after a crash or a restart, so an earlier span of this trace may be lost.
@@ -277,8 +277,8 @@ function placeOf(key: string): Place {
 }
 
 /** A pseudonym for a conversation, because ids of platforms identify people. */
-function pseudonym(lane: string): string {
-  return createHash('sha256').update(`conversation ${lane}`).digest('hex').slice(0, 16);
+function pseudonym(queue: string): string {
+  return createHash('sha256').update(`conversation ${queue}`).digest('hex').slice(0, 16);
 }
 
 function hex(bytes: number): string {

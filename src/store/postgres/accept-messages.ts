@@ -15,7 +15,7 @@ export type Arrived = Accepted | 'replaced' | 'too_late' | 'unknown';
 type Item = {
   readonly seq?: number;
   readonly key: string;
-  readonly lane: string;
+  readonly queue: string;
   /** Undefined if the item was read from the database. */
   readonly person?: string;
   readonly status: string;
@@ -29,7 +29,7 @@ type Item = {
 type Row = Readonly<{
   item_key: string;
   seq: number;
-  lane: string;
+  queue: string;
   parts: string;
   status: string;
   was_taken: boolean;
@@ -70,20 +70,20 @@ export async function acceptMessages(
       const completes = twin.status === 'waiting' && change(twin, completeItem(twin.parts, message));
       return completes ? 'merged' : 'duplicate';
     }
-    const lane = conversationKey(message.conversation);
-    const place = join && `${join.key} ${lane}`;
+    const queue = conversationKey(message.conversation);
+    const place = join && `${join.key} ${queue}`;
     const open = place === undefined ? undefined : joinable.get(place);
     if (join && open && change(open, joinItem(open.parts, message, join))) {
       remember(message.id, open);
       return 'merged';
     }
-    const count = waiting.get(lane) ?? 0;
-    if (count >= bounds.laneItems) return 'lane_full';
-    waiting.set(lane, count + 1);
+    const count = waiting.get(queue) ?? 0;
+    if (count >= bounds.queueItems) return 'queue_full';
+    waiting.set(queue, count + 1);
     const item: Item = {
       key: message.id,
-      lane,
-      person: personOf(lane, message),
+      queue,
+      person: personOf(queue, message),
       status: 'waiting',
       taken: false,
       join: join?.key,
@@ -114,27 +114,27 @@ export async function acceptMessages(
 }
 
 /** The key under which a person's messages count in a job queue, whose name has no space (Q3). */
-export function personOf(lane: string, { sender }: Message): string {
-  return `${jobQueueOf('inbox', lane)} ${sender.id}`;
+export function personOf(queue: string, { sender }: Message): string {
+  return `${jobQueueOf('inbox', queue)} ${sender.id}`;
 }
 
 /** Adds work in a transaction that locks the queues. A known key stays as it is. */
 export async function addWork(
   query: Query,
-  work: readonly Readonly<{ lane: string; message: Message }>[],
+  work: readonly Readonly<{ queue: string; message: Message }>[],
   now: number,
 ): Promise<void> {
   if (work.length === 0) return;
   const messages = work.map(({ message }) => ({ message }));
   const known = await readKnown(query, messages, oneOfEach());
   const created = new Map<string, Item>();
-  for (const { lane, message } of work) {
+  for (const { queue, message } of work) {
     if (known.has(message.id) || created.has(message.id)) continue;
     const parts = writeItem(message);
     created.set(message.id, {
       key: message.id,
-      lane,
-      person: personOf(lane, message),
+      queue,
+      person: personOf(queue, message),
       status: 'waiting',
       taken: false,
       due: now,
@@ -157,7 +157,7 @@ async function readKnown(
   read: ReadItem,
 ): Promise<Map<string, Item>> {
   const { rows } = await query<Row & Readonly<{ key: string }>>(
-    `SELECT k.key, i.key AS item_key, i.seq, i.lane, i.parts, i.status, i.was_taken FROM skillet.inbox_keys k
+    `SELECT k.key, i.key AS item_key, i.seq, i.queue, i.parts, i.status, i.was_taken FROM skillet.inbox_keys k
      JOIN skillet.inbox i ON i.seq = k.item WHERE k.key = ANY($1) ORDER BY i.seq FOR UPDATE OF i`,
     [of.map(({ message }) => message.id)],
   );
@@ -174,21 +174,21 @@ async function readJoinable(
   );
   if (keys.length === 0) return new Map();
   const { rows } = await query<Row & Readonly<{ join_key: string }>>(
-    `SELECT join_key, key AS item_key, seq, lane, parts, status, was_taken FROM skillet.inbox WHERE seq IN (
-       SELECT max(seq) FROM skillet.inbox WHERE join_key = ANY($1) AND status = 'waiting' GROUP BY join_key, lane
+    `SELECT join_key, key AS item_key, seq, queue, parts, status, was_taken FROM skillet.inbox WHERE seq IN (
+       SELECT max(seq) FROM skillet.inbox WHERE join_key = ANY($1) AND status = 'waiting' GROUP BY join_key, queue
      ) AND status = 'waiting' ORDER BY seq FOR UPDATE`,
     [keys],
   );
-  return new Map(rows.map((row) => [`${row.join_key} ${row.lane}`, read(row)]));
+  return new Map(rows.map((row) => [`${row.join_key} ${row.queue}`, read(row)]));
 }
 
 async function countWaiting(query: Query, arrivals: readonly Arrival[]): Promise<Map<string, number>> {
-  const { rows } = await query<Readonly<{ lane: string; waiting: number }>>(
-    `SELECT lane, count(*) AS waiting FROM skillet.inbox
-     WHERE status = 'waiting' AND taken_at IS NULL AND lane = ANY($1) GROUP BY lane`,
+  const { rows } = await query<Readonly<{ queue: string; waiting: number }>>(
+    `SELECT queue, count(*) AS waiting FROM skillet.inbox
+     WHERE status = 'waiting' AND taken_at IS NULL AND queue = ANY($1) GROUP BY queue`,
     [arrivals.map(({ message }) => conversationKey(message.conversation))],
   );
-  return new Map(rows.map(({ lane, waiting }) => [lane, waiting]));
+  return new Map(rows.map(({ queue, waiting }) => [queue, waiting]));
 }
 
 /** Makes one object for each row, so that changes by two messages add up. */
@@ -196,13 +196,13 @@ type ReadItem = (row: Row) => Item;
 
 function oneOfEach(): ReadItem {
   const items = new Map<number, Item>();
-  return ({ item_key, seq, lane, parts, status, was_taken }) => {
+  return ({ item_key, seq, queue, parts, status, was_taken }) => {
     const known = items.get(seq);
     if (known !== undefined) return known;
     const item = {
       seq,
       key: item_key,
-      lane,
+      queue,
       status,
       taken: was_taken,
       due: 0,
@@ -223,11 +223,11 @@ async function insertItems(
   if (keys.length === 0) return;
   await query(
     `WITH added AS (
-       INSERT INTO skillet.inbox (key, lane, parts, status, join_key, due_at, accepted_at, person, round)
-       SELECT key, lane, parts, 'waiting', join_key, due_at, accepted_at, person,
+       INSERT INTO skillet.inbox (key, queue, parts, status, join_key, due_at, accepted_at, person, round)
+       SELECT key, queue, parts, 'waiting', join_key, due_at, accepted_at, person,
          skillet.next_round(split_part(person, ' ', 1), person)
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $10::text[])
-         WITH ORDINALITY AS new (key, lane, parts, join_key, due_at, accepted_at, person, place)
+         WITH ORDINALITY AS new (key, queue, parts, join_key, due_at, accepted_at, person, place)
        ORDER BY place RETURNING seq, key
      )
      INSERT INTO skillet.inbox_keys (key, item)
@@ -235,7 +235,7 @@ async function insertItems(
      LEFT JOIN added ON added.key = one.of`,
     [
       created.map(({ key }) => key),
-      created.map(({ lane }) => lane),
+      created.map(({ queue }) => queue),
       created.map(({ parts }) => parts),
       created.map(({ join }) => join ?? null),
       created.map(({ due }) => due),

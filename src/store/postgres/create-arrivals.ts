@@ -16,24 +16,24 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
 
   /** Stores messages that can't be joined and are nearly always new, in one statement. */
   async function takeNew(arrivals: readonly Accepting[]): Promise<readonly Arrived[]> {
-    const lanes = arrivals.map(laneOf);
-    const locks = [...new Set(lanes)].map((lane) => lockOf('inbox', lane));
+    const queues = arrivals.map(queueOf);
+    const locks = [...new Set(queues)].map((queue) => lockOf('inbox', queue));
     const times = arrivals.map(({ options }) => options.now);
     const { rows } = await database.query<Readonly<{ outcomes: readonly (Arrived | 'known')[] }>>(
       'SELECT skillet.accept_new($1, $2, $3, $4, $5, $6, $7, $8) AS outcomes',
       [
         locks.sort((a, b) => (a < b ? -1 : 1)).map(String),
         arrivals.map(({ message }) => message.id),
-        lanes,
-        lanes.map((lane) => jobQueueOf('inbox', lane)),
+        queues,
+        queues.map((queue) => jobQueueOf('inbox', queue)),
         arrivals.map(({ message }) => writeItem(message)),
         times,
-        bounds.laneItems,
-        arrivals.map(({ message }, n) => personOf(lanes[n] ?? '', message)),
+        bounds.queueItems,
+        arrivals.map(({ message }, n) => personOf(queues[n] ?? '', message)),
       ],
     );
     const outcomes = rows[0]?.outcomes ?? [];
-    const stored = lanes.filter((_, n) => outcomes[n] === 'stored');
+    const stored = queues.filter((_, n) => outcomes[n] === 'stored');
     if (stored.length > 0) announce('inbox', stored);
     const twins = await takeAny(arrivals.filter((_, n) => outcomes[n] === 'known'));
     const twin = twins.values();
@@ -42,24 +42,24 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
 
   async function takeAny(arrivals: readonly Arrival[]): Promise<readonly Arrived[]> {
     if (arrivals.length === 0) return [];
-    const lanes = arrivals.map(laneOf);
-    const locks = lanes.map((lane) => lockOf('inbox', lane));
+    const queues = arrivals.map(queueOf);
+    const locks = queues.map((queue) => lockOf('inbox', queue));
     const taken = await database.transaction({ outlives: 'disk', locks }, async (query) => {
       const results = await acceptMessages(query, arrivals);
-      const offers = lanes.flatMap((lane, n) =>
-        results[n] === 'stored' ? [{ lane, inMs: holdMs(arrivals[n]) }] : [],
+      const offers = queues.flatMap((queue, n) =>
+        results[n] === 'stored' ? [{ queue, inMs: holdMs(arrivals[n]) }] : [],
       );
       await jobs.offer(query, 'inbox', offers);
       return results;
     });
     taken.forEach((result, n) => {
-      if (result === 'stored') announce('inbox', lanes.slice(n, n + 1), holdMs(arrivals[n]));
+      if (result === 'stored') announce('inbox', queues.slice(n, n + 1), holdMs(arrivals[n]));
     });
     return taken;
   }
 
   return createBatch<Arrival, Arrived>(async (arrivals) => {
-    await jobs.prepare('inbox', arrivals.map(laneOf));
+    await jobs.prepare('inbox', arrivals.map(queueOf));
     return arrivals.every(isPlain) ? takeNew(arrivals) : takeAny(arrivals);
   }, batchSize);
 }
@@ -72,6 +72,6 @@ function holdMs(arrival: Arrival | undefined): number {
   return arrival?.type === 'accept' ? (arrival.options.join?.holdMs ?? 0) : 0;
 }
 
-function laneOf({ message }: Arrival): string {
+function queueOf({ message }: Arrival): string {
   return conversationKey(message.conversation);
 }

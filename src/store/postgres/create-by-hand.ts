@@ -11,28 +11,32 @@ import { lockOf } from './job-queue-of.ts';
  */
 export function createByHand({ database, jobs, announce }: Backing, kind: Kind): ByHand {
   return async (keys, survives, script, changed) => {
-    const lanes = await lanesOf(database.query, kind, keys);
-    await jobs.prepare(kind, lanes);
+    const queues = await queuesOf(database.query, kind, keys);
+    await jobs.prepare(kind, queues);
     const outlives = survives === 'process' ? 'memory' : 'disk';
-    const locks = lanes.map((lane) => lockOf(kind, lane));
+    const locks = queues.map((queue) => lockOf(kind, queue));
     const result = await database.transaction({ outlives, locks }, async (query) => {
       const result = await runScript(query, script);
-      if (changed(result)) for (const lane of lanes) await jobs.hasten(query, kind, lane);
+      if (changed(result)) for (const queue of queues) await jobs.hasten(query, kind, queue);
       return result;
     });
-    if (changed(result)) announce(kind, lanes);
+    if (changed(result)) announce(kind, queues);
     return result;
   };
 }
 
-export async function lanesOf(query: Query, kind: Kind, keys: readonly string[]): Promise<readonly string[]> {
+export async function queuesOf(
+  query: Query,
+  kind: Kind,
+  keys: readonly string[],
+): Promise<readonly string[]> {
   const found = {
     inbox: `seq = ANY(ARRAY(SELECT item FROM inbox_keys WHERE key = ANY($1)))`,
     outbox: 'key = ANY($1)',
   };
-  const { rows } = await query<Readonly<{ lane: string }>>(
-    `SELECT DISTINCT lane FROM ${kind} WHERE ${found[kind]}`,
+  const { rows } = await query<Readonly<{ queue: string }>>(
+    `SELECT DISTINCT queue FROM ${kind} WHERE ${found[kind]}`,
     [keys],
   );
-  return rows.map(({ lane }) => lane);
+  return rows.map(({ queue }) => queue);
 }

@@ -2,7 +2,7 @@ import { conversationKey } from '../../core/conversation.ts';
 import { addWork } from './accept-messages.ts';
 import type { Backing } from './create-postgres-store.ts';
 import { createBatch } from './create-batch.ts';
-import { lanesOf as lanesOfItems } from './create-by-hand.ts';
+import { queuesOf as queuesOfItems } from './create-by-hand.ts';
 import { runScript } from './create-sql.ts';
 import { lost, fenceValues, type Fence } from './lease.ts';
 import { lockOf, jobQueueOf } from './job-queue-of.ts';
@@ -45,8 +45,8 @@ export function createCommit(
 ): Pick<Store, 'commit' | 'addWork' | 'fire'> {
   const writeAll = (durable: boolean) =>
     createBatch<FencedStep, undefined | typeof lost>((steps) => {
-      const lanes = new Set(steps.flatMap(({ step }) => lanesOf(step)));
-      const locks = Array.from(lanes, (lane) => lockOf('outbox', lane)).sort(ascending);
+      const queues = new Set(steps.flatMap(({ step }) => queuesOf(step)));
+      const locks = Array.from(queues, (queue) => lockOf('outbox', queue)).sort(ascending);
       return writeSteps(database.query, steps, { locks, offers: true, durable });
     }, most);
   const write = { disk: writeAll(true), memory: writeAll(false) };
@@ -57,13 +57,13 @@ export function createCommit(
     freed: string | undefined,
     guard?: Guard,
   ): Promise<string | undefined> {
-    const parts = new Set(lanesOf(step));
-    const work = new Set(step.work?.map(({ lane }) => lane));
+    const parts = new Set(queuesOf(step));
+    const work = new Set(step.work?.map(({ queue }) => queue));
     const inbox = freed === undefined ? work : new Set([...work, freed]);
     await jobs.prepare('inbox', inbox);
     const locks = [
-      ...Array.from(parts, (lane) => lockOf('outbox', lane)),
-      ...Array.from(inbox, (lane) => lockOf('inbox', lane)),
+      ...Array.from(parts, (queue) => lockOf('outbox', queue)),
+      ...Array.from(inbox, (queue) => lockOf('inbox', queue)),
       ...(guard?.locks ?? []),
     ];
     const now = clock.now();
@@ -78,7 +78,7 @@ export function createCommit(
         await jobs.offer(
           query,
           'inbox',
-          Array.from(work, (lane) => ({ lane, inMs: 0 })),
+          Array.from(work, (queue) => ({ queue, inMs: 0 })),
         );
         if (freed !== undefined) await jobs.hasten(query, 'inbox', freed);
         return undefined;
@@ -93,8 +93,8 @@ export function createCommit(
     const freed =
       step.done === undefined || leases.active()
         ? undefined
-        : (await lanesOfItems(database.query, 'inbox', [step.done]))[0];
-    const parts = lanesOf(step);
+        : (await queuesOfItems(database.query, 'inbox', [step.done]))[0];
+    const parts = queuesOf(step);
     await jobs.prepare('outbox', parts);
     if (freed !== undefined || (step.work?.length ?? 0) > 0) await writeAlone(step, freed);
     else {
@@ -116,7 +116,7 @@ export function createCommit(
         },
       }),
     async fire({ message, ...moving }) {
-      const work = [{ lane: conversationKey(message.conversation), message }];
+      const work = [{ queue: conversationKey(message.conversation), message }];
       const refused = await writeAlone({ work }, undefined, {
         locks: [],
         refuse: async (query) => ((await runScript(query, move(moving, clock.now()))) ? undefined : 'moved'),
@@ -139,7 +139,7 @@ function isRetraced({ entries = [] }: Step): boolean {
   return entries.every(({ entry: { kind } }) => kind === 'user' || kind === 'assistant' || kind === 'notice');
 }
 
-function lanesOf({ outbox = [] }: Step): readonly string[] {
+function queuesOf({ outbox = [] }: Step): readonly string[] {
   return outbox.map(({ conversation }) => conversationKey(conversation));
 }
 
@@ -160,7 +160,7 @@ async function writeSteps(
 ): Promise<readonly (undefined | typeof lost)[]> {
   const entries = steps.flatMap(({ step }, n) => (step.entries ?? []).map((one) => ({ ...one, of: n + 1 })));
   const parts = steps.flatMap(({ step }, n) =>
-    (step.outbox ?? []).map((one) => ({ ...one, of: n + 1, lane: conversationKey(one.conversation) })),
+    (step.outbox ?? []).map((one) => ({ ...one, of: n + 1, queue: conversationKey(one.conversation) })),
   );
   const uses = steps.flatMap(({ step }, n) => (step.usage ?? []).map((one) => ({ ...one, of: n + 1 })));
   const said = steps.flatMap(({ step }, n) =>
@@ -199,8 +199,8 @@ async function writeSteps(
     entries.map(({ entry }) => Math.trunc(entry.at)),
     parts.map(({ of }) => of),
     parts.map(({ key }) => key),
-    parts.map(({ lane }) => lane),
-    parts.map(({ lane }) => (offers ? jobQueueOf('outbox', lane) : null)),
+    parts.map(({ queue }) => queue),
+    parts.map(({ queue }) => (offers ? jobQueueOf('outbox', queue) : null)),
     parts.map(({ conversation }) => JSON.stringify(conversation)),
     parts.map(({ part }) => JSON.stringify(part)),
     uses.map(({ of }) => of),

@@ -31,8 +31,8 @@ export function createGiveBack(
       'SELECT skillet.give_back($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcomes',
       [
         kind,
-        turns.map(({ claim }) => String(lockOf(kind, claim.lane))),
-        turns.map(({ claim }) => claim.lane),
+        turns.map(({ claim }) => String(lockOf(kind, claim.queue))),
+        turns.map(({ claim }) => claim.queue),
         turns.map(({ claim }) => claim.jobQueue),
         turns.map(({ claim }) => claim.job.id),
         turns.map(({ claim }) => claim.job.retryCount),

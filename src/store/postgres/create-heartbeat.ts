@@ -67,7 +67,7 @@ export function createHeartbeat(
       }
     } catch (error) {
       state.notBefore = at + tickMs;
-      log.debug({ err: error }, 'the lanes held here could not be kept alive; trying again');
+      log.debug({ err: error }, 'the queues held here could not be kept alive; trying again');
     }
   }
 
@@ -78,7 +78,7 @@ export function createHeartbeat(
 
   function lose(lease: Lease): void {
     drop(lease);
-    log.warn({ lane: lease.claim.lane }, 'a lane was lost: another process may have it');
+    log.warn({ queue: lease.claim.queue }, 'a queue was lost: another process may have it');
     lease.lose();
   }
 

@@ -4,7 +4,7 @@ import { createArrivals } from './create-arrivals.ts';
 import { createBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
 
-type Taking = Readonly<{ lane: string; now: number; fence: Fence }>;
+type Taking = Readonly<{ queue: string; now: number; fence: Fence }>;
 type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: number | null }>;
 
 const batchSize = 200;
@@ -12,7 +12,7 @@ const batchSize = 200;
 export function createItems(
   backing: Backing,
 ): Pick<Inbox, 'accept' | 'replace'> &
-  Readonly<{ takeHead(lane: string, now: number): Promise<InboxRow | undefined> }> {
+  Readonly<{ takeHead(queue: string, now: number): Promise<InboxRow | undefined> }> {
   const { database, leases } = backing;
   const arrive = createArrivals(backing);
 
@@ -21,7 +21,7 @@ export function createItems(
       `SELECT place, held, before, ${inboxColumns.replace(/\w+/g, '(item).$&')} FROM skillet.take($1, $2, $3, $4, $5, $6)`,
       [
         ...fenceValues(takings.map(({ fence }) => fence)),
-        takings.map(({ lane }) => lane),
+        takings.map(({ queue }) => queue),
         takings[0]?.now ?? 0,
       ],
     );
@@ -37,6 +37,6 @@ export function createItems(
     accept: async (message, options) => (await arrive({ type: 'accept', message, options })) as Accepted,
     replace: async (message) =>
       (await arrive({ type: 'replace', message })) as 'replaced' | 'too_late' | 'unknown',
-    takeHead: (lane, now) => leases.fenced((fence) => takeHead({ lane, now, fence })),
+    takeHead: (queue, now) => leases.fenced((fence) => takeHead({ queue, now, fence })),
   };
 }

@@ -132,12 +132,12 @@ export type Announcer = Readonly<{
    * Tells that queues (default: any) are due now or in `inMs`. Other processes learn only "due now"; they also look
    * regularly.
    */
-  announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
+  announce(kind: Kind, queues?: readonly string[], inMs?: number): void;
   on(kind: Kind, listener: Listener): () => void;
   close(): Promise<void>;
 }>;
 
-type Listener = (lanes: readonly string[] | undefined, inMs: number) => void;
+type Listener = (queues: readonly string[] | undefined, inMs: number) => void;
 
 /**
  * Milliseconds to collect hints before sending them. Commits that notify wait for each other, so hints are sent
@@ -148,8 +148,8 @@ const gatherMs = 20;
 export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
   const listeners = { inbox: new Set<Listener>(), outbox: new Set<Listener>() };
   const pending = new Map<Kind, NodeJS.Timeout>();
-  const tell = (kind: Kind, lanes: readonly string[] | undefined, inMs: number) =>
-    [...listeners[kind]].forEach((listener) => listener(lanes, inMs));
+  const tell = (kind: Kind, queues: readonly string[] | undefined, inMs: number) =>
+    [...listeners[kind]].forEach((listener) => listener(queues, inMs));
 
   async function hint(kind: Kind): Promise<void> {
     clearTimeout(pending.get(kind));
@@ -164,8 +164,8 @@ export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
     wire.onReturn(() => tell(kind, undefined, 0));
   }
   return {
-    announce(kind, lanes, inMs = 0) {
-      tell(kind, lanes, inMs);
+    announce(kind, queues, inMs = 0) {
+      tell(kind, queues, inMs);
       if (inMs > 0 || pending.has(kind)) return;
       pending.set(kind, setTimeout(() => void hint(kind), gatherMs).unref());
     },

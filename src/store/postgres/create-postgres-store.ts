@@ -28,14 +28,14 @@ import { createSignals, type Announcer, type NotifyBus } from './create-notify-b
 import type { Kind, Leases } from './lease.ts';
 import type { Database } from './open-database.ts';
 import type { Jobs } from './open-jobs.ts';
-import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
+import { hastenQueues, sweepQueues } from './sweep-queues.ts';
 
 export type Backing = Readonly<{
   database: Database;
   jobs: Jobs;
   leases: Leases;
   /** Tells that queues (default: any) are due now, or in `inMs`, which only this process learns. */
-  announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
+  announce(kind: Kind, queues?: readonly string[], inMs?: number): void;
   self: ProcessId;
   clock: Clock;
   log: Log;
@@ -108,12 +108,12 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
       await prune(now, retentionMs);
       await database.query('DELETE FROM limits WHERE free_at < extract(epoch FROM now()) * 1000');
       await sweepChunks(backing);
-      await sweepLanes(backing);
+      await sweepQueues(backing);
     },
     async forget(...whom) {
       const forgotten = await forget(...whom);
       // Queues may have waited for a removed item. Vacuum later overwrites what was removed.
-      await hastenLanes(backing);
+      await hastenQueues(backing);
       return forgotten;
     },
     backup: async () => false,

@@ -8,8 +8,8 @@ import { schema } from './schema.ts';
 /** Identifies a process while its store is open. It is also the key of the advisory lock of its listening session. */
 export type ProcessId = number;
 
-/** The held claims. `lane` is for people who read the table. */
-type Held = Pick<Claim, 'lane' | 'jobQueue' | 'job'>;
+/** The held claims. `queue` is for people who read the table. */
+type Held = Pick<Claim, 'queue' | 'jobQueue' | 'job'>;
 
 const lookMs = 1_000;
 /**
@@ -72,7 +72,7 @@ export function createPresence(
 
   async function write(): Promise<void> {
     delete state.writing;
-    const held = heartbeat.held().map(({ lane, jobQueue, job }) => ({ lane, jobQueue, job }));
+    const held = heartbeat.held().map(({ queue, jobQueue, job }) => ({ queue, jobQueue, job }));
     if (state.closed || (state.isEmpty && held.length === 0)) return;
     await database.query(
       `INSERT INTO skillet.processes (id, held, seen_at) VALUES ($1, $2, now())
@@ -105,7 +105,7 @@ export function createPresence(
     );
     await database.query('DELETE FROM skillet.processes WHERE id = $1', [id]);
     if (rows.length === 0) return;
-    log.info({ lanes: rows.length }, 'another process is gone: its lanes are given out again');
+    log.info({ queues: rows.length }, 'another process is gone: its queues are given out again');
     announce('inbox');
     announce('outbox');
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { laneChannel } from '../lane-channel.ts';
+import { queueChannel } from '../queue-channel.ts';
 import { NewerRow } from '../newer-row.ts';
 import { createScheduler } from '../scheduler.ts';
 import type { Backing } from './create-postgres-store.ts';
@@ -7,7 +7,7 @@ import type { Announcer } from './create-notify-bus.ts';
 import { createGiveBack, type Outcome } from './create-give-back.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
-import { bringForward, waitingRows } from './sweep-lanes.ts';
+import { bringForward, waitingRows } from './sweep-queues.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
 type Serve = (options: ServeOptions) => Serving;
@@ -98,13 +98,13 @@ export function createServe(
     function begin(claim: Claim, since: number): void {
       const lease = createLease(claim);
       heartbeat.keep(lease, since);
-      const before = active.get(claim.lane);
+      const before = active.get(claim.queue);
       const ended = hold(lease, before).finally(() => {
         lease.release();
-        if (active.get(claim.lane) === ended) active.delete(claim.lane);
+        if (active.get(claim.queue) === ended) active.delete(claim.queue);
         if (asking.wantMore()) lookout.wake();
       });
-      active.set(claim.lane, ended);
+      active.set(claim.queue, ended);
     }
 
     /**
@@ -119,19 +119,19 @@ export function createServe(
         const yields = (asking.crowded() && turns >= inARow) || performance.now() - since > longestMs;
         const outcome = await giveBack(lease, { refusal, yields });
         // A process that can't read a row looks again only by chance, so that others are sooner (Q15).
-        if (outcome.next === 'later' && refusal !== 'newer') putOff(outcome.inMs, [lease.claim.lane]);
+        if (outcome.next === 'later' && refusal !== 'newer') putOff(outcome.inMs, [lease.claim.queue]);
         if (outcome.next !== 'again') return;
       }
     }
 
     async function refuses(lease: Lease): Promise<Refusal | undefined> {
       try {
-        await leases.under(lease, () => run(lease.claim.lane, lease.lost));
+        await leases.under(lease, () => run(lease.claim.queue, lease.lost));
         return undefined;
       } catch (error) {
         log[levelOf(error, lease)](
-          { err: error, lane: lease.claim.lane },
-          `the ${kind}: a lane could not go on; it is tried again`,
+          { err: error, queue: lease.claim.queue },
+          `the ${kind}: a queue could not go on; it is tried again`,
         );
         return error instanceof NewerRow ? 'newer' : 'fault';
       }
@@ -172,28 +172,28 @@ export function createServe(
           if (outcome.next === 'again') heartbeat.resume(lease);
           return outcome;
         } catch (error) {
-          log.debug({ err: error, lane: claim.lane }, 'a lane could not be given back yet');
+          log.debug({ err: error, queue: claim.queue }, 'a queue could not be given back yet');
           if (lost) return { next: 'gone' };
           await delay(afterFaultMs, undefined, { ref: false });
         }
       }
     }
 
-    function putOff(inMs: number, lanes?: readonly string[]): void {
-      if (stopping.signal.aborted) return announcer.announce(kind, lanes, inMs);
+    function putOff(inMs: number, queues?: readonly string[]): void {
+      if (stopping.signal.aborted) return announcer.announce(kind, queues, inMs);
       // A timer may fire early, but the server's clock does not.
       if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
-      else asking.want(lanes?.map(servedUnder));
+      else asking.want(queues?.map(servedUnder));
       lookout.wake();
     }
 
     async function anyDue(): Promise<boolean> {
-      const { rows } = await database.query<Readonly<{ lane: string; at: number }>>(
-        `SELECT lane, skillet.head_due($2, lane) AS at FROM (SELECT DISTINCT lane FROM ${waitingRows[kind]}
-           AND split_part(lane, ':', 1) = ANY($1)) AS waiting`,
+      const { rows } = await database.query<Readonly<{ queue: string; at: number }>>(
+        `SELECT queue, skillet.head_due($2, queue) AS at FROM (SELECT DISTINCT queue FROM ${waitingRows[kind]}
+           AND split_part(queue, ':', 1) = ANY($1)) AS waiting`,
         [channels.map((channel) => encodeURIComponent(channel.replace(/~$/, ''))), kind],
       );
-      return rows.some(({ lane, at }) => channels.includes(servedUnder(lane)) && at <= clock.now());
+      return rows.some(({ queue, at }) => channels.includes(servedUnder(queue)) && at <= clock.now());
     }
 
     function giveOutNoMore(): void {
@@ -203,7 +203,7 @@ export function createServe(
       closed.removeEventListener('abort', giveOutNoMore);
     }
 
-    const unhear = announcer.on(kind, (lanes, inMs) => putOff(inMs, lanes));
+    const unhear = announcer.on(kind, (queues, inMs) => putOff(inMs, queues));
     closed.addEventListener('abort', giveOutNoMore);
     wake();
     return {
@@ -226,8 +226,8 @@ export function createServe(
   };
 }
 
-function servedUnder(lane: string): string {
-  return decodeURIComponent(laneChannel(lane));
+function servedUnder(queue: string): string {
+  return decodeURIComponent(queueChannel(queue));
 }
 
 /** Decides which channels to ask next: those that were named, and those that had more than there was room for. */

@@ -28,8 +28,8 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
             },
             (within) => runScript(within, script),
           ),
-    beforeArrivals: (lane, script) =>
-      transaction({ outlives: 'memory', locks: [lockOf('inbox', lane)] }, (within) =>
+    beforeArrivals: (queue, script) =>
+      transaction({ outlives: 'memory', locks: [lockOf('inbox', queue)] }, (within) =>
         runScript(within, script),
       ),
     lookup: (text, options) => createLookup(query, text, options),

@@ -29,20 +29,20 @@ export const fairStart = `
     RETURN greatest(next, (SELECT max(round) FROM skillet.inbox WHERE person = of_person)) + 1;
   END $$ LANGUAGE plpgsql;
 
-  -- A job for a lane that has none, due in so many milliseconds; anyone who calls holds the lane's lock.
-  CREATE FUNCTION skillet.offer(job_queue text, lane text, in_ms bigint) RETURNS void AS $$
+  -- A job for a queue that has none, due in so many milliseconds; anyone who calls holds the queue's lock.
+  CREATE FUNCTION skillet.offer(job_queue text, queue text, in_ms bigint) RETURNS void AS $$
   DECLARE
     head integer := 0;
   BEGIN
     IF job_queue LIKE 'inbox/%' THEN
       SELECT coalesce(round, skillet.next_round(job_queue, NULL)) INTO head FROM skillet.inbox AS waiting
-        WHERE status = 'waiting' AND waiting.lane = offer.lane ORDER BY seq LIMIT 1;
+        WHERE status = 'waiting' AND waiting.queue = offer.queue ORDER BY seq LIMIT 1;
       -- A queue that was held while others moved on does not jump ahead of them.
       head := greatest(head, skillet.front(job_queue));
     END IF;
     INSERT INTO skillet_jobs.job_common (name, data, singleton_key, policy, priority, start_after, created_on, keep_until,
       retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, heartbeat_seconds)
-    SELECT q.name, jsonb_build_object('lane', lane), lane, q.policy, -coalesce(head, 0), due, now(),
+    SELECT q.name, jsonb_build_object('queue', queue), queue, q.policy, -coalesce(head, 0), due, now(),
       due + q.retention_seconds * interval '1 second',
       q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.expire_seconds, q.deletion_seconds, q.heartbeat_seconds
     FROM skillet_jobs.queue AS q, (SELECT now() + in_ms * interval '1 millisecond' AS due) AS at
@@ -50,9 +50,9 @@ export const fairStart = `
     ON CONFLICT DO NOTHING;
   END $$ LANGUAGE plpgsql;
 
-  -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
+  -- New messages, each an item of its own, on the disk when it is committed: "stored", "queue_full" where so many wait
   -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
-  CREATE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], job_queues text[], texts text[], at bigint[],
+  CREATE FUNCTION skillet.accept_new(locks bigint[], keys text[], queues text[], job_queues text[], texts text[], at bigint[],
     most integer, persons text[]) RETURNS text[] AS $$
   DECLARE
     outcomes text[];
@@ -64,14 +64,14 @@ export const fairStart = `
       IF EXISTS (SELECT 1 FROM skillet.inbox_keys WHERE key = keys[i]) THEN
         outcomes[i] := 'known';
       ELSIF (SELECT count(*) FROM skillet.inbox
-          WHERE status = 'waiting' AND taken_at IS NULL AND lane = lanes[i]) >= most THEN
-        outcomes[i] := 'lane_full';
+          WHERE status = 'waiting' AND taken_at IS NULL AND queue = queues[i]) >= most THEN
+        outcomes[i] := 'queue_full';
       ELSE
-        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, person, round)
-          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i], persons[i], skillet.next_round(job_queues[i], persons[i]))
+        INSERT INTO skillet.inbox (key, queue, parts, status, due_at, accepted_at, person, round)
+          VALUES (keys[i], queues[i], texts[i], 'waiting', at[i], at[i], persons[i], skillet.next_round(job_queues[i], persons[i]))
           RETURNING seq INTO added;
         INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
-        PERFORM skillet.offer(job_queues[i], lanes[i], 0);
+        PERFORM skillet.offer(job_queues[i], queues[i], 0);
         outcomes[i] := 'stored';
       END IF;
     END LOOP;

@@ -37,7 +37,7 @@ export const fileTables = `
   );
   CREATE INDEX file_chunks_chunk ON skillet.file_chunks (chunk);
 
-  -- One change of a folder, refused where the lane was lost. Who writes last wins, path by path: a file replaces what was below
+  -- One change of a folder, refused where the queue was lost. Who writes last wins, path by path: a file replaces what was below
   -- its name, and what is in a folder replaces a file of the folder's name ("above"). The row of the folder makes others wait.
   CREATE FUNCTION skillet.write_files(of_epoch uuid, of_job_queue text, of_job uuid, of_attempt integer, of_folder text, at bigint,
     only_new boolean, removed text[], above text[], paths text[], kinds text[], executables boolean[], sizes bigint[],

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { laneChannel } from '../lane-channel.ts';
+import { queueChannel } from '../queue-channel.ts';
 import type { Kind } from './lease.ts';
 
 /** Name of the job queue, of which each kind and channel has one. */
-export function jobQueueOf(kind: Kind, lane: string): string {
-  return jobQueueOfChannel(kind, laneChannel(lane));
+export function jobQueueOf(kind: Kind, queue: string): string {
+  return jobQueueOfChannel(kind, queueChannel(queue));
 }
 
 /** Name of the job queue for a channel whose name is encoded. pg-boss allows letters, digits, `_`, `.`, `-` and `/`. */

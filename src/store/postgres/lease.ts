@@ -5,7 +5,7 @@ import { DatabaseFault, type Query } from './open-database.ts';
 export type Kind = 'inbox' | 'outbox';
 
 export type Claim = Readonly<{
-  lane: string;
+  queue: string;
   jobQueue: string;
   /** The job of the queue. `retryCount` identifies this claim of it. */
   job: Readonly<{ id: string; retryCount: number }>;
@@ -38,7 +38,7 @@ export function createLease(claim: Claim): Lease {
     lose() {
       if (state.now !== 'held') return;
       state.now = 'lost';
-      losing.abort(new DOMException('another process may have the lane', 'AbortError'));
+      losing.abort(new DOMException('another process may have the queue', 'AbortError'));
     },
     state: () => state.now,
     release() {
@@ -92,12 +92,14 @@ export function createLeases(onLost: () => void = () => undefined, now = () => p
     if (answer === lost) {
       lease?.lose();
       onLost();
-      throw new Error(`The lane ${lease?.claim.lane ?? ''} was lost to another process: nothing was written`);
+      throw new Error(
+        `The queue ${lease?.claim.queue ?? ''} was lost to another process: nothing was written`,
+      );
     }
     if (lease === undefined || now() - asked <= trustedMs) return answer;
     lease.lose();
     throw new Error(
-      `The database answered too late: the lane ${lease.claim.lane} may be another process's by now`,
+      `The database answered too late: the queue ${lease.claim.queue} may be another process's by now`,
     );
   }
 

@@ -7,7 +7,7 @@ import type { Database, Query } from './open-database.ts';
 import { jobQueueOf, jobQueueOfChannel } from './job-queue-of.ts';
 
 /** A queue that has work, and in how many milliseconds that is due (0: now). */
-export type Offer = Readonly<{ lane: string; inMs: number }>;
+export type Offer = Readonly<{ queue: string; inMs: number }>;
 
 /**
  * The jobs by which pg-boss wakes, locks, retries and takes over queues. A queue with work has exactly one job, waiting
@@ -15,12 +15,12 @@ export type Offer = Readonly<{ lane: string; inMs: number }>;
  */
 export type Jobs = Readonly<{
   /** Creates missing job queues. Call it before the transaction that offers. */
-  prepare(kind: Kind, lanes: Iterable<string>): Promise<void>;
+  prepare(kind: Kind, queues: Iterable<string>): Promise<void>;
   prepareChannels(kind: Kind, channels: readonly string[]): Promise<void>;
   /** Gives a job to queues that have none. Call it in the transaction that writes the work, under the queue's lock. */
   offer(query: Query, kind: Kind, offers: readonly Offer[]): Promise<void>;
   /** Like `offer`, and makes an existing job due now. */
-  hasten(query: Query, kind: Kind, lane: string): Promise<void>;
+  hasten(query: Query, kind: Kind, queue: string): Promise<void>;
   /** Claims the oldest jobs, at most `most`. `more` is true if there may be others. */
   claim(
     kind: Kind,
@@ -96,8 +96,8 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
   });
 
   return {
-    async prepare(kind, lanes) {
-      const wanted = new Set(Array.from(lanes, (lane) => jobQueueOf(kind, lane)));
+    async prepare(kind, queues) {
+      const wanted = new Set(Array.from(queues, (queue) => jobQueueOf(kind, queue)));
       for (const jobQueue of wanted) await prepareJobQueue(jobQueue);
     },
     async prepareChannels(kind, channels) {
@@ -107,20 +107,20 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
     async offer(query, kind, offers) {
       if (offers.length === 0) return;
       await query(
-        `SELECT skillet.offer(job_queue, lane, in_ms)
-         FROM unnest($1::text[], $2::text[], $3::bigint[]) AS each (job_queue, lane, in_ms)`,
+        `SELECT skillet.offer(job_queue, queue, in_ms)
+         FROM unnest($1::text[], $2::text[], $3::bigint[]) AS each (job_queue, queue, in_ms)`,
         [
-          offers.map(({ lane }) => jobQueueOf(kind, lane)),
-          offers.map(({ lane }) => lane),
+          offers.map(({ queue }) => jobQueueOf(kind, queue)),
+          offers.map(({ queue }) => queue),
           offers.map(({ inMs }) => inMs),
         ],
       );
     },
-    async hasten(query, kind, lane) {
+    async hasten(query, kind, queue) {
       await boss.upsert(
-        jobQueueOf(kind, lane),
-        { lane },
-        { singletonKey: lane, startAfter: 0, ...over(query) },
+        jobQueueOf(kind, queue),
+        { queue },
+        { singletonKey: queue, startAfter: 0, ...over(query) },
       );
     },
     async claim(kind, channel, most) {
@@ -129,10 +129,10 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
       const batchSize = 2 ** Math.floor(Math.log2(most));
       const [current, jobs] = await Promise.all([
         epoch.current(),
-        boss.fetch<Readonly<{ lane: string }>>(jobQueue, { batchSize }),
+        boss.fetch<Readonly<{ queue: string }>>(jobQueue, { batchSize }),
       ]);
       const claims = jobs.map(({ id, retryCount, data }) => ({
-        lane: data.lane,
+        queue: data.queue,
         jobQueue,
         job: { id, retryCount },
         epoch: current,

@@ -3,7 +3,7 @@ import { baseTables } from './base-tables.ts';
 import { capabilityTables } from './capability-tables.ts';
 import { fairStart } from './fair-start.ts';
 import { fileTables } from './file-tables.ts';
-import { laneFunctions } from './lane-functions.ts';
+import { queueFunctions } from './queue-functions.ts';
 import { memoryTables } from './memory-tables.ts';
 import type { Database, Query } from './open-database.ts';
 import { processTables } from './process-tables.ts';
@@ -24,7 +24,7 @@ const migratingMs = 120_000;
 export const schema: readonly string[] = [
   [
     baseTables,
-    laneFunctions,
+    queueFunctions,
     fairStart,
     capabilityTables,
     routineTable,

@@ -33,20 +33,20 @@ export function createCommit(
   const known = sql.statement('SELECT 1 FROM inbox_keys WHERE key = ?1');
 
   function* addUnless(
-    ...[{ lane, message }, refuse]: Parameters<Store['addWork']>
+    ...[{ queue, message }, refuse]: Parameters<Store['addWork']>
   ): Steps<string | undefined> {
     if ((yield* known(message.id)).rows.length > 0) return undefined;
     const refused = refuse((yield* beside()).rows.map(toListed));
-    if (refused === undefined) items.add(message, lane);
+    if (refused === undefined) items.add(message, queue);
     return refused;
   }
 
   return {
     async commit({ entries = [], outbox = [], work = [], usage = [], runs = [], said = [], done }) {
-      const lane = await batch.write('process', () => {
+      const queue = await batch.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of outbox) parts.add(row);
-        for (const { message, lane } of work) items.add(message, lane);
+        for (const { message, queue } of work) items.add(message, queue);
         for (const use of usage) addUse(use);
         for (const run of runs) addRun(run);
         for (const one of said) addSaid(one);
@@ -54,7 +54,7 @@ export function createCommit(
       });
       if (outbox.length > 0) toSend.ring();
       if (work.length > 0) toAnswer.ring();
-      else if (lane !== undefined) toAnswer.ring(lane);
+      else if (queue !== undefined) toAnswer.ring(queue);
     },
     async addWork(work, refuse) {
       const refused = await batch.write('process', () => sql.run(addUnless(work, refuse)));
@@ -62,14 +62,14 @@ export function createCommit(
       return refused;
     },
     async fire({ message, ...moving }) {
-      const lane = conversationKey(message.conversation);
+      const queue = conversationKey(message.conversation);
       // Written to disk, so that nothing fires twice after a power cut.
       const fired = await batch.write('power', () => {
         const may = sql.run(move(moving, clock.now()));
-        if (may) items.add(message, lane);
+        if (may) items.add(message, queue);
         return may;
       });
-      if (fired) toAnswer.ring(lane);
+      if (fired) toAnswer.ring(queue);
       return fired;
     },
   };

@@ -115,9 +115,9 @@ export function createEmbeddedStore(
 function createBell(): Bell {
   const listeners = new Map<() => void, boolean>();
   return {
-    ring(lane) {
+    ring(queue) {
       for (const [listener, beside] of listeners)
-        if (lane === undefined || lane.includes('~') === beside) listener();
+        if (queue === undefined || queue.includes('~') === beside) listener();
     },
     onRing: (listener, beside) => void listeners.set(listener, beside),
   };

@@ -17,52 +17,52 @@ export function createItems(
   accept: Inbox['accept'];
   replace: Inbox['replace'];
   serve: Inbox['serve'];
-  takeHead(lane: string, now: number): Promise<InboxRow | undefined>;
+  takeHead(queue: string, now: number): Promise<InboxRow | undefined>;
   /** Finishes an item inside a transaction, and returns its queue. */
   finish(key: string): string | undefined;
   /** Adds a message inside a transaction. A known key stays as it is. */
-  add(message: Message, lane: string): void;
+  add(message: Message, queue: string): void;
 }> {
   const rounds = createRounds(connection);
   const { accept, add, replace } = createAccept(connection, rounds);
-  const dueLanes = (which: string) =>
-    connection.prepare<Readonly<{ lane: string }>>(
-      `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
-         SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = head.lane AND seq < head.seq
+  const dueQueues = (which: string) =>
+    connection.prepare<Readonly<{ queue: string }>>(
+      `SELECT queue FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
+         SELECT 1 FROM inbox WHERE status = 'waiting' AND queue = head.queue AND seq < head.seq
        ) ORDER BY round, seq LIMIT ?`,
     );
-  const ownLanes = dueLanes(`instr(lane, '~') = 0`);
-  const lanesBeside = dueLanes(`instr(lane, '~') > 0`);
+  const ownQueues = dueQueues(`instr(queue, '~') = 0`);
+  const queuesBeside = dueQueues(`instr(queue, '~') > 0`);
   const next = connection.prepare<Readonly<{ at: number | null }>>(
     `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
   );
   const forward = connection.prepare(`UPDATE inbox SET due_at = ? WHERE status = 'waiting' AND due_at > ?`);
   const head = connection.prepare<InboxRow & Readonly<{ due_at: number; round: number }>>(
-    `SELECT ${inboxColumns}, due_at, round FROM inbox WHERE status = 'waiting' AND lane = ? ORDER BY seq LIMIT 1`,
+    `SELECT ${inboxColumns}, due_at, round FROM inbox WHERE status = 'waiting' AND queue = ? ORDER BY seq LIMIT 1`,
   );
   const taken = connection.prepare(
     'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
   );
   // `RETURNING` would make SQLite use a temporary table.
-  const unfinished = connection.prepare<Readonly<{ seq: number; lane: string }>>(
-    `SELECT seq, lane FROM inbox WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('?')}`,
+  const unfinished = connection.prepare<Readonly<{ seq: number; queue: string }>>(
+    `SELECT seq, queue FROM inbox WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('?')}`,
   );
   const end = connection.prepare(`${endItem('?')} WHERE seq = ?`);
 
-  function takeHead(lane: string, now: number): InboxRow | undefined {
-    const row = head.get(lane);
+  function takeHead(queue: string, now: number): InboxRow | undefined {
+    const row = head.get(queue);
     if (row === undefined || row.due_at > now) return undefined;
     taken.run(now, row.seq);
-    rounds.begin(lane, row.round);
+    rounds.begin(queue, row.round);
     return row;
   }
 
   return {
-    add: (message, lane) => add(message, lane, clock.now()),
+    add: (message, queue) => add(message, queue, clock.now()),
     finish(key) {
       const item = unfinished.get(key);
       if (item !== undefined) end.run(clock.now(), item.seq);
-      return item?.lane;
+      return item?.queue;
     },
     async accept(message, options) {
       const accepted = await batch.write('power', () => accept(message, options));
@@ -71,10 +71,10 @@ export function createItems(
     },
     // Runs after `accept`, because an edit may follow its message at once.
     replace: (message) => batch.write('power', () => replace(message)),
-    takeHead: (lane, now) => batch.write('process', () => takeHead(lane, now)),
+    takeHead: (queue, now) => batch.write('process', () => takeHead(queue, now)),
     serve: createServe({
       due: (now, limit, beside) => ({
-        lanes: (beside ? lanesBeside : ownLanes).all(now, limit).map(({ lane }) => lane),
+        queues: (beside ? queuesBeside : ownQueues).all(now, limit).map(({ queue }) => queue),
         nextAt: next.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {
@@ -101,19 +101,19 @@ function createAccept(
 ): Readonly<{
   accept(message: Message, options: Options): Accepted;
   replace: (message: Message) => 'replaced' | 'too_late' | 'unknown';
-  add(message: Message, lane: string, now: number): void;
+  add(message: Message, queue: string, now: number): void;
 }> {
   const known = connection.prepare<Known>(
     `SELECT seq, parts, status, was_taken FROM inbox WHERE seq = ${itemOf('?')}`,
   );
   const joinable = connection.prepare<Joinable>(
-    `SELECT seq, parts FROM inbox WHERE join_key = ? AND lane = ? AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
+    `SELECT seq, parts FROM inbox WHERE join_key = ? AND queue = ? AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
   );
   const count = connection.prepare<Readonly<{ waiting: number }>>(
-    `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND taken_at IS NULL AND lane = ?`,
+    `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND taken_at IS NULL AND queue = ?`,
   );
   const insert = connection.prepare(
-    `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at, round)
+    `INSERT INTO inbox (key, queue, parts, status, join_key, due_at, accepted_at, round)
      VALUES (?, ?, ?, 'waiting', ?, ?, ?, ?)`,
   );
   const rememberInserted = connection.prepare(
@@ -129,8 +129,8 @@ function createAccept(
     return 'merged';
   }
 
-  function grow(message: Message, lane: string, join: Join): boolean {
-    const item = joinable.get(join.key, lane);
+  function grow(message: Message, queue: string, join: Join): boolean {
+    const item = joinable.get(join.key, queue);
     const joined = item && joinItem(item.parts, message, join);
     if (!item || joined === undefined) return false;
     write.run(joined, item.seq);
@@ -138,20 +138,20 @@ function createAccept(
     return true;
   }
 
-  function store(message: Message, lane: string, more: { now: number; due: number; join?: string }): void {
-    const round = rounds.next(lane, message.sender.id);
-    insert.run(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now, round);
+  function store(message: Message, queue: string, more: { now: number; due: number; join?: string }): void {
+    const round = rounds.next(queue, message.sender.id);
+    insert.run(message.id, queue, writeItem(message), more.join ?? null, more.due, more.now, round);
     rememberInserted.run(message.id);
   }
 
   function accept(message: Message, { now, join }: Options): Accepted {
     const twin = known.get(message.id);
     if (twin) return twin.status === 'waiting' ? complete(message, twin) : 'duplicate';
-    const lane = conversationKey(message.conversation);
-    if (join && grow(message, lane, join)) return 'merged';
-    if ((count.get(lane)?.waiting ?? 0) >= bounds.laneItems) return 'lane_full';
+    const queue = conversationKey(message.conversation);
+    if (join && grow(message, queue, join)) return 'merged';
+    if ((count.get(queue)?.waiting ?? 0) >= bounds.queueItems) return 'queue_full';
     const due = now + (join?.holdMs ?? 0);
-    store(message, lane, { now, due, join: join?.key });
+    store(message, queue, { now, due, join: join?.key });
     return 'stored';
   }
 
@@ -168,8 +168,8 @@ function createAccept(
   return {
     accept,
     replace,
-    add(message, lane, now) {
-      if (known.get(message.id) === undefined) store(message, lane, { now, due: now });
+    add(message, queue, now) {
+      if (known.get(message.id) === undefined) store(message, queue, { now, due: now });
     },
   };
 }

@@ -13,11 +13,11 @@ export function createParts(
     add(row: NonNullable<Step['outbox']>[number]): void;
   }> {
   const insert = connection.prepare(
-    `INSERT INTO outbox (key, lane, conversation, part, status, due_at)
+    `INSERT INTO outbox (key, queue, conversation, part, status, due_at)
      VALUES (?, ?, ?, ?, 'waiting', 0) ON CONFLICT (key) DO NOTHING`,
   );
-  const lanes = connection.prepare<Readonly<{ lane: string }>>(
-    `SELECT lane FROM outbox WHERE seq IN (SELECT MIN(seq) FROM outbox WHERE finished_at IS NULL GROUP BY lane)
+  const queues = connection.prepare<Readonly<{ queue: string }>>(
+    `SELECT queue FROM outbox WHERE seq IN (SELECT MIN(seq) FROM outbox WHERE finished_at IS NULL GROUP BY queue)
        AND (status = 'sending' OR due_at <= ?) ORDER BY seq LIMIT ?`,
   );
   const upcoming = connection.prepare<Readonly<{ at: number | null }>>(
@@ -42,7 +42,7 @@ export function createParts(
     },
     serve: createServe({
       due: (now, limit) => ({
-        lanes: lanes.all(now, limit).map(({ lane }) => lane),
+        queues: queues.all(now, limit).map(({ queue }) => queue),
         nextAt: upcoming.get(now)?.at ?? undefined,
       }),
       bringForward(now, beyond) {

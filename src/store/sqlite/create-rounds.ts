@@ -7,9 +7,9 @@ import type { Connection } from './open-connection.ts';
  */
 export type Rounds = Readonly<{
   /** The round of a message that is being stored. */
-  next(lane: string, sender: string): number;
+  next(queue: string, sender: string): number;
   /** Notes that a message of this round starts. */
-  begin(lane: string, round: number): void;
+  begin(queue: string, round: number): void;
 }>;
 
 type Counter = Readonly<{ next(sender: string): number; begin(round: number): void }>;
@@ -18,16 +18,16 @@ type Waiting = Readonly<{ beside: number; sender: string; first: number; last: n
 
 export function createRounds(connection: Connection): Rounds {
   const waiting = connection.prepare<Waiting>(
-    `SELECT instr(lane, '~') > 0 AS beside, parts ->> '$[0].message.sender.id' AS sender, MIN(round) AS first, MAX(round) AS last
+    `SELECT instr(queue, '~') > 0 AS beside, parts ->> '$[0].message.sender.id' AS sender, MIN(round) AS first, MAX(round) AS last
      FROM inbox INDEXED BY inbox_waiting WHERE status = 'waiting' AND json_valid(parts) GROUP BY 1, 2`,
   );
   // No round is above the number of its row, so nobody overtakes what waits for another reason.
   const newest = connection.prepare<Readonly<{ seq: number | null }>>('SELECT MAX(seq) AS seq FROM inbox');
   let counters: Readonly<{ own: Counter; beside: Counter }> | undefined;
 
-  function of(lane: string): Counter {
+  function of(queue: string): Counter {
     counters ??= read();
-    return lane.includes('~') ? counters.beside : counters.own;
+    return queue.includes('~') ? counters.beside : counters.own;
   }
 
   function read(): NonNullable<typeof counters> {
@@ -42,8 +42,8 @@ export function createRounds(connection: Connection): Rounds {
   }
 
   return {
-    next: (lane, sender) => of(lane).next(sender),
-    begin: (lane, round) => of(lane).begin(round),
+    next: (queue, sender) => of(queue).next(sender),
+    begin: (queue, round) => of(queue).begin(round),
   };
 }
 

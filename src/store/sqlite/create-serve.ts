@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { laneChannel } from '../lane-channel.ts';
+import { queueChannel } from '../queue-channel.ts';
 import { createScheduler } from '../scheduler.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
@@ -12,7 +12,7 @@ type Due = (
   now: number,
   limit: number,
   beside: boolean,
-) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
+) => Readonly<{ queues: readonly string[]; nextAt?: number }>;
 
 /** Anything that is due later than this was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
@@ -22,8 +22,8 @@ const afterFaultMs = 1_000;
 const everything = -1;
 
 export type Bell = Readonly<{
-  /** Tells that something may be due, with `lane` only in that queue. */
-  ring(lane?: string): void;
+  /** Tells that something may be due, with `queue` only in that queue. */
+  ring(queue?: string): void;
   onRing(listener: () => void, beside: boolean): void;
 }>;
 
@@ -49,16 +49,16 @@ export function createServe(options: {
     const { wake } = lookout;
     const served = new Set(channels.map(encodeURIComponent));
     const beside = channels.every((channel) => channel.endsWith('~'));
-    const serves = (lane: string): boolean => served.has(laneChannel(lane));
+    const serves = (queue: string): boolean => served.has(queueChannel(queue));
 
     async function look(): Promise<number | undefined> {
       mindClock();
       // The next queue that gets free looks again.
       if (active.size >= concurrency) return undefined;
-      const { lanes, nextAt } = dueHere();
-      for (const lane of lanes) {
+      const { queues, nextAt } = dueHere();
+      for (const queue of queues) {
         if (active.size >= concurrency || stopping.signal.aborted) break;
-        if (!active.has(lane)) begin(lane);
+        if (!active.has(queue)) begin(queue);
       }
       return nextAt;
     }
@@ -77,23 +77,23 @@ export function createServe(options: {
     /** Reads all queues only if those of other channels fill the first page. */
     function dueHere(): ReturnType<Due> {
       const first = due(clock.now(), concurrency * 2, beside);
-      if (first.lanes.every(serves)) return first;
-      return { ...first, lanes: due(clock.now(), everything, beside).lanes.filter(serves) };
+      if (first.queues.every(serves)) return first;
+      return { ...first, queues: due(clock.now(), everything, beside).queues.filter(serves) };
     }
 
-    function begin(lane: string): void {
-      const ended = work(lane).finally(() => {
-        active.delete(lane);
+    function begin(queue: string): void {
+      const ended = work(queue).finally(() => {
+        active.delete(queue);
         wake();
       });
-      active.set(lane, ended);
+      active.set(queue, ended);
     }
 
-    async function work(lane: string): Promise<void> {
+    async function work(queue: string): Promise<void> {
       try {
-        await run(lane, never);
+        await run(queue, never);
       } catch (error) {
-        log.error({ err: error, lane }, `${what}: a lane could not go on; it is tried again`);
+        log.error({ err: error, queue }, `${what}: a queue could not go on; it is tried again`);
         await clock.sleep(afterFaultMs, stopping.signal).catch(() => undefined);
       }
     }
@@ -107,7 +107,7 @@ export function createServe(options: {
           wake();
           await lookout.looked();
           if (active.size > 0) await Promise.race(active.values());
-          else if (dueHere().lanes.length === 0) return;
+          else if (dueHere().queues.length === 0) return;
         }
       },
       async stop() {

@@ -44,7 +44,7 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
     read: async (call) => answer(call).rows,
     write: async (survives, script) =>
       connection.write(survives === 'power' ? 'power' : 'process', () => run(script)),
-    beforeArrivals: async (_lane, script) => connection.write('process', () => run(script)),
+    beforeArrivals: async (_queue, script) => connection.write('process', () => run(script)),
     lookup<Row>(text: string, { order }: Readonly<{ order?: string }>) {
       const find = statement<Row>(order === undefined ? text : `${text} ORDER BY ${order}`);
       return async (...keys) => answer(find(...keys)).rows;

@@ -3,7 +3,7 @@ export const schema: readonly string[] = [
   `CREATE TABLE inbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL,
-    lane TEXT NOT NULL,
+    queue TEXT NOT NULL,
     parts TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('waiting', 'done', 'dead')),
     tries INTEGER NOT NULL DEFAULT 0,
@@ -17,10 +17,10 @@ export const schema: readonly string[] = [
     finished_at INTEGER,
     round INTEGER NOT NULL DEFAULT 0
   ) STRICT;
-  CREATE INDEX inbox_lanes ON inbox (lane, seq, due_at) WHERE status = 'waiting';
-  CREATE INDEX inbox_waiting ON inbox (round, seq, lane, due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_queues ON inbox (queue, seq, due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_waiting ON inbox (round, seq, queue, due_at) WHERE status = 'waiting';
   CREATE INDEX inbox_due ON inbox (due_at) WHERE status = 'waiting';
-  CREATE INDEX inbox_beside ON inbox (round, seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;
+  CREATE INDEX inbox_beside ON inbox (round, seq, queue, due_at) WHERE status = 'waiting' AND instr(queue, '~') > 0;
   CREATE INDEX inbox_dead ON inbox (seq) WHERE status = 'dead';
   CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';
   CREATE INDEX inbox_done ON inbox (finished_at) WHERE status = 'done';
@@ -35,7 +35,7 @@ export const schema: readonly string[] = [
   CREATE TABLE outbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL UNIQUE,
-    lane TEXT NOT NULL,
+    queue TEXT NOT NULL,
     conversation TEXT NOT NULL,
     part TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('waiting', 'sending', 'sent', 'dead')),
@@ -46,7 +46,7 @@ export const schema: readonly string[] = [
     due_at INTEGER NOT NULL,
     finished_at INTEGER
   ) STRICT;
-  CREATE INDEX outbox_lanes ON outbox (lane, seq, due_at) WHERE finished_at IS NULL;
+  CREATE INDEX outbox_queues ON outbox (queue, seq, due_at) WHERE finished_at IS NULL;
   CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
   CREATE INDEX outbox_dead ON outbox (seq) WHERE status = 'dead';
 

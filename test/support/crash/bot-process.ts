@@ -100,7 +100,7 @@ export function startBotProcess(options: {
       lines.filter(
         (line) => !line.startsWith('{') || /"level":[56]0|file that a person sent could/.test(line),
       ),
-    takeovers: () => lines.filter((line) => /a lane was lost|another process is gone/.test(line)),
+    takeovers: () => lines.filter((line) => /a queue was lost|another process is gone/.test(line)),
     logged,
   };
 }

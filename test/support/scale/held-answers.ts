@@ -10,21 +10,21 @@ export async function heldBy({ server, url, fleet }: Ground, name?: string): Pro
   const rows = await server.run(
     url,
     `WITH held AS (
-       SELECT queue, lane FROM skillet.processes JOIN skillet.running USING (id),
-         jsonb_to_recordset(held) AS held (queue text, lane text)
+       SELECT queue, queue FROM skillet.processes JOIN skillet.running USING (id),
+         jsonb_to_recordset(held) AS held (queue text, queue text)
        WHERE pid = coalesce($1, pid))
-     SELECT lane, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
-       WHERE inbox.lane = held.lane AND status = 'waiting' AND taken_at IS NOT NULL ORDER BY seq LIMIT 1) AS text
+     SELECT queue, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
+       WHERE inbox.queue = held.queue AND status = 'waiting' AND taken_at IS NOT NULL ORDER BY seq LIMIT 1) AS text
      FROM held WHERE queue LIKE 'inbox/%'
      UNION
-     SELECT lane, (SELECT coalesce(part::json -> 'file' ->> 'name', part::json ->> 'markdown') FROM skillet.outbox
-       WHERE outbox.lane = held.lane AND finished_at IS NULL ORDER BY seq LIMIT 1)
+     SELECT queue, (SELECT coalesce(part::json -> 'file' ->> 'name', part::json ->> 'markdown') FROM skillet.outbox
+       WHERE outbox.queue = held.queue AND finished_at IS NULL ORDER BY seq LIMIT 1)
      FROM held WHERE queue LIKE 'outbox/%'`,
     [pid],
   );
   return rows
     .filter(({ text }) => text !== null)
-    .flatMap(({ lane, text }) =>
-      messagesIn(String(text)).map((each) => ({ chat: Number(String(lane).split(':')[1]), text: each })),
+    .flatMap(({ queue, text }) =>
+      messagesIn(String(text)).map((each) => ({ chat: Number(String(queue).split(':')[1]), text: each })),
     );
 }

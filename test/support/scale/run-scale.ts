@@ -185,7 +185,7 @@ async function untilSettled(server: PostgresServer, url: string, patienceMs: num
 async function readRepeats(server: PostgresServer, url: string): Promise<readonly Repeat[]> {
   const rows = await server.run(
     url,
-    `SELECT split_part(lane, ':', 2)::bigint AS chat, repeats,
+    `SELECT split_part(queue, ':', 2)::bigint AS chat, repeats,
        coalesce(part::json -> 'file' ->> 'name', part::json ->> 'markdown') AS text
      FROM skillet.outbox WHERE repeats > 0`,
   );

@@ -15,15 +15,15 @@ const kinds: readonly Kind[] = ['inbox', 'outbox'];
 type Ground = Omit<Backing, 'leases'>;
 
 /** Gives a job to queues with work that have none, as after a restore or a manual fix. A job too many does no harm. */
-export async function sweepLanes(ground: Ground): Promise<void> {
+export async function sweepQueues(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;
   for (const kind of kinds) {
-    const lanes = await waitingLanes(ground, kind);
-    for (let from = 0; from < lanes.length; from += batch) {
-      const offers = lanes.slice(from, from + batch).map((lane) => ({ lane, inMs: 0 }));
+    const queues = await waitingQueues(ground, kind);
+    for (let from = 0; from < queues.length; from += batch) {
+      const offers = queues.slice(from, from + batch).map((queue) => ({ queue, inMs: 0 }));
       await database.transaction({ outlives: 'memory' }, (query) => jobs.offer(query, kind, offers));
     }
-    if (lanes.length > 0) announce(kind);
+    if (queues.length > 0) announce(kind);
   }
 }
 
@@ -34,28 +34,28 @@ export async function bringForward(ground: Ground, now: number, beyond: number):
       ground.database.query(`UPDATE skillet.${overdue[kind]}`, [now, beyond]).then(({ changed }) => changed),
     ),
   );
-  if (changed.some((rows) => rows > 0)) await hastenLanes(ground);
+  if (changed.some((rows) => rows > 0)) await hastenQueues(ground);
 }
 
 /** Makes the jobs of all waiting queues due, because they may have waited for rows that were removed. */
-export async function hastenLanes(ground: Ground): Promise<void> {
+export async function hastenQueues(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;
   for (const kind of kinds) {
-    const lanes = await waitingLanes(ground, kind);
-    for (const lane of lanes) {
-      await database.transaction({ outlives: 'memory', locks: [lockOf(kind, lane)] }, (query) =>
-        jobs.hasten(query, kind, lane),
+    const queues = await waitingQueues(ground, kind);
+    for (const queue of queues) {
+      await database.transaction({ outlives: 'memory', locks: [lockOf(kind, queue)] }, (query) =>
+        jobs.hasten(query, kind, queue),
       );
     }
-    if (lanes.length > 0) announce(kind);
+    if (queues.length > 0) announce(kind);
   }
 }
 
-async function waitingLanes({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
-  const { rows } = await database.query<Readonly<{ lane: string }>>(
-    `SELECT lane FROM skillet.${waitingRows[kind]} GROUP BY lane ORDER BY min(seq)`,
+async function waitingQueues({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
+  const { rows } = await database.query<Readonly<{ queue: string }>>(
+    `SELECT queue FROM skillet.${waitingRows[kind]} GROUP BY queue ORDER BY min(seq)`,
   );
-  const lanes = rows.map(({ lane }) => lane);
-  await jobs.prepare(kind, lanes);
-  return lanes;
+  const queues = rows.map(({ queue }) => queue);
+  await jobs.prepare(kind, queues);
+  return queues;
 }

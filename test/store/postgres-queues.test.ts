@@ -19,13 +19,13 @@ const never = new AbortController().signal;
 const server = await startPostgres();
 if (server === undefined) {
   test(
-    'Q9 a lane is given to one taker at a time, whichever store it asks',
+    'Q9 a queue is given to one taker at a time, whichever store it asks',
     { skip: noPostgres },
     () => undefined,
   );
 } else {
   after(() => server.close());
-  lanes(server);
+  queues(server);
   together(server);
   plans(server);
 }
@@ -60,7 +60,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
     .map((tries) => [...tries.filter((one) => one !== 'done'), 'done' as const]),
 });
 
-function lanes({ database, run }: PostgresServer): void {
+function queues({ database, run }: PostgresServer): void {
   test('U10 two processes that add work at one moment see each other’s', async (context) => {
     const stores = await pair(context, await database());
     const each = await Promise.all(
@@ -72,7 +72,7 @@ function lanes({ database, run }: PostgresServer): void {
     assert.equal((await stores[0].inbox.beside()).length, 2);
   });
 
-  test('Q9 a lane is given to one taker at a time and its items in order, whichever store it asks', async (context) => {
+  test('Q9 a queue is given to one taker at a time and its items in order, whichever store it asks', async (context) => {
     const url = await database();
     const stores = await pair(context, url);
     const property = fc.asyncProperty(fc.array(plan, { minLength: 60, maxLength: 60 }), async (plans) => {
@@ -85,27 +85,27 @@ function lanes({ database, run }: PostgresServer): void {
         store.inbox.serve({
           channels: ['telegram'],
           concurrency: 3,
-          async run(lane) {
-            assert.ok(!held.has(lane), `${lane} was given to two takers`);
-            held.add(lane);
+          async run(queue) {
+            assert.ok(!held.has(queue), `${queue} was given to two takers`);
+            held.add(queue);
             try {
-              const item = await store.inbox.take(lane, Date.now());
+              const item = await store.inbox.take(queue, Date.now());
               if (item === undefined) return;
-              taken.push(lane);
+              taken.push(queue);
               const next = tries.get(item.key)?.shift();
               if (next === 'failed') await store.inbox.fail(item.key, 'no', Date.now() + 20);
               if (next === 'put off') await store.inbox.postpone(item.key, 'later', Date.now() + 20);
               if (next === 'thrown') throw new Error('thrown on purpose');
               if (next !== 'done') return;
               await store.commit({ done: item.key });
-              const before = done.get(lane) ?? [];
-              done.set(lane, [...before, Number(item.key)]);
+              const before = done.get(queue) ?? [];
+              done.set(queue, [...before, Number(item.key)]);
               if ([...done.values()].flat().length === plans.length) all.resolve();
             } catch (error) {
               if (!(error instanceof Error && error.message === 'thrown on purpose')) all.reject(error);
               throw error;
             } finally {
-              held.delete(lane);
+              held.delete(queue);
             }
           },
         });
@@ -120,16 +120,16 @@ function lanes({ database, run }: PostgresServer): void {
       await all.promise;
       await Promise.all(servings.map((serving) => serving.idle()));
       await Promise.all(servings.map((serving) => serving.stop()));
-      for (const [lane, keys] of done)
+      for (const [queue, keys] of done)
         assert.deepEqual(
           keys,
           keys.toSorted((a, b) => a - b),
-          lane,
+          queue,
         );
       assert.deepEqual(
         await run(url, `SELECT count(*)::int AS jobs FROM skillet_jobs.job WHERE state <= 'active'`),
         [{ jobs: 0 }],
-        'a lane that is empty keeps a job',
+        'a queue that is empty keeps a job',
       );
       await run(url, 'TRUNCATE skillet.inbox, skillet.inbox_keys');
     });
@@ -162,8 +162,8 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = there.outbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const row = await there.outbox.next(lane, Date.now());
+      async run(queue) {
+        const row = await there.outbox.next(queue, Date.now());
         if (row === undefined) return;
         await there.outbox.sending(row.key);
         await there.outbox.sent(row.key, { id: '1' });
@@ -178,7 +178,7 @@ function lanes({ database, run }: PostgresServer): void {
     await serving.stop();
   });
 
-  test('Q9 a lane whose item is put off by hand or by failing is due when its next item is', async (context) => {
+  test('Q9 a queue whose item is put off by hand or by failing is due when its next item is', async (context) => {
     const [here, there] = await pair(context, await database());
     for (const id of ['a', 'b']) await here.inbox.accept(makeMessage({ id }), { now: Date.now() });
     const seen: string[] = [];
@@ -187,8 +187,8 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = here.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const item = await here.inbox.take(lane, Date.now());
+      async run(queue) {
+        const item = await here.inbox.take(queue, Date.now());
         if (item === undefined) return;
         seen.push(item.key);
         if (item.key === 'a') {
@@ -220,8 +220,8 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = store.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const item = await store.inbox.take(lane, clock.now());
+      async run(queue) {
+        const item = await store.inbox.take(queue, clock.now());
         if (item === undefined) return;
         await store.commit({ done: item.key });
         given.resolve();
@@ -252,8 +252,8 @@ function lanes({ database, run }: PostgresServer): void {
       store.inbox.serve({
         channels: ['telegram'],
         concurrency: 1,
-        async run(lane) {
-          const item = await store.inbox.take(lane, Date.now());
+        async run(queue) {
+          const item = await store.inbox.take(queue, Date.now());
           if (item === undefined) return;
           started.push(item.key);
           await gate.promise;
@@ -277,7 +277,7 @@ function lanes({ database, run }: PostgresServer): void {
     );
   });
 
-  test('Q7 a store that is closed while a lane is held does not wait for it, and the lane is free', async (context) => {
+  test('Q7 a store that is closed while a queue is held does not wait for it, and the queue is free', async (context) => {
     const url = await database();
     const closing = await openStore(url);
     await closing.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
@@ -286,7 +286,7 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = closing.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(_lane, lost) {
+      async run(_queue, lost) {
         begun.resolve(lost);
         await gate.promise;
       },
@@ -300,7 +300,7 @@ function lanes({ database, run }: PostgresServer): void {
     assert.equal((await here.inbox.take('telegram:42', Date.now()))?.key, 'k');
   });
 
-  test('Q9 a store all of whose connections wait for a locked table still keeps its lanes', async (context) => {
+  test('Q9 a store all of whose connections wait for a locked table still keeps its queues', async (context) => {
     const url = await database();
     const [store] = await pair(context, url);
     await store.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
@@ -309,7 +309,7 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = store.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(_lane, lost) {
+      async run(_queue, lost) {
         begun.resolve(lost);
         await gate.promise;
         await store.inbox.drop('k');
@@ -333,7 +333,7 @@ function lanes({ database, run }: PostgresServer): void {
     await serving.stop();
   });
 
-  test('Q9 a lane that has work and no job is found when a store is opened', async (context) => {
+  test('Q9 a queue that has work and no job is found when a store is opened', async (context) => {
     const url = await database();
     const [here] = await pair(context, url);
     await here.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
@@ -344,8 +344,8 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = here.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane) {
-        const item = await here.inbox.take(lane, Date.now());
+      async run(queue) {
+        const item = await here.inbox.take(queue, Date.now());
         if (item === undefined) return;
         await here.commit({ done: item.key });
         taken.resolve();
@@ -490,20 +490,20 @@ function together({ database, run }: PostgresServer): void {
 }
 
 function plans({ database, run }: PostgresServer): void {
-  test('B2 Q8 what waits in a lane is found by the lane, also where the server has only seen a store without waiting messages', async () => {
+  test('B2 Q8 what waits in a queue is found by the queue, also where the server has only seen a store without waiting messages', async () => {
     const url = await database();
     await (await openStore(url)).close();
     await run(
       url,
-      `INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, finished_at)
+      `INSERT INTO skillet.inbox (key, queue, parts, status, due_at, accepted_at, finished_at)
          SELECT 'k' || n, 'l' || n, '', 'done', 0, 0, 0 FROM generate_series(1, 2000) AS n`,
     );
     await run(url, 'VACUUM ANALYZE skillet.inbox');
-    const head = `SELECT due_at FROM skillet.inbox WHERE status = 'waiting' AND lane = 'l1' ORDER BY seq LIMIT 1`;
+    const head = `SELECT due_at FROM skillet.inbox WHERE status = 'waiting' AND queue = 'l1' ORDER BY seq LIMIT 1`;
     const plan = await run(url, `EXPLAIN ${head}`);
     assert.match(
       plan.map((row) => row['QUERY PLAN']).join('\n'),
-      /inbox_lanes.*\n.*Index Cond: \(lane = 'l1'/,
+      /inbox_queues.*\n.*Index Cond: \(queue = 'l1'/,
     );
   });
 }
