@@ -112,12 +112,14 @@ export const recordMutations = [
     ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
     ['what is done outside a queue may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
   ]),
-  ...changesOf('store/postgres/queue-functions.ts', 'store/postgres-durable.test.ts', [
+  ...changesOf('store/postgres/fair-start.ts', 'store/postgres-durable.test.ts', [
     [
       'what was accepted is not on the disk',
       "    PERFORM set_config('synchronous_commit', 'on', true);\n    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;\n    FOR i IN 1..cardinality(keys)",
       '    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;\n    FOR i IN 1..cardinality(keys)',
     ],
+  ]),
+  ...changesOf('store/postgres/queue-functions.ts', 'store/postgres-durable.test.ts', [
     [
       'that a part is sent is not on the disk',
       "    PERFORM set_config('synchronous_commit', 'on', true);\n    FOR i IN 1..cardinality(keys)",
