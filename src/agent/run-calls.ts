@@ -44,7 +44,7 @@ export async function runCalls(
     };
     const outcome = await unlessAborted(callTool({ id, name, input }, signal, begin), signal, clock);
     if (outcome === undefined || (signal.aborted && (!started || isRepeatable(call)))) return undefined;
-    if (outcome.asks !== undefined) return outcome.asks;
+    if (outcome.question !== undefined) return outcome.question;
     await finish(call, outcome);
     return undefined;
   };

@@ -148,9 +148,9 @@ function code(text: string): string {
   return `\`${printable(text).replaceAll('`', "'")}\``;
 }
 
-export function outcomeText(ask: PendingRequest): string {
-  const { payload, state, answer } = ask;
-  const say = sayIn(languageOf(ask));
+export function outcomeText(request: PendingRequest): string {
+  const { payload, state, answer } = request;
+  const say = sayIn(languageOf(request));
   const tool = inlineCode(textOf(payload['tool']));
   const what = payload['skill'] === undefined ? tool : say`${tool} of ${textOf(payload['skill'])}`;
   if (state === 'expired')
@@ -158,12 +158,12 @@ export function outcomeText(ask: PendingRequest): string {
   if (state === 'cancelled') return say`Stopped: ${what}.`;
   const name = inlineCode(answer?.name ?? answer?.by ?? '');
   if (answer?.value === 'always') return say`Approved from now on, for any input, by ${name}: ${what}.`;
-  return isApproved(ask) ? say`Approved by ${name}: ${what}.` : say`Denied by ${name}: ${what}.`;
+  return isApproved(request) ? say`Approved by ${name}: ${what}.` : say`Denied by ${name}: ${what}.`;
 }
 
-export function auditOf(ask: PendingRequest): AuditEvent {
-  const { id, payload, conversation, requester, state, answer } = ask;
-  const answered = isApproved(ask) ? 'approved' : 'denied';
+export function auditOf(request: PendingRequest): AuditEvent {
+  const { id, payload, conversation, requester, state, answer } = request;
+  const answered = isApproved(request) ? 'approved' : 'denied';
   return {
     event: 'approval',
     id,

@@ -35,8 +35,8 @@ export type Approval =
 type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
 /** `always` also approves later calls like this one. */
-export const askAnswers = ['approve', 'deny', 'always'] as const;
-export type AskAnswer = (typeof askAnswers)[number];
+export const approvalAnswers = ['approve', 'deny', 'always'] as const;
+export type ApprovalAnswer = (typeof approvalAnswers)[number];
 
 type Answerer = Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>;
 
@@ -48,7 +48,7 @@ export type Approvals = Readonly<{
     how?: Readonly<{ patienceMs?: number; deliverArtifacts?: DeliverArtifacts }>,
   ): Promise<Approval>;
   /** Takes an answer, once, from the requester or an approver. */
-  answer(id: string, from: Answerer, value: AskAnswer): Promise<Answered>;
+  answer(id: string, from: Answerer, value: ApprovalAnswer): Promise<Answered>;
   /** Whether the question is open in this person's conversation and they may answer it. */
   awaits(id: string, from: Answerer): Promise<boolean>;
   /** Call when a question was answered, cancelled or has expired: shows the outcome and wakes those who wait. */
@@ -74,7 +74,7 @@ export function createApprovals(
     stopping: AbortSignal;
   }>,
   host: Readonly<{
-    store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
+    store: Pick<Store, 'pendingRequests' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
     audit: Pick<Audit, 'record' | 'holds'>;
     clock: Clock;
     log: Log;
@@ -94,7 +94,7 @@ export function createApprovals(
   };
 
   async function isAsked(id: string): Promise<boolean> {
-    const known = await store.asks.find(id);
+    const known = await store.pendingRequests.find(id);
     if (known?.state !== 'open') return known !== undefined;
     return (await store.outbox.receipt(textOf(known.payload['message']))) !== undefined;
   }
@@ -107,7 +107,7 @@ export function createApprovals(
     const { tool, skill, standing, byApprover, requester, transcript, toolUseId } = call;
     const { rows: outbox, input } = await question(id, call, deliverArtifacts);
     const now = clock.now();
-    await store.asks.add({
+    await store.pendingRequests.add({
       id,
       kind: 'approval',
       conversation: requester.conversation,
@@ -130,18 +130,18 @@ export function createApprovals(
       expiresAt: now + answerWithinMs,
     });
     // The call may have been stopped, or asked by another process, in the meantime.
-    if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
+    if ((await store.pendingRequests.find(id))?.state === 'open') await store.commit({ outbox });
   }
 
   async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {
     return waitUntil<Approval>(
       async () => {
-        const ask = await look(id);
-        if (ask === undefined) return { found: { kind: 'denied' } };
-        if (ask.state !== 'open') return { found: outcomeOf(ask) };
+        const request = await look(id);
+        if (request === undefined) return { found: { kind: 'denied' } };
+        if (request.state !== 'open') return { found: outcomeOf(request) };
         const now = clock.now();
         if (until !== undefined && now >= until && !signal.aborted) return { found: { kind: 'unanswered' } };
-        return Math.max(1, Math.min(ask.expiresAt - now, (until ?? Infinity) - now, lookEveryMs));
+        return Math.max(1, Math.min(request.expiresAt - now, (until ?? Infinity) - now, lookEveryMs));
       },
       {
         signal: AbortSignal.any([signal, stopping]),
@@ -156,97 +156,104 @@ export function createApprovals(
 
   /** The question as it is now. If its time is over, it expires first. */
   async function look(id: string): Promise<PendingRequest | undefined> {
-    const ask = await store.asks.find(id);
-    if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
-    for (const expired of await store.asks.expire(clock.now())) await settled(expired);
-    return store.asks.find(id);
+    const request = await store.pendingRequests.find(id);
+    if (request?.state !== 'open' || request.expiresAt > clock.now()) return request;
+    for (const expired of await store.pendingRequests.expire(clock.now())) await settled(expired);
+    return store.pendingRequests.find(id);
   }
 
   /** The outcome is shown last, so that `finishCutOff` repeats it if the process ends before. */
   async function settled(id: string, isCutOff = false): Promise<void> {
-    const ask = await store.asks.find(id);
+    const request = await store.pendingRequests.find(id);
     // A run's question is not shown with buttons: the main agent asks it in words (U14).
-    if (ask?.kind !== 'approval') return store.signals.send('answer', id);
-    const rule = storedRule.safeParse(ask.answer?.value === 'always' ? ask.payload['standing'] : undefined);
+    if (request?.kind !== 'approval') return store.signals.send('answer', id);
+    const rule = storedRule.safeParse(
+      request.answer?.value === 'always' ? request.payload['standing'] : undefined,
+    );
     if (rule.success && !(await rules.covers(rule.data)))
-      await rules.add(rule.data, ask.answer?.by ?? '', clock.now());
+      await rules.add(rule.data, request.answer?.by ?? '', clock.now());
     await store.signals.send('answer', id);
-    if (!isCutOff || !(await audit.holds(id, ask.askedAt))) await audit.record(auditOf(ask));
+    if (!isCutOff || !(await audit.holds(id, request.askedAt))) await audit.record(auditOf(request));
     const key = outcomeKey(id);
-    const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
+    const receipt = await store.outbox.receipt(textOf(request.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
-    const text = isCutOff ? await cameOf(ask) : outcomeText(ask);
-    const input = textOf(ask.payload['input']);
+    const text = isCutOff ? await cameOf(request) : outcomeText(request);
+    const input = textOf(request.payload['input']);
     const whole = input === '' ? text : `${text}\n\n${input}`;
-    await store.commit({ outbox: await replies.rows(ask.conversation, key, whole) });
+    await store.commit({ outbox: await replies.rows(request.conversation, key, whole) });
   }
 
   async function finishCutOff(): Promise<void> {
-    for (const id of await store.asks.takeUnshown(clock.now()))
+    for (const id of await store.pendingRequests.takeUnshown(clock.now()))
       await settled(id, true).catch((error: unknown) =>
-        log.warn({ err: error, ask: id }, 'how an approval ended could not be shown yet'),
+        log.warn({ err: error, request: id }, 'how an approval ended could not be shown yet'),
       );
   }
 
-  async function cameOf(ask: PendingRequest): Promise<string> {
-    const { entries } = isApproved(ask) ? await store.transcripts.read(ask.transcript) : { entries: [] };
+  async function cameOf(request: PendingRequest): Promise<string> {
+    const { entries } = isApproved(request)
+      ? await store.transcripts.read(request.transcript)
+      : { entries: [] };
     const isInterrupted = entries.some(
       ({ entry }) =>
-        entry.kind === 'tool_result' && entry.toolUseId === ask.toolUseId && entry.content === interrupted,
+        entry.kind === 'tool_result' &&
+        entry.toolUseId === request.toolUseId &&
+        entry.content === interrupted,
     );
-    const say = sayIn(languageOf(ask));
+    const say = sayIn(languageOf(request));
     return isInterrupted
-      ? `${outcomeText(ask)} ${say`It was interrupted, so it may not have run. Check that before you ask for it again.`}`
-      : outcomeText(ask);
+      ? `${outcomeText(request)} ${say`It was interrupted, so it may not have run. Check that before you ask for it again.`}`
+      : outcomeText(request);
   }
 
   /** The approval with this id if it was asked in this conversation. */
   async function askedIn(conversation: Conversation, id: string): Promise<PendingRequest | undefined> {
-    const ask = await store.asks.find(id);
-    const isHere = ask !== undefined && conversationKey(ask.conversation) === conversationKey(conversation);
-    return isHere && ask.kind === 'approval' ? ask : undefined;
+    const request = await store.pendingRequests.find(id);
+    const isHere =
+      request !== undefined && conversationKey(request.conversation) === conversationKey(conversation);
+    return isHere && request.kind === 'approval' ? request : undefined;
   }
 
   /** This includes people who may only say no: their answer tells them who may say yes. */
-  async function mayAnswer(ask: PendingRequest, sender: string): Promise<boolean> {
-    return (await whyNotTheirs(ask, { sender, approves: false }, options, sayIn('en'))) === undefined;
+  async function mayAnswer(request: PendingRequest, sender: string): Promise<boolean> {
+    return (await whyNotTheirs(request, { sender, approves: false }, options, sayIn('en'))) === undefined;
   }
 
   return {
     request,
     async awaits(id, { sender, conversation }) {
-      const ask = await askedIn(conversation, id);
-      return ask?.state === 'open' && ask.expiresAt > clock.now() && mayAnswer(ask, sender);
+      const request = await askedIn(conversation, id);
+      return request?.state === 'open' && request.expiresAt > clock.now() && mayAnswer(request, sender);
     },
     async answer(id, { sender, name, language, conversation }, value) {
       const say = sayIn(language);
-      const ask = await askedIn(conversation, id);
-      if (ask === undefined) return { kind: 'unknown' };
-      const refused = await whyNotTheirs(ask, { sender, approves: value !== 'deny' }, options, say);
+      const request = await askedIn(conversation, id);
+      if (request === undefined) return { kind: 'unknown' };
+      const refused = await whyNotTheirs(request, { sender, approves: value !== 'deny' }, options, say);
       if (refused !== undefined) {
-        log.warn({ ask: id, sender }, 'somebody answered who may not');
+        log.warn({ request: id, sender }, 'somebody answered who may not');
         return { kind: 'not_yours', text: refused };
       }
-      const standing = storedRule.safeParse(ask.payload['standing']);
+      const standing = storedRule.safeParse(request.payload['standing']);
       if (value === 'always' && !standing.success)
         return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
       const given = { by: sender, name, value, at: clock.now() };
-      const taken = await store.asks.answer(id, given);
+      const taken = await store.pendingRequests.answer(id, given);
       if (taken === 'answered') {
-        log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
+        log.info({ request: id, sender, value, tool: request.payload['tool'] }, 'an approval was answered');
         await settled(id);
-        return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered', answer: given }) };
+        return { kind: 'taken', text: outcomeText({ ...request, state: 'answered', answer: given }) };
       }
       await look(id);
       await finishCutOff();
-      const now = await store.asks.find(id);
+      const now = await store.pendingRequests.find(id);
       return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: await cameOf(now) };
     },
     settled: (id) => settled(id),
     async attend() {
       while (!stopping.aborted) {
         try {
-          for (const id of await store.asks.expire(clock.now())) await settled(id);
+          for (const id of await store.pendingRequests.expire(clock.now())) await settled(id);
           await finishCutOff();
         } catch (error) {
           log.error({ err: error }, 'open approvals could not be attended to');
@@ -257,10 +264,10 @@ export function createApprovals(
   };
 }
 
-function outcomeOf(ask: PendingRequest): Approval {
-  if (ask.state === 'answered')
-    return isApproved(ask) ? { kind: 'approved', by: ask.answer?.by ?? '' } : { kind: 'denied' };
-  return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
+function outcomeOf(request: PendingRequest): Approval {
+  if (request.state === 'answered')
+    return isApproved(request) ? { kind: 'approved', by: request.answer?.by ?? '' } : { kind: 'denied' };
+  return { kind: request.state === 'expired' ? 'expired' : 'stopped' };
 }
 
 const storedRule = z.object({

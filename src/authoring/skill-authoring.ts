@@ -126,7 +126,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting, whose: Wh
         const origin = sayOrigin(await wordsOf(draft), say);
         if (origin === undefined) return {};
         const because = say`Write this skill? From: ${origin}.`;
-        return { asks: { shown: draft, refusedAs: 'TOOL_POLICY_DENIED', because } };
+        return { mustConfirm: { shown: draft, refusedAs: 'TOOL_POLICY_DENIED', because } };
       },
     },
     defineTool({

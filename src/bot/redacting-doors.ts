@@ -76,9 +76,13 @@ export function cleanStore(store: Store, clean: Clean): Store {
       add: (add) => (message, now) => add(cleanMessage(message, redact), now),
       ...same('remove', 'recent'),
     },
-    asks: {
-      add: (add) => (ask) =>
-        add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
+    pendingRequests: {
+      add: (add) => (request) =>
+        add(
+          request.kind === 'question'
+            ? { ...request, payload: redactTexts(request.payload, redact) }
+            : request,
+        ),
       answer: (answer) => (id, given) => answer(id, { ...given, value: redact(given.value) }),
       ...same('find', 'open', 'waiting', 'expire', 'takeUnshown'),
     },

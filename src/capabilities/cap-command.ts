@@ -29,7 +29,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
     const outcome = await callTool({ id: `${of.toolUseId}.${calls}`, ...wanted }, signal);
     // The command may print or store what it got (S7).
     if (outcome.marks !== undefined) of.mark(outcome.marks);
-    if (outcome.asks !== undefined)
+    if (outcome.question !== undefined)
       return failed(
         'TOOL_CONFIRMATION_REQUIRED',
         'a person has to answer first, and can not be waited for here',

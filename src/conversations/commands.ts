@@ -49,7 +49,10 @@ type Registry = Readonly<{
 export function createCommands(deps: {
   host: Readonly<{
     runtime: () => RuntimeConfig;
-    store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
+    store: Pick<
+      Store,
+      'pendingRequests' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'
+    >;
   }>;
   people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
   skills: Readonly<{
@@ -116,7 +119,7 @@ export function createCommands(deps: {
     },
     tasks: async (message) => ({
       text: describeTasks(await tasksHere(message, store.inbox), {
-        asks: await store.asks.open(message.conversation),
+        requests: await store.pendingRequests.open(message.conversation),
         reader: message.sender,
         zone: operatorZone(runtime().config),
         known: new Set((await usable(message)).map(({ name }) => name)),

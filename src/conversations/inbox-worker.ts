@@ -53,7 +53,7 @@ export function createInboxWorker(
   host: Readonly<{
     store: Pick<Store, 'inbox' | 'signals'> &
       Readonly<{
-        asks: Pick<Store['asks'], 'open'>;
+        pendingRequests: Pick<Store['pendingRequests'], 'open'>;
         keyed(namespace: 'deaths'): Pick<Values, 'get' | 'set'>;
       }>;
     clock: Clock;
@@ -73,7 +73,7 @@ export function createInboxWorker(
       stored,
       // An item that waits for a person's answer can't be what ended the process.
       progressed: async (item, at) =>
-        (await host.store.asks.open(item.message.conversation)).length > 0 || progressed(item, at),
+        (await host.store.pendingRequests.open(item.message.conversation)).length > 0 || progressed(item, at),
       setAside,
       mostTries,
     },

@@ -98,7 +98,7 @@ export function createOverview(options: {
 }
 
 type Reading = Readonly<{
-  asks: readonly PendingRequest[];
+  requests: readonly PendingRequest[];
   reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
   /** IANA time zone for readers whose own is unknown. */
   zone: string;
@@ -118,20 +118,20 @@ export function describeTasks(items: readonly ListedItem[], reading: Reading): s
 
 export function describeTask(
   { key, message, takenAt, acceptedAt }: ListedItem,
-  { asks, reader, zone, known }: Reading,
+  { requests, reader, zone, known }: Reading,
 ): string {
   const say = sayIn(reader.language);
   const { task, sender } = message ?? {};
   const journal = task?.kind === 'run' ? journalOf(task) : undefined;
-  const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
+  const request = requests.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
   const state = takenAt === undefined ? say`waiting` : say`running`;
-  const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
-  const since = say.time(ask?.askedAt ?? acceptedAt, reader.timezone ?? zone);
+  const asked = request?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
+  const since = say.time(request?.askedAt ?? acceptedAt, reader.timezone ?? zone);
   const skill = skillOf(task);
   const isTold = skill !== undefined && (sender?.id === reader.id || known?.has(skill) === true);
   const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${isTold ? skill : say`a run`}`;
   const name = inlineCode(sender?.name ?? say`somebody`);
-  return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;
+  return say`${what}, for ${name}, ${request === undefined ? state : asked} since ${since}`;
 }
 
 export type WriteHere = (name: string, args?: string) => string;

@@ -62,7 +62,7 @@ export async function stopWork(
   const theirs = [...waiting, ...running].filter(may);
   const stopped = await cancelWork(store, {
     items: theirs.map(({ key }) => key),
-    asks: asksOf(message, isOwner, theirs),
+    pendingRequests: requestsOf(message, isOwner, theirs),
   });
   for (const id of stopped.cancelled) await approvals.settled(id);
   // A dropped item may have waited for a retry, and then its placeholder is still shown.
@@ -90,11 +90,11 @@ export async function stopWork(
 const stoppingNow = fixed`Stopping.`;
 const justFinished = fixed`It has just finished.`;
 
-function asksOf(
+function requestsOf(
   { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
   isOwner: boolean,
   items: readonly ListedItem[],
-): NonNullable<StopOrder['asks']> {
+): NonNullable<StopOrder['pendingRequests']> {
   const here = conversationKey(conversation);
   const everybody = isOwner || chatType === 'private';
   const threads = new Map(

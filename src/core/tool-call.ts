@@ -16,7 +16,7 @@ export type ToolOutcome = Readonly<{
   /** Id of an inbox item that is done once this outcome is stored. */
   settles?: string;
   /** A question for the person. The loop ends until they answer, and `content` is ignored (U14). */
-  asks?: string;
+  question?: string;
   artifacts?: readonly DeliveredFile[];
   /** Set if `content` is private; stored together with it (S7). */
   marks?: Taint;

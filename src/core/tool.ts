@@ -53,7 +53,12 @@ export type CallAssessment = Readonly<
   | {
       refused?: undefined;
       risk?: Risk;
-      asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode; byApprover?: boolean; because?: string }>;
+      mustConfirm?: Readonly<{
+        shown: unknown;
+        refusedAs: ErrorCode;
+        byApprover?: boolean;
+        because?: string;
+      }>;
       /** Private data that the call touches; noted before it runs (S7). */
       marks?: Taint | undefined;
       /** True if a provider gets the input, even for a tool that needs no network (S7). */

@@ -12,7 +12,9 @@ export const approvalsPage: Page = {
   lives: true,
   async main(view) {
     const [open, rules] = await Promise.all([view.ask('approval list'), view.ask('policy list')]);
-    const waiting = open.filter(({ expiresAt }) => expiresAt > view.now).map((ask) => card(ask, view));
+    const waiting = open
+      .filter(({ expiresAt }) => expiresAt > view.now)
+      .map((approval) => card(approval, view));
     const standing = rules.map(({ id, tool, skill, chat, sender, by, from }) => [
       cell(code(tool)),
       cell(code(skill)),
@@ -36,9 +38,9 @@ export const approvalsPage: Page = {
   },
 };
 
-function card(ask: WaitingApproval, view: View): Html {
-  const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect, fourEyes } = ask;
-  const input = plain(ask.input);
+function card(approval: WaitingApproval, view: View): Html {
+  const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect, fourEyes } = approval;
+  const input = plain(approval.input);
   const as = view.acts?.as;
   const mayApprove = as === requester ? !fourEyes : !isDirect;
   const answer = (label: string, value: string) =>

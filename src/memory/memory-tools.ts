@@ -97,7 +97,7 @@ function rememberTool(open: OpenMemory, turn: MemoryTurn, deps: MemoryDeps): Too
       const origin = sayOrigin(judged.from, say);
       const words = origin === undefined ? [] : [say`Add this? From: ${origin}.`];
       const because = [...(isForAll ? [forAll] : []), ...words].join('\n\n');
-      return { asks: { shown, refusedAs: 'TOOL_POLICY_DENIED', byApprover: isForAll, because } };
+      return { mustConfirm: { shown, refusedAs: 'TOOL_POLICY_DENIED', byApprover: isForAll, because } };
     },
   };
 }

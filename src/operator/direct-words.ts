@@ -43,9 +43,9 @@ export type WaitingApproval = Pick<PendingRequest, 'id' | 'requester' | 'askedAt
     fourEyes: boolean;
   }>;
 
-export function toWaitingApproval(ask: PendingRequest): WaitingApproval {
-  const { id, requester, askedAt, expiresAt, conversation, payload } = ask;
-  const isDirect = isAskedDirectly(ask);
+export function toWaitingApproval(request: PendingRequest): WaitingApproval {
+  const { id, requester, askedAt, expiresAt, conversation, payload } = request;
+  const isDirect = isAskedDirectly(request);
   return {
     ...{ id, requester, askedAt, expiresAt, isDirect, fourEyes: payload['fourEyes'] === true },
     conversation: conversationKey(conversation),

@@ -33,12 +33,12 @@ export type Work = Readonly<{
 type Reads = Readonly<{
   inbox: Pick<Store['inbox'], 'list'>;
   transcripts: Pick<Store['transcripts'], 'current' | 'read'>;
-  asks: Pick<Store['asks'], 'waiting'>;
+  pendingRequests: Pick<Store['pendingRequests'], 'waiting'>;
 }>;
 
 /** Lists all work that is not finished, without what people said. */
 export async function listWork(store: Reads): Promise<readonly Work[]> {
-  const [items, asks] = await Promise.all([store.inbox.list('waiting'), store.asks.waiting()]);
+  const [items, requests] = await Promise.all([store.inbox.list('waiting'), store.pendingRequests.waiting()]);
   return Promise.all(
     items.map(async (item) => {
       const { key, queue, message, takenAt, acceptedAt, tries, error, stopped } = item;
@@ -56,7 +56,7 @@ export async function listWork(store: Reads): Promise<readonly Work[]> {
         tries,
         error,
         calls,
-        asks: asks.find((ask) => ask.transcript === transcript)?.id,
+        asks: requests.find((request) => request.transcript === transcript)?.id,
       } as const;
     }),
   );

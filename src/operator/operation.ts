@@ -26,7 +26,7 @@ export type OperateDeps = Readonly<{
     | 'backup'
     | 'usage'
     | 'stats'
-    | 'asks'
+    | 'pendingRequests'
     | 'transcripts'
     | 'routines'
     | 'backlog'

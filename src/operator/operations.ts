@@ -121,7 +121,7 @@ export const operations = {
   /** Lists messages and runs that are not finished (S8). */
   'work list': reads(none, (_, { store }) => listWork(store)),
   'approval list': reads(none, async (_, { store }) =>
-    (await store.asks.waiting()).filter(({ kind }) => kind === 'approval').map(toWaitingApproval),
+    (await store.pendingRequests.waiting()).filter(({ kind }) => kind === 'approval').map(toWaitingApproval),
   ),
   /** Answers an approval, judged like a press of that person (S11, T8). */
   'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
@@ -215,17 +215,17 @@ async function answerApproval(
   { id, answer, by }: z.output<typeof approvalAnswer>,
   { store, people, running }: OperateDeps,
 ): Promise<Readonly<{ text: string }>> {
-  const ask = await store.asks.find(id);
-  if (ask?.kind !== 'approval' || running === undefined)
+  const request = await store.pendingRequests.find(id);
+  if (request?.kind !== 'approval' || running === undefined)
     throw new OperatorError(`there is no approval ${id}`);
-  const { conversation, requester } = ask;
-  if (ask.state === 'open') {
+  const { conversation, requester } = request;
+  if (request.state === 'open') {
     const [item] = await store.inbox.waitingIn(conversationKey(conversation));
     // The kind of chat is unknown if its message can't be read, and then it is judged like a group.
     const chatType = item?.message?.chatType ?? 'unknown';
     const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
     if (!may.allowed) throw new OperatorError(may.reason);
-    if (answer === 'approve' && by !== requester && isAskedDirectly(ask))
+    if (answer === 'approve' && by !== requester && isAskedDirectly(request))
       throw new OperatorError(
         `Only ${requester} can approve this: nobody else can read what it is called with. You can deny it.`,
       );

@@ -39,7 +39,7 @@ export type TaskRow = Readonly<{
   since: number;
 }>;
 
-type Reads = Pick<Store, 'inbox' | 'outbox' | 'asks' | 'routines' | 'backlog' | 'usage'>;
+type Reads = Pick<Store, 'inbox' | 'outbox' | 'pendingRequests' | 'routines' | 'backlog' | 'usage'>;
 
 export async function statusOf({
   store,
@@ -48,7 +48,7 @@ export async function statusOf({
   zone,
 }: Readonly<{ store: Reads } & Pick<OperateDeps, 'mcp' | 'running' | 'zone'>>): Promise<Status> {
   const items = await store.inbox.list('waiting');
-  const asks = await openAsks(items, store);
+  const requests = await openRequests(items, store);
   const pid = process.pid;
   return {
     version: skilletVersion(),
@@ -58,8 +58,8 @@ export async function statusOf({
         : { pid, upSeconds: Math.round(process.uptime()), readiness: running.readiness() },
     backlog: await store.backlog(),
     failedDeliveries: (await store.outbox.givenUp()).length,
-    tasks: rowsOf(items, asks),
-    approvals: asks.filter(({ kind }) => kind === 'approval').length,
+    tasks: rowsOf(items, requests),
+    approvals: requests.filter(({ kind }) => kind === 'approval').length,
     routines: await countRoutines(store),
     servers: serverStates(await mcp.list()),
     plugins: running?.plugins() ?? [],
@@ -73,36 +73,38 @@ async function countRoutines({ routines }: Reads): Promise<Status['routines']> {
   return { active: count('active'), paused: count('paused') };
 }
 
-export async function tasksOf(store: Pick<Store, 'inbox' | 'asks'>): Promise<readonly TaskRow[]> {
+export async function tasksOf(store: Pick<Store, 'inbox' | 'pendingRequests'>): Promise<readonly TaskRow[]> {
   const items = await store.inbox.list('waiting');
-  return rowsOf(items, await openAsks(items, store));
+  return rowsOf(items, await openRequests(items, store));
 }
 
 /** Questions of items that wait. */
-async function openAsks(
+async function openRequests(
   items: readonly ListedItem[],
-  { asks }: Pick<Store, 'asks'>,
+  { pendingRequests }: Pick<Store, 'pendingRequests'>,
 ): Promise<readonly PendingRequest[]> {
   const places = new Map(
     items.flatMap(({ message }) =>
       message === undefined ? [] : [[conversationKey(message.conversation), message.conversation] as const],
     ),
   );
-  return (await Promise.all([...places.values()].map(asks.open))).flat();
+  return (await Promise.all([...places.values()].map(pendingRequests.open))).flat();
 }
 
-function rowsOf(items: readonly ListedItem[], asks: readonly PendingRequest[]): readonly TaskRow[] {
+function rowsOf(items: readonly ListedItem[], requests: readonly PendingRequest[]): readonly TaskRow[] {
   return items.flatMap(({ message, takenAt, acceptedAt }) => {
     const { task, sender, conversation } = message ?? {};
     if (task?.kind !== 'run' || sender === undefined || conversation === undefined) return [];
-    const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journalOf(task));
+    const request = requests.find(
+      ({ kind, transcript }) => kind === 'approval' && transcript === journalOf(task),
+    );
     return {
       id: task.id.slice(0, shownIdLength),
       skill: task.skill,
       sender: sender.id,
       chat: chatIdOf(conversation),
-      state: ask !== undefined ? 'asking' : takenAt === undefined ? 'waiting' : 'running',
-      since: ask?.askedAt ?? acceptedAt,
+      state: request !== undefined ? 'asking' : takenAt === undefined ? 'waiting' : 'running',
+      since: request?.askedAt ?? acceptedAt,
     };
   });
 }

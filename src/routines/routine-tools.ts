@@ -154,11 +154,11 @@ function termsOf(whose: WhoseWords, deps: BookDeps): NonNullable<Tool['terms']> 
     const words = origin === undefined ? undefined : say`Set this up? From: ${origin}.`;
     if (await isTooOften(wish, requester, deps)) {
       const because = [tooOften, ...(words === undefined ? [] : [words])].join('\n\n');
-      return { asks: { shown: wish, refusedAs: 'LIMIT_REACHED', byApprover: true, because } };
+      return { mustConfirm: { shown: wish, refusedAs: 'LIMIT_REACHED', byApprover: true, because } };
     }
     return words === undefined
       ? {}
-      : { asks: { shown: wish, refusedAs: 'TOOL_POLICY_DENIED', because: words } };
+      : { mustConfirm: { shown: wish, refusedAs: 'TOOL_POLICY_DENIED', because: words } };
   };
 }
 

@@ -54,18 +54,22 @@ function asOneQuestion(given: unknown): unknown {
 }
 
 export function createQuestions(options: {
-  store: Readonly<{ asks: Store['asks']; transcripts: Pick<Store['transcripts'], 'read'> }>;
+  store: Readonly<{
+    pendingRequests: Store['pendingRequests'];
+    transcripts: Pick<Store['transcripts'], 'read'>;
+  }>;
   clock: Clock;
 }): Questions {
-  const { asks, transcripts } = options.store;
+  const { pendingRequests, transcripts } = options.store;
   const { clock } = options;
-  const isOpen = (ask: PendingRequest): boolean => ask.state === 'open' && ask.expiresAt > clock.now();
+  const isOpen = (request: PendingRequest): boolean =>
+    request.state === 'open' && request.expiresAt > clock.now();
 
   async function findFor(transcript: string, call: string): Promise<PendingRequest | undefined> {
     const { entries } = await transcripts.read(transcript);
     const ids = callIds(entries.map(({ entry }) => entry)).map((id) => questionId(transcript, id));
-    const asked = await Promise.all(ids.map((id) => asks.find(id)));
-    const known = asked.filter((ask) => ask !== undefined);
+    const asked = await Promise.all(ids.map((id) => pendingRequests.find(id)));
+    const known = asked.filter((request) => request !== undefined);
     return known.find(({ answer }) => answer?.call === call) ?? known.findLast(isOpen);
   }
 
@@ -82,7 +86,7 @@ export function createQuestions(options: {
         async run({ question }, { requester, toolUseId, awaitAnswer }) {
           const id = questionId(transcript, toolUseId);
           const now = clock.now();
-          await asks.add({
+          await pendingRequests.add({
             id,
             kind: 'question',
             conversation: requester.conversation,
@@ -93,38 +97,38 @@ export function createQuestions(options: {
             askedAt: now,
             expiresAt: now + answerWithinMs,
           });
-          const ask = await asks.find(id);
-          if (ask?.answer !== undefined) {
-            return succeed(`They answered: ${ask.answer.value}`);
+          const request = await pendingRequests.find(id);
+          if (request?.answer !== undefined) {
+            return succeed(`They answered: ${request.answer.value}`);
           }
-          if (ask === undefined || !isOpen(ask))
+          if (request === undefined || !isOpen(request))
             return fail('TIMEOUT', 'they did not answer: do the best without it, and say what is missing');
           awaitAnswer(question);
           return succeed('asked');
         },
       }),
     async open({ conversation, sender, transcript }) {
-      const here = (await asks.open(conversation)).filter(
-        (ask) => ask.kind === 'question' && ask.requester === sender && isOpen(ask),
+      const here = (await pendingRequests.open(conversation)).filter(
+        (request) => request.kind === 'question' && request.requester === sender && isOpen(request),
       );
-      return here.flatMap((ask) => {
-        const payload = asked.safeParse(ask.payload);
-        if (!payload.success || ask.transcript !== runJournal(transcript, payload.data.run)) return [];
+      return here.flatMap((request) => {
+        const payload = asked.safeParse(request.payload);
+        if (!payload.success || request.transcript !== runJournal(transcript, payload.data.run)) return [];
         return [payload.data];
       });
     },
     async take({ transcript, skill, requester, call }, answer) {
-      const ask = await findFor(transcript, call);
+      const request = await findFor(transcript, call);
       const here = conversationKey(requester.conversation);
       if (
-        ask?.requester !== requester.sender ||
-        conversationKey(ask.conversation) !== here ||
-        ask.payload['skill'] !== skill
+        request?.requester !== requester.sender ||
+        conversationKey(request.conversation) !== here ||
+        request.payload['skill'] !== skill
       )
         return false;
-      if (ask.answer?.call === call) return true;
+      if (request.answer?.call === call) return true;
       const given = { by: requester.sender, value: answer, at: clock.now(), call };
-      return (await asks.answer(ask.id, given)) === 'answered';
+      return (await pendingRequests.answer(request.id, given)) === 'answered';
     },
   };
 }

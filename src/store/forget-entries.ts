@@ -2,7 +2,7 @@ import type { Entry } from '../core/entry.ts';
 import type { Message, Quote, Task } from '../core/message.ts';
 import { around, labelled } from '../lib/text/escape-labels.ts';
 import type { ItemPart } from './grow-item.ts';
-import { storedAsk } from './pending-requests.ts';
+import { storedRequest } from './pending-requests.ts';
 import { storedEntry } from './stored-entry.ts';
 import { readStored } from './stored-json.ts';
 import { storedItem, storedMessage } from './stored-message.ts';
@@ -174,7 +174,7 @@ export function judgeOverheard(text: string, sender: string): JudgedMessage {
 }
 
 export function answeredBy(text: string, sender: string): boolean {
-  const read = readStored(storedAsk, text);
+  const read = readStored(storedRequest, text);
   return read.ok ? read.value.answer?.by === sender : names(text, sender);
 }
 

@@ -59,7 +59,7 @@ export async function forgetPerson(
     if (rest === undefined) files.push(...fileIn(row.text));
     return rest;
   });
-  const asks = await forgetRows('asks', ({ place, requester, ended, text }) =>
+  const asks = await forgetRows('pending_requests', ({ place, requester, ended, text }) =>
     requester === sender || isDirect(place) || (ended && answeredBy(text, sender)) ? undefined : text,
   );
   for (const of of personKeys) await forgetKeys(of);
@@ -192,7 +192,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'asks';
+export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'pending_requests';
 
 export type PersonRow = Readonly<{
   seq: number;

@@ -48,9 +48,9 @@ function createForgetRows(sql: Sql): ForgetRows {
       'outbox',
       'key, queue AS place, part AS text, NULL AS requester, finished_at IS NOT NULL AS ended',
     ),
-    asks: rowsOf(
-      'asks',
-      'id AS key, conversation AS place, ask AS text, requester, settled_at IS NOT NULL AS ended',
+    pending_requests: rowsOf(
+      'pending_requests',
+      'id AS key, conversation AS place, request AS text, requester, settled_at IS NOT NULL AS ended',
     ),
   };
   const changeOf = (table: PersonTable | 'entries', text: string) => ({
@@ -62,7 +62,7 @@ function createForgetRows(sql: Sql): ForgetRows {
     inbox: changeOf('inbox', 'parts'),
     overheard: changeOf('overheard', 'message'),
     outbox: changeOf('outbox', 'part'),
-    asks: changeOf('asks', 'ask'),
+    pending_requests: changeOf('pending_requests', 'request'),
   };
   // Locked, in the order of commits: an entry is added before, and is seen, or after.
   const lockTimes = sql.statement(

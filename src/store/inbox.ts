@@ -196,9 +196,9 @@ export function createInbox(
     }
   }
 
-  function* stop({ items, asks = [] }: StopOrder): Steps<Stopped> {
+  function* stop({ items, pendingRequests = [] }: StopOrder): Steps<Stopped> {
     const now = clock.now();
-    const cancelled = yield* cancel(asks, now);
+    const cancelled = yield* cancel(pendingRequests, now);
     const changed = function* (change: Statement): Steps<readonly string[]> {
       const answers = yield* each(items.map((key) => change(key, now)));
       return items.filter((_, n) => answers[n]?.changed === 1);

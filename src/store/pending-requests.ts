@@ -13,7 +13,7 @@ const answer = z.object({
   call: z.string().optional(),
 });
 
-export const storedAsk = z.object({
+export const storedRequest = z.object({
   conversation: storedConversation,
   transcript: z.string(),
   toolUseId: z.string(),
@@ -53,7 +53,7 @@ export type PendingRequests = Readonly<{
   /** All open ones of every conversation, oldest first. */
   waiting(): Promise<readonly PendingRequest[]>;
   /** Adds a question. A known id stays as it is. */
-  add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
+  add(request: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
   /** Stores an answer. Only the first one in time counts. */
   answer(id: string, answer: NonNullable<PendingRequest['answer']>): Promise<'answered' | 'late' | 'unknown'>;
   expire(now: number): Promise<readonly string[]>;
@@ -72,11 +72,11 @@ const unshownMs = 10_000;
 /** The caller of `takeUnshown` may die, so it has this long. */
 const unshownLeaseMs = 5 * 60_000;
 const longestUnshownMs = 24 * 60 * 60_000;
-const columns = 'id, kind, requester, state, expires_at, ask';
+const columns = 'id, kind, requester, state, expires_at, request';
 const most = 200;
 
 type Row = Pick<PendingRequest, 'id' | 'kind' | 'requester' | 'state'> &
-  Readonly<{ expires_at: number; ask: string }>;
+  Readonly<{ expires_at: number; request: string }>;
 type Answer = NonNullable<PendingRequest['answer']>;
 
 export function createPendingRequests(
@@ -85,41 +85,43 @@ export function createPendingRequests(
 ): PendingRequests & Readonly<{ cancel: CancelRequests }> {
   const { read, write } = sql;
   const insert = sql.statement(
-    `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask)
+    `INSERT INTO pending_requests (id, kind, conversation, requester, state, expires_at, request)
      VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6) ON CONFLICT (id) DO NOTHING`,
   );
-  const one = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1`);
+  const one = sql.statement<Row>(`SELECT ${columns} FROM pending_requests WHERE id = ?1`);
   // A second answer at the same time waits here and is late.
-  const held = sql.statement<Row>(`SELECT ${columns} FROM asks WHERE id = ?1 ${sql.dialect.forUpdate}`);
+  const held = sql.statement<Row>(
+    `SELECT ${columns} FROM pending_requests WHERE id = ?1 ${sql.dialect.forUpdate}`,
+  );
   const openIn = sql.lookup<Row>(
-    `SELECT seq, ${columns} FROM asks WHERE state = 'open' AND conversation = ?1`,
+    `SELECT seq, ${columns} FROM pending_requests WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
   );
   // Reads by the index of open ones, which is ordered by their expiry.
   const allOpen = sql.statement<Row>(
-    `SELECT ${columns} FROM asks WHERE state = 'open' AND expires_at > 0 ORDER BY +seq`,
+    `SELECT ${columns} FROM pending_requests WHERE state = 'open' AND expires_at > 0 ORDER BY +seq`,
   );
   const settle = sql.statement(
-    `UPDATE asks SET state = 'answered', ask = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
+    `UPDATE pending_requests SET state = 'answered', request = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
   );
   const cancel = sql.statement<Readonly<{ id: string }>>(
-    `UPDATE asks SET state = 'cancelled', settled_at = ?1
+    `UPDATE pending_requests SET state = 'cancelled', settled_at = ?1
      WHERE state = 'open' AND conversation = ?2 AND (CAST(?3 AS TEXT) IS NULL OR requester = ?3) RETURNING id`,
   );
   const expire = sql.statement<Readonly<{ id: string }>>(
-    `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
+    `UPDATE pending_requests SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
   // A second process finds the lease of the first.
   const take = sql.statement<Readonly<{ id: string }>>(
-    `UPDATE asks SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
+    `UPDATE pending_requests SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,
   );
 
   function* answer(id: string, given: Answer): Steps<'answered' | 'late' | 'unknown'> {
-    const [ask] = readRequests((yield* held(id)).rows, log);
-    if (ask === undefined) return 'unknown';
-    if (ask.state !== 'open' || given.at >= ask.expiresAt) return 'late';
-    const { conversation, transcript, toolUseId, payload, askedAt } = ask;
+    const [request] = readRequests((yield* held(id)).rows, log);
+    if (request === undefined) return 'unknown';
+    if (request.state !== 'open' || given.at >= request.expiresAt) return 'late';
+    const { conversation, transcript, toolUseId, payload, askedAt } = request;
     const kept = { conversation, transcript, toolUseId, payload, askedAt, answer: given };
     yield* settle(JSON.stringify(kept), given.at, id);
     return 'answered';
@@ -162,10 +164,10 @@ function idsOf(rows: readonly Readonly<{ id: string }>[]): readonly string[] {
 
 /** Reads questions. A damaged one is logged and counts as missing (Q11). */
 function readRequests(rows: readonly Row[], log: Log): readonly PendingRequest[] {
-  return rows.flatMap(({ id, kind, requester, state, expires_at: expiresAt, ask }) => {
-    const stored = readStored(storedAsk, ask);
+  return rows.flatMap(({ id, kind, requester, state, expires_at: expiresAt, request }) => {
+    const stored = readStored(storedRequest, request);
     if (stored.ok) return [{ answer: undefined, ...stored.value, id, kind, requester, state, expiresAt }];
-    log.error({ ask: id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
+    log.error({ request: id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
     return [];
   });
 }

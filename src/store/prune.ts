@@ -23,7 +23,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
     { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
     { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
-    { rows: oldest('asks', 'settled_at'), keptMs: bounds.settledKeptMs },
+    { rows: oldest('pending_requests', 'settled_at'), keptMs: bounds.settledKeptMs },
     { rows: oldest('routines', `state = 'ended' AND changed_at`, 'id'), keptMs: bounds.routinesKeptMs },
     { rows: oldest('overheard', 'heard_at'), keptMs: bounds.overheardKeptMs },
     { rows: oldest('keyed', 'expires_at', 'namespace, key'), keptMs: 0 },

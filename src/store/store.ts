@@ -58,7 +58,7 @@ export type Store = Readonly<{
   outbox: Outbox;
   transcripts: Transcripts;
   overheard: GroupContext;
-  asks: PendingRequests;
+  pendingRequests: PendingRequests;
   capabilities: CapabilityRecords;
   routines: Routines;
   memories: Memories;
@@ -149,7 +149,7 @@ export type Serving = Readonly<{
 
 export type StopOrder = Readonly<{
   items: readonly string[];
-  asks?: readonly Readonly<{ conversation: Conversation; requester?: string }>[];
+  pendingRequests?: readonly Readonly<{ conversation: Conversation; requester?: string }>[];
 }>;
 
 /**

@@ -84,7 +84,7 @@ type Attempt = {
   /** A shutdown that ended a call made by this one; then this one has no outcome either. */
   cutOff?: Error;
   settles?: string;
-  asks?: string;
+  question?: string;
   marks?: Taint | undefined;
   steps?: number;
 };
@@ -178,15 +178,17 @@ export async function judgeCall(
   { decide, requester, redact, log }: Pick<Door, 'decide' | 'requester' | 'redact' | 'log'>,
 ): Promise<Envelope | undefined> {
   const { id, input } = attempt.call;
-  const { asks, marks, outward, risk = riskOf(tool) } = terms;
+  const { mustConfirm, marks, outward, risk = riskOf(tool) } = terms;
   attempt.risk = risk;
   const fields = { tool: tool.name, call: id, risk };
   const refuse = (code: 'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED', message: string): Envelope => {
     attempt.policy = code;
-    return asks === undefined ? fail(code, message) : fail(asks.refusedAs, `${code}: ${message}`);
+    return mustConfirm === undefined
+      ? fail(code, message)
+      : fail(mustConfirm.refusedAs, `${code}: ${message}`);
   };
   try {
-    const { shown, byApprover, because } = asks ?? {};
+    const { shown, byApprover, because } = mustConfirm ?? {};
     const judged = { id, tool, input, risk, shown, byApprover, because, outward, marks, requester };
     const decision = await decide(judged, attempt.signal);
     if (decision.allowed) {
@@ -230,11 +232,11 @@ export async function runTool(
       turn,
       run,
       signal,
-      agreed: terms.asks?.shown,
+      agreed: terms.mustConfirm?.shown,
       settings,
       progress: (line) => onProgress(oneLine(redact(line), 200)),
       settle: (item) => (attempt.settles = item),
-      awaitAnswer: (question) => (attempt.asks = question),
+      awaitAnswer: (question) => (attempt.question = question),
       mark,
       spend: (steps) => (attempt.steps = (attempt.steps ?? 0) + steps),
       ...deliveryOf(attempt, door),
@@ -271,7 +273,7 @@ function deliveryOf(
 /** Redacts before it cuts, because half a secret would not be found. */
 export function toOutcome(
   { envelope, text }: Rendered,
-  { artifacts, settles, asks, marks, steps }: Attempt,
+  { artifacts, settles, question, marks, steps }: Attempt,
   { tool, redact }: Readonly<{ tool: Tool | undefined; redact: (text: string) => string }>,
 ): ToolOutcome {
   const clean = tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text));
@@ -281,7 +283,7 @@ export function toOutcome(
     content: withDelivered(clean, artifacts, tool?.outputLimit ?? outputLimit),
     isError: !envelope.ok && !isCancelled,
     settles,
-    asks,
+    question,
     follows: envelope.follows,
     artifacts: artifacts.length === 0 ? undefined : artifacts,
     marks,

@@ -68,7 +68,7 @@ async function stage(t: TestContext, name: StoreName) {
   };
   const signal = new AbortController().signal;
   assert.deepEqual(await process().request(call, signal, { patienceMs: 0 }), { kind: 'unanswered' });
-  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const [{ id } = assert.fail()] = await store.pendingRequests.open(conversation);
   await send();
 
   async function send() {
@@ -174,7 +174,7 @@ test('T8 what nobody waits for any more ends when its time is over', async (t) =
   attend(process());
   await clock.advance(5 * 60_000);
   await until(async () => (await store.outbox.pending(conversation)) > 0);
-  assert.equal((await store.asks.find(id))?.state, 'expired');
+  assert.equal((await store.pendingRequests.find(id))?.state, 'expired');
   assert.deepEqual(await recorded(), [['approval', 'expired', undefined]]);
   assert.match((await send()).part.markdown, /^Not approved in time/);
 });

@@ -61,7 +61,7 @@ test('T8 who waits for an answer waits as long as they have patience, and no lon
   const { signal } = new AbortController();
   const outcomes: unknown[] = [];
   void approvals.request(call, signal, { patienceMs: 7_000 }).then((outcome) => outcomes.push(outcome));
-  while ((await store.asks.open(conversation)).length === 0) await new Promise(setImmediate);
+  while ((await store.pendingRequests.open(conversation)).length === 0) await new Promise(setImmediate);
   await clock.advance(6_999);
   assert.deepEqual(outcomes, []);
   await clock.advance(1);
@@ -71,7 +71,7 @@ test('T8 who waits for an answer waits as long as they have patience, and no lon
   work.abort(new Error('stopped'));
   await assert.rejects(clock.runUntil(waiting), /stopped/);
   assert.equal(clock.now() - began, 7_000);
-  await store.stop({ items: [], asks: [{ conversation }] });
+  await store.stop({ items: [], pendingRequests: [{ conversation }] });
   assert.deepEqual(await approvals.request(call, signal), { kind: 'stopped' });
   await store.close();
 });
@@ -94,23 +94,23 @@ test('T8 another input, or other files of the skill, is another question', async
     assert.deepEqual(await approvals.request({ ...call, ...change }, signal, { patienceMs: 0 }), {
       kind: 'unanswered',
     });
-  assert.equal((await store.asks.open(conversation)).length, differing.length);
+  assert.equal((await store.pendingRequests.open(conversation)).length, differing.length);
   await approvals.request({ ...call, because: 'else' }, signal, { patienceMs: 0 });
-  assert.equal((await store.asks.open(conversation)).length, differing.length);
+  assert.equal((await store.pendingRequests.open(conversation)).length, differing.length);
   await store.close();
 });
 
 test('T8 A12 an answer counts in the conversation of the question alone, and is anybody’s who may not give it nowhere', async () => {
   const { store, approvals } = await setUp();
   await approvals.request(call, new AbortController().signal, { patienceMs: 0 });
-  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const [{ id } = assert.fail()] = await store.pendingRequests.open(conversation);
   const { sender } = call.requester;
   const elsewhere = { channel: 'telegram', chat: '-7' };
   const from = (place: typeof conversation, by: string) =>
     approvals.answer(id, { sender: by, conversation: place }, 'approve');
   assert.deepEqual(await from(elsewhere, sender), { kind: 'unknown' });
   assert.equal((await from(conversation, 'telegram:666')).kind, 'not_yours');
-  assert.equal((await store.asks.open(conversation)).length, 1);
+  assert.equal((await store.pendingRequests.open(conversation)).length, 1);
   assert.equal((await from(conversation, sender)).kind, 'taken');
   assert.equal((await from(conversation, sender)).kind, 'late');
   await store.close();
@@ -119,7 +119,7 @@ test('T8 A12 an answer counts in the conversation of the question alone, and is 
 test('T8 A12 a question waits for its person and approvers, in its conversation, while it is open', async () => {
   const { clock, store, approvals } = await setUp();
   await approvals.request(call, new AbortController().signal, { patienceMs: 0 });
-  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const [{ id } = assert.fail()] = await store.pendingRequests.open(conversation);
   const waits = (sender: string, place: typeof conversation = conversation) =>
     approvals.awaits(id, { sender, conversation: place });
   assert.equal(await waits('telegram:42'), true);
@@ -130,7 +130,8 @@ test('T8 A12 a question waits for its person and approvers, in its conversation,
   assert.equal(await approvals.awaits('ZZZZZZZZ', { sender: 'telegram:42', conversation }), false);
   const other = { ...call, toolUseId: 'toolu_2' };
   await approvals.request(other, new AbortController().signal, { patienceMs: 0 });
-  const second = (await store.asks.open(conversation)).find((ask) => ask.id !== id) ?? assert.fail();
+  const second =
+    (await store.pendingRequests.open(conversation)).find((request) => request.id !== id) ?? assert.fail();
   await approvals.answer(second.id, { sender: 'telegram:42', conversation }, 'deny');
   assert.equal(await approvals.awaits(second.id, { sender: 'telegram:42', conversation }), false, 'answered');
   await clock.advance(300_000);
@@ -145,7 +146,7 @@ test('T8 no is no, an approver counts, and "Always" is told once it is stored', 
   const standing = { tool: 'write_file', chat: 'telegram:42', sender: 'telegram:42' };
   const answered = async (one: ApprovalRequest, sender: string, value: 'approve' | 'deny' | 'always') => {
     await approvals.request(one, signal, { patienceMs: 0 });
-    const [{ id } = assert.fail()] = await store.asks.open(conversation);
+    const [{ id } = assert.fail()] = await store.pendingRequests.open(conversation);
     return approvals.answer(id, { sender, conversation }, value);
   };
   assert.equal((await answered(call, 'telegram:42', 'deny')).kind, 'taken');
@@ -169,11 +170,11 @@ test('T8 U14 a question of a run is no approval: a yes with its code approves no
   const { store, approvals } = await setUp();
   const at = { askedAt: 1, expiresAt: Number.MAX_SAFE_INTEGER };
   const of = { requester: 'telegram:42', transcript: 't', toolUseId: 'u', payload: {} };
-  await store.asks.add({ id: 'QUESTION', kind: 'question', conversation, ...of, ...at });
+  await store.pendingRequests.add({ id: 'QUESTION', kind: 'question', conversation, ...of, ...at });
   const from = { sender: 'telegram:42', conversation };
   assert.equal(await approvals.awaits('QUESTION', from), false);
   assert.deepEqual(await approvals.answer('QUESTION', from, 'approve'), { kind: 'unknown' });
-  assert.equal((await store.asks.find('QUESTION'))?.state, 'open');
+  assert.equal((await store.pendingRequests.find('QUESTION'))?.state, 'open');
   await store.close();
 });
 
@@ -181,7 +182,7 @@ test('T8 Q5 a question is shown once, and not at all if it was stopped before', 
   const signal = new AbortController().signal;
   const first = await setUp();
   await first.approvals.request(call, signal, { patienceMs: 0 });
-  const [{ id } = assert.fail()] = await first.store.asks.open(conversation);
+  const [{ id } = assert.fail()] = await first.store.pendingRequests.open(conversation);
   await first.approvals.answer(id, { sender: 'telegram:42', conversation }, 'approve');
   const asked = first.shown.length;
   assert.equal((await first.approvals.request(call, signal)).kind, 'approved');
@@ -190,11 +191,11 @@ test('T8 Q5 a question is shown once, and not at all if it was stopped before', 
 
   const { store, approvals } = await setUp(undefined, (real) => ({
     ...real,
-    asks: {
-      ...real.asks,
-      async add(ask) {
-        await real.asks.add(ask);
-        await real.asks.answer(ask.id, { by: 'telegram:9', value: 'deny', at: 1 });
+    pendingRequests: {
+      ...real.pendingRequests,
+      async add(request) {
+        await real.pendingRequests.add(request);
+        await real.pendingRequests.answer(request.id, { by: 'telegram:9', value: 'deny', at: 1 });
       },
     },
   }));
@@ -210,7 +211,7 @@ test('T8 where nobody can be asked nothing is asked', async () => {
     patienceMs: 0,
   });
   assert.deepEqual(answer, { kind: 'nobody' });
-  assert.deepEqual(await store.asks.open(requester.conversation), []);
+  assert.deepEqual(await store.pendingRequests.open(requester.conversation), []);
   await store.close();
 });
 
@@ -229,7 +230,7 @@ test('K1 T8 where an approver has to agree, the requester’s own yes does not c
   const { store, approvals } = await setUp();
   const asked = { ...call, byApprover: true };
   await approvals.request(asked, new AbortController().signal, { patienceMs: 0 });
-  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const [{ id } = assert.fail()] = await store.pendingRequests.open(conversation);
   const from = (sender: string) => approvals.answer(id, { sender, conversation }, 'approve');
   assert.equal(await approvals.awaits(id, { sender: call.requester.sender, conversation }), false);
   assert.equal((await from(call.requester.sender)).kind, 'not_yours');
@@ -244,7 +245,7 @@ test('T8 under four_eyes nobody approves their own call, an approver no more tha
       const requester = { ...call.requester, sender };
       const asked = { ...call, requester, byApprover, others: ['telegram:10'] };
       await approvals.request(asked, new AbortController().signal, { patienceMs: 0 });
-      const [{ id } = assert.fail()] = await store.asks.open(conversation);
+      const [{ id } = assert.fail()] = await store.pendingRequests.open(conversation);
       for (const value of ['approve', 'always'] as const) {
         const said = await approvals.answer(id, { sender, conversation }, value);
         assert.ok(said.kind === 'not_yours', said.kind);

@@ -132,9 +132,9 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
     askedAt: now,
     expiresAt: now + 60_000,
   } as const;
-  await store.asks.add(ask);
+  await store.pendingRequests.add(ask);
   await holdsNone('a question', `question ${shown}`);
-  await store.asks.answer('q1', { by: 'telegram:42', value: `answer ${secret}`, at: now });
+  await store.pendingRequests.answer('q1', { by: 'telegram:42', value: `answer ${secret}`, at: now });
   await holdsNone('an answer', `answer ${shown}`);
 });
 

@@ -25,10 +25,10 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.equal(refused.refused?.errors[0]?.code, 'capability_invalid_input');
   assert.deepEqual(await terms(request('open'), context), { risk: 'safe', marks, outward: true });
   const asked = await terms(request('note', { text: 'hi' }), context);
-  assert.ok(asked.refused === undefined && asked.asks !== undefined);
+  assert.ok(asked.refused === undefined && asked.mustConfirm !== undefined);
   assert.equal(asked.risk, 'dangerous');
   const shown = { capability: 'test.anywhere', operation: 'note', account: 'none', input: { text: 'hi' } };
-  assert.deepEqual(asked.asks, { shown, refusedAs: 'capability_mutation_not_confirmed' });
+  assert.deepEqual(asked.mustConfirm, { shown, refusedAs: 'capability_mutation_not_confirmed' });
   assert.deepEqual([asked.marks, asked.outward], [marks, true]);
   // Names of accounts, and what a backend says of an error, are private too.
   assert.deepEqual(await list.terms?.({}, context), { marks });

@@ -20,7 +20,7 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
   const store = await openStore('sqlite::memory:', { clock: createManualClock(askedAt) });
   const asked = makeMessage({});
   for (const [index, ask] of open.entries())
-    await store.asks.add({
+    await store.pendingRequests.add({
       id: `ABCDEFG${index}`,
       kind: 'approval',
       conversation: asked.conversation,

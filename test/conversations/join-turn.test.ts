@@ -224,7 +224,7 @@ test('H11 U14 while a run waits for the person’s answer, their words join noth
     ['telegram:7', true],
   ] as const) {
     const { clock, store, answer, waiting } = await stage([more(1, 'the first class')], [look, 'At nine.']);
-    await store.asks.add({
+    await store.pendingRequests.add({
       id: 'q',
       kind: 'question',
       conversation: first.conversation,

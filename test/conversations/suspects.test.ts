@@ -66,7 +66,7 @@ async function lives(
       const message = makeMessage({ id: `telegram:${chat}:${said++}`, conversation });
       await store.inbox.accept(message, { now: clock.now() });
       if (chat === asks)
-        await store.asks.add({
+        await store.pendingRequests.add({
           id: 'a1',
           kind: 'approval',
           requester: message.sender.id,

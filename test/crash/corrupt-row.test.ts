@@ -140,7 +140,7 @@ function damage(file: string, annsQueue: string): Readonly<{ outbox: string; ent
   keyed.run('pairing', 'requests', garbage);
   keyed.run('pairing', 'claim', garbage);
   db.prepare(
-    `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask) VALUES ('a', 'approval', ?, ?, 'open', 1, ?)`,
+    `INSERT INTO pending_requests (id, kind, conversation, requester, state, expires_at, request) VALUES ('a', 'approval', ?, ?, 'open', 1, ?)`,
   ).run(annsQueue, annsQueue, garbage);
   db.prepare(`INSERT INTO shown (key, receipt, shown_at) VALUES ('s', ?, 1)`).run(garbage);
   db.prepare(`INSERT INTO overheard (key, conversation, message, heard_at) VALUES ('o', ?, ?, 1)`).run(
@@ -165,7 +165,7 @@ test('Q11 a damaged question is left out and reported by its id, can still be en
   });
   const conversation = { channel: 'telegram', chat: '1' };
   for (const id of ['a', 'b', 'c']) {
-    await store.asks.add({
+    await store.pendingRequests.add({
       id,
       kind: 'approval',
       conversation,
@@ -178,17 +178,17 @@ test('Q11 a damaged question is left out and reported by its id, can still be en
     });
   }
   const db = new DatabaseSync(path.join(folder, 's.db'));
-  db.prepare(`UPDATE asks SET ask = ? WHERE id IN ('a', 'b')`).run(garbage);
+  db.prepare(`UPDATE pending_requests SET request = ? WHERE id IN ('a', 'b')`).run(garbage);
   db.close();
   assert.deepEqual(
-    (await store.asks.open(conversation)).map(({ id }) => id),
+    (await store.pendingRequests.open(conversation)).map(({ id }) => id),
     ['c'],
   );
   const answer = { by: 'telegram:1', value: 'yes', at: 2 };
-  assert.equal(await store.asks.answer('a', answer), 'unknown', 'nothing is done on it');
-  assert.equal(await store.asks.answer('c', answer), 'answered');
-  assert.deepEqual(await store.asks.expire(10), ['b']);
-  assert.deepEqual((await store.stop({ items: [], asks: [{ conversation }] })).cancelled, ['a']);
+  assert.equal(await store.pendingRequests.answer('a', answer), 'unknown', 'nothing is done on it');
+  assert.equal(await store.pendingRequests.answer('c', answer), 'answered');
+  assert.deepEqual(await store.pendingRequests.expire(10), ['b']);
+  assert.deepEqual((await store.stop({ items: [], pendingRequests: [{ conversation }] })).cancelled, ['a']);
   assert.deepEqual([...new Set(log.lines.map(({ fields }) => fields['ask']))], ['a', 'b']);
   assert.doesNotMatch(JSON.stringify(log.lines), /SECRET/);
 });

@@ -5,12 +5,12 @@ export const approvalMutations = [
   ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
     [
       'an answer counts in any chat',
-      'conversationKey(ask.conversation) === conversationKey(conversation)',
+      'conversationKey(request.conversation) === conversationKey(conversation)',
       'true',
     ],
     [
       'what is over is heard without a mention',
-      "ask?.state === 'open' && ask.expiresAt > clock.now()",
+      "request?.state === 'open' && request.expiresAt > clock.now()",
       'ask',
     ],
     ['anybody is heard without a mention', ' && mayAnswer(ask, sender);', ';'],
@@ -23,8 +23,8 @@ export const approvalMutations = [
     ['the question is bound to no files', "files ?? '', place", "'', place"],
     [
       'always is told before it is stored',
-      "await rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
-      "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
+      "await rules.add(rule.data, request.answer?.by ?? '', clock.now());",
+      "void rules.add(rule.data, request.answer?.by ?? '', clock.now());",
     ],
   ]),
   ...changesOf('approvals/who-may-answer.ts', 'approvals/approvals.test.ts', [
@@ -83,8 +83,8 @@ export const approvalMutations = [
   ]),
   ...changesOf('conversations/intake/approve-by-text.ts', 'conversations/approve-by-text.test.ts', [
     ['a yes counts for one of several questions', 'more.length > 0', 'false'],
-    ['a yes counts for a question of a run', "ask?.kind !== 'approval'", 'ask === undefined'],
-    ['a yes counts for what was asked after it', 'sentAt + wholeSeconds < ask.askedAt', 'false'],
+    ['a yes counts for a question of a run', "request?.kind !== 'approval'", 'ask === undefined'],
+    ['a yes counts for what was asked after it', 'sentAt + wholeSeconds < request.askedAt', 'false'],
     [
       'a yes counts for what was not shown',
       "typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined",

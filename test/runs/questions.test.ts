@@ -35,13 +35,13 @@ async function stage(t: TestContext) {
     questions.open({ conversation: ann.conversation, sender, transcript: 'telegram:42' });
   const take = (answer: string, more: { call?: string; skill?: string; requester?: Requester } = {}) =>
     questions.take({ transcript, skill: 'book', requester: ann, call: 'c1', ...more }, answer);
-  assert.equal((await ask()).asks, 'Which day?');
+  assert.equal((await ask()).question, 'Which day?');
   return { clock, ask, open, take };
 }
 
 test('U14 a question stands for half an hour, whoever asks for it and however often the call is made', async (t) => {
   const { clock, ask, open, take } = await stage(t);
-  assert.equal((await ask()).asks, 'Which day?');
+  assert.equal((await ask()).question, 'Which day?');
   assert.deepEqual(await open(), [{ run, skill: 'book', question: 'Which day?' }]);
   assert.deepEqual(await open('telegram:7'), []);
   await clock.advance(halfAnHour - 1);
@@ -50,7 +50,7 @@ test('U14 a question stands for half an hour, whoever asks for it and however of
   assert.deepEqual(await open(), []);
   assert.equal(await take('Monday'), false);
   const late = await ask();
-  assert.equal(late.asks, undefined);
+  assert.equal(late.question, undefined);
   assert.match(late.content, /TIMEOUT.*did not answer/);
 });
 
@@ -60,7 +60,7 @@ test('U14 Q5 an answer counts once: the call that brought it goes on with it aga
   assert.equal(await take('Monday'), true, 'the same call, made again');
   assert.equal(await take('Monday', { call: 'c2' }), false);
   const answered = await ask();
-  assert.equal(answered.asks, undefined);
+  assert.equal(answered.question, undefined);
   assert.match(answered.content, /They answered: Monday/);
 });
 

@@ -36,7 +36,7 @@ test('Q10 an upgrade of which one step fails leaves the database as it was', () 
 test('Q10 a store from before the first release is refused with what to do, and stays as it was', () => {
   const connection = openConnection(':memory:');
   connection.exec(
-    'PRAGMA application_id = 0x536b696c; PRAGMA user_version = 10; CREATE TABLE asks (id TEXT)',
+    'PRAGMA application_id = 0x536b696c; PRAGMA user_version = 10; CREATE TABLE pending_requests (id TEXT)',
   );
   assert.throws(() => migrate(connection, schema, 's.db'), {
     name: 'OperatorError',

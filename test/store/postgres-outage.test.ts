@@ -335,7 +335,7 @@ function damage(server: PostgresServer): void {
     await harm(`UPDATE skillet.keyed SET value = '{"value":SECRET' WHERE key = 'a'`);
     assert.deepEqual(await keyed.get(['a', 'b']), [undefined, 2]);
     const conversation = { channel: 'telegram', chat: '42' };
-    await store.asks.add({
+    await store.pendingRequests.add({
       id: 'q',
       kind: 'approval',
       conversation,
@@ -346,8 +346,11 @@ function damage(server: PostgresServer): void {
       askedAt: 1,
       expiresAt: 10,
     });
-    await harm(`UPDATE skillet.asks SET ask = 'SECRET'`);
-    assert.equal(await store.asks.answer('q', { by: 'telegram:42', value: 'yes', at: 2 }), 'unknown');
+    await harm(`UPDATE skillet.pending_requests SET request = 'SECRET'`);
+    assert.equal(
+      await store.pendingRequests.answer('q', { by: 'telegram:42', value: 'yes', at: 2 }),
+      'unknown',
+    );
     reported(3);
   });
 }

@@ -58,7 +58,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.transcripts.archive('telegram/42');
   for (const id of ['heard', 'removed']) await store.overheard.add(makeMessage({ id }), now);
   await store.overheard.remove('removed');
-  await store.asks.add({
+  await store.pendingRequests.add({
     ...({
       id: 'ask',
       kind: 'approval',

@@ -311,7 +311,7 @@ export function forgetContract(storeTest: StoreTest): void {
         })),
       });
       const ask = (id: string, requester: string) =>
-        store.asks.add({
+        store.pendingRequests.add({
           id,
           kind: 'approval',
           conversation: group,
@@ -325,7 +325,7 @@ export function forgetContract(storeTest: StoreTest): void {
       await ask('a', ada.id);
       await ask('b', bob.id);
       await ask('c', bob.id);
-      await store.asks.answer('c', { by: ada.id, value: 'yes', at: 2 });
+      await store.pendingRequests.answer('c', { by: ada.id, value: 'yes', at: 2 });
       const seen = store.keyed('commands');
       await seen.set('telegram:42:7', true);
       await seen.set('telegram:421:7', true);
@@ -337,10 +337,10 @@ export function forgetContract(storeTest: StoreTest): void {
         [[bob.id, 1]],
       );
       assert.deepEqual(
-        [(await store.asks.find('a'))?.id, (await store.asks.find('b'))?.id],
+        [(await store.pendingRequests.find('a'))?.id, (await store.pendingRequests.find('b'))?.id],
         [undefined, 'b'],
       );
-      assert.equal(await store.asks.find('c'), undefined);
+      assert.equal(await store.pendingRequests.find('c'), undefined);
       assert.deepEqual(
         [await seen.get('telegram:42:7'), await seen.get('telegram:421:7')],
         [undefined, true],

@@ -52,7 +52,7 @@ export async function openDoor(t: TestContext) {
     },
     asked: {
       signIns,
-      answerAsks: async () => false,
+      answerRequests: async () => false,
       answerUnaddressed: async () => false,
       settings: { takeValue: async () => false, takeForm: fails },
     },

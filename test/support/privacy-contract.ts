@@ -94,7 +94,7 @@ export function privacyContract(storeTest: StoreTest): void {
       const key = conversationKey(message.conversation);
       const [heard] = await store.overheard.recent(key, 5, 0);
       assert.equal(heard?.text, `my key is ${shown}`);
-      await store.asks.add({
+      await store.pendingRequests.add({
         id: 'q',
         kind: 'question',
         conversation: message.conversation,
@@ -105,10 +105,10 @@ export function privacyContract(storeTest: StoreTest): void {
         askedAt: 1,
         expiresAt: Date.UTC(2100, 0, 1),
       });
-      await store.asks.answer('q', { by: message.sender.id, value: `no, ${secret}2`, at: 2 });
-      const ask = await store.asks.find('q');
-      assert.equal(ask?.payload['question'], `is it ${shown}?`);
-      assert.equal(ask.answer?.value, `no, ${shown}2`);
+      await store.pendingRequests.answer('q', { by: message.sender.id, value: `no, ${secret}2`, at: 2 });
+      const request = await store.pendingRequests.find('q');
+      assert.equal(request?.payload['question'], `is it ${shown}?`);
+      assert.equal(request.answer?.value, `no, ${shown}2`);
       const told = Promise.withResolvers<string>();
       const silence = store.signals.on('progress', told.resolve);
       await store.signals.send('progress', `r it is ${secret}`);

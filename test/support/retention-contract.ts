@@ -156,7 +156,7 @@ export function retentionContract(storeTest: StoreTest): void {
     'Q12 settled asks and what was shown for rows that never came end after 7 days',
     async (store) => {
       const ask = (id: string) =>
-        store.asks.add({
+        store.pendingRequests.add({
           id,
           kind: 'approval',
           conversation: { channel: 'telegram', chat: '42' },
@@ -169,14 +169,14 @@ export function retentionContract(storeTest: StoreTest): void {
         });
       await ask('settled');
       await ask('open');
-      await store.asks.answer('settled', { by: 'telegram:42', value: 'yes', at: now });
+      await store.pendingRequests.answer('settled', { by: 'telegram:42', value: 'yes', at: now });
       await store.outbox.show('k#0', { id: '17' });
       await store.prune(now + 6 * day, retention);
-      assert.equal((await store.asks.find('settled'))?.state, 'answered');
+      assert.equal((await store.pendingRequests.find('settled'))?.state, 'answered');
       assert.deepEqual(await store.outbox.shown('k#0'), { id: '17' });
       await store.prune(Date.now() + 8 * day, retention);
-      assert.equal(await store.asks.find('settled'), undefined);
-      assert.equal((await store.asks.find('open'))?.state, 'open');
+      assert.equal(await store.pendingRequests.find('settled'), undefined);
+      assert.equal((await store.pendingRequests.find('open'))?.state, 'open');
       assert.equal(await store.outbox.shown('k#0'), undefined);
     },
   );

@@ -4,7 +4,7 @@ import type { Conversation } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Store } from '../../src/store/store.ts';
-import { asksContract } from './asks-contract.ts';
+import { pendingRequestsContract } from './pending-requests-contract.ts';
 import { backlogContract } from './backlog-contract.ts';
 import { capabilityRecordsContract } from './capability-records-contract.ts';
 import { fairContract } from './fair-contract.ts';
@@ -43,7 +43,7 @@ export function storeContract(open: OpenStore): void {
   keyedContract(storeTest);
   serveContract(storeTest);
   fairContract(storeTest);
-  asksContract(storeTest);
+  pendingRequestsContract(storeTest);
   backlogContract(storeTest);
   usesContract(storeTest);
   capabilityRecordsContract(storeTest);

@@ -79,8 +79,8 @@ test('L6 T8 the record of a call says what policy decided and who approved; one 
 });
 
 test('T8 a refused call is answered in its own code if its terms name one, and the log has the reason', async () => {
-  const asks = { shown: { to: 'ben' }, refusedAs: 'capability_mutation_not_confirmed' } as const;
-  const refusing = makeTool('book', undefined, { terms: async () => ({ risk: 'critical', asks }) });
+  const mustConfirm = { shown: { to: 'ben' }, refusedAs: 'capability_mutation_not_confirmed' } as const;
+  const refusing = makeTool('book', undefined, { terms: async () => ({ risk: 'critical', mustConfirm }) });
   const fields = { tool: 'book', call: 'toolu_1', risk: 'critical' };
   const policy = door([refusing], { decide: async () => ({ ...denied, hint: 'ask first' }) });
   assert.equal(
@@ -130,14 +130,14 @@ test('T8 a call is judged with what its terms say, and run with what was agreed 
   const judged: JudgedCall[] = [];
   const seen: ToolContext[] = [];
   const termed: unknown[] = [];
-  const asks = {
+  const mustConfirm = {
     ...{ shown: { to: 'ben' }, byApprover: true, because: 'it is sent' },
     refusedAs: 'capability_mutation_not_confirmed',
   } as const;
   const tool = makeTool('book', undefined, {
     async terms(input, of) {
       termed.push([input, of]);
-      return { risk: 'critical', asks, marks: 'notes', outward: true };
+      return { risk: 'critical', mustConfirm, marks: 'notes', outward: true };
     },
     run: async (_, context) => (seen.push(context), succeed('done')),
   });
@@ -209,8 +209,8 @@ test('U14 Q6 U7 an outcome tells what it settles, what a person is asked, and ho
   ]);
   equalData(await call('plain'), { content: 'done', isError: false });
   equalData(await call('queued'), { content: 'done', isError: false, settles: 'item_7' });
-  const asks = { content: 'asked', isError: false, asks: 'ask_1' };
-  equalData(await call('question'), asks);
+  const question = { content: 'asked', isError: false, question: 'ask_1' };
+  equalData(await call('question'), question);
   equalData(await call('helper'), { content: 'done', isError: false, steps: 7 });
   assert.deepEqual(
     audited.map(({ tool }) => tool),

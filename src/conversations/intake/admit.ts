@@ -34,7 +34,7 @@ export type AdmitDeps = Readonly<{
   /** What a message may be the answer to. Each of these sees the message before it is stored. */
   asked: Readonly<{
     signIns: GuardSignIns;
-    answerAsks(message: Message): Promise<boolean>;
+    answerRequests(message: Message): Promise<boolean>;
     /** A yes or no with a question's code counts without a mention (T8). */
     answerUnaddressed(message: Message): Promise<boolean>;
     settings: Pick<SettingsTalk, 'takeValue'>;
@@ -52,7 +52,7 @@ const tooMany = fixed`Too many messages are waiting here, so I skipped this one.
  */
 export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void> {
   const { users, strangers } = deps.people;
-  const { signIns, answerAsks, answerUnaddressed, settings } = deps.asked;
+  const { signIns, answerRequests, answerUnaddressed, settings } = deps.asked;
   const { commands } = deps.reading;
   // A sign-in's code must be taken before anything is decided, stored or logged.
   if (await signIns.takes(event.message)) return;
@@ -65,7 +65,7 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   if (!decision.allowed && mayAct && (await answerUnaddressed(message))) return;
   if (!decision.allowed) return refuse(message, decision, deps);
   await users.heard(message.sender);
-  if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
+  if ((await answerRequests(message)) || (await commands.atOnce(message, event.openForm))) return;
   if (event.openThread !== undefined) return acceptInThread(message, event.openThread, event, deps);
   await accept(message, { ...event, join }, deps);
 }

@@ -1,4 +1,4 @@
-import type { Approvals, AskAnswer } from '../../approvals/approvals.ts';
+import type { Approvals, ApprovalAnswer } from '../../approvals/approvals.ts';
 import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
@@ -19,13 +19,16 @@ const coded = /^\s*`?([\p{L}\p{M}]+)\s+`?([0-9A-Za-z]{8})`?\s*$/u;
 /** Milliseconds of tolerance, because Telegram gives times in whole seconds. */
 const wholeSeconds = 999;
 
-const answers = { yes: 'approve', no: 'deny', always: 'always' } as const satisfies Record<string, AskAnswer>;
+const answers = { yes: 'approve', no: 'deny', always: 'always' } as const satisfies Record<
+  string,
+  ApprovalAnswer
+>;
 type Answer = Readonly<{ word: keyof typeof answers; code: string }>;
 
 export type AnswerDeps = Readonly<{
   approvals: Pick<Approvals, 'answer' | 'awaits'>;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
-  store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
+  store: Pick<Store, 'pendingRequests' | 'inbox' | 'outbox' | 'transcripts'>;
   replies: Pick<Replies, 'answer'>;
 }>;
 
@@ -72,12 +75,15 @@ async function plainAnswer(message: Message, store: AnswerDeps['store']): Promis
   const { text, conversation, sender, sentAt } = message;
   const word = plainWord(text);
   if (word !== 'yes' && word !== 'no') return undefined;
-  const theirs = (await store.asks.open(conversation)).filter(({ requester }) => requester === sender.id);
-  const [ask, ...more] = theirs;
-  if (ask?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < ask.askedAt) return undefined;
-  const { message: shown } = ask.payload;
+  const theirs = (await store.pendingRequests.open(conversation)).filter(
+    ({ requester }) => requester === sender.id,
+  );
+  const [request, ...more] = theirs;
+  if (request?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < request.askedAt)
+    return undefined;
+  const { message: shown } = request.payload;
   if (typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined) return undefined;
-  return (await hasSpokenSince(message, ask.askedAt, store)) ? undefined : { word, code: ask.id };
+  return (await hasSpokenSince(message, request.askedAt, store)) ? undefined : { word, code: request.id };
 }
 
 async function hasSpokenSince(

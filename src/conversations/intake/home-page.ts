@@ -25,7 +25,7 @@ type PageDeps = Readonly<{
   pairing: Pick<Pairing, 'pending'>;
   overview: Overview;
   settings: Pick<SettingsTalk, 'menu'>;
-  store: Pick<Store, 'asks' | 'inbox' | 'routines' | 'outbox'>;
+  store: Pick<Store, 'pendingRequests' | 'inbox' | 'routines' | 'outbox'>;
   writeCommand: WriteCommand;
 }>;
 
@@ -93,9 +93,10 @@ async function runs({ sender }: Visit, { runtime, store }: PageDeps): Promise<Ho
   const shown = (await ownRuns(sender.id, store.inbox)).slice(0, mostRuns);
   return Promise.all(
     shown.map(async (item) => {
-      const asks = item.message === undefined ? [] : await store.asks.open(item.message.conversation);
+      const requests =
+        item.message === undefined ? [] : await store.pendingRequests.open(item.message.conversation);
       const action = `stop:${taskId(item) ?? ''}`;
-      const markdown = describeTask(item, { asks, reader: sender, zone });
+      const markdown = describeTask(item, { requests, reader: sender, zone });
       return { markdown, buttons: [{ label: say`Stop`, action }] };
     }),
   );

@@ -173,7 +173,7 @@ export function createReceiveEvent(deps: {
     reading: deps.reading,
     asked: {
       signIns,
-      answerAsks: (message) => answerByText(message, answerDeps),
+      answerRequests: (message) => answerByText(message, answerDeps),
       answerUnaddressed: (message) => answerUnaddressed(message, answerDeps),
       settings,
     },

@@ -1,4 +1,4 @@
-import { askAnswers, type Approvals } from '../../approvals/approvals.ts';
+import { approvalAnswers, type Approvals } from '../../approvals/approvals.ts';
 import { expired, type Feature } from '../../core/feature.ts';
 import { sayIn } from '../../core/texts/say.ts';
 
@@ -9,7 +9,7 @@ export function approvalsFeature({ approvals }: { approvals: Pick<Approvals, 'an
     presses: {
       async ask({ press: { sender, conversation } }, [id = '', value]) {
         const say = sayIn(sender.language);
-        const answer = askAnswers.find((known) => known === value);
+        const answer = approvalAnswers.find((known) => known === value);
         if (answer === undefined) return { told: say(expired) };
         const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
         const answered = await approvals.answer(id, from, answer);

@@ -93,7 +93,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     },
     transcripts: { current: repeat, read: repeat, archive: wait, answered: refuse },
     overheard: { add: refuse, remove: refuse, recent: repeat },
-    asks: {
+    pendingRequests: {
       find: repeat,
       open: repeat,
       add: repeat,

@@ -50,7 +50,7 @@ const checkMs = 3_000;
 export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
   const { database, jobs, leases, clock, log } = backing;
   const sql = createSql(database, leases);
-  const { cancel, ...asks } = createPendingRequests(sql, log);
+  const { cancel, ...pendingRequests } = createPendingRequests(sql, log);
   // Uses the listening connection, so that queues stay held even if every connection of the pool waits, as for a locked
   // table.
   const heartbeat = createHeartbeat((claims) => jobs.touch(wire.query, claims), log);
@@ -91,7 +91,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     outbox: createOutbox(sql, ofOutbox, { clock, log }),
     transcripts: createTranscripts(sql, log),
     overheard: createGroupContext(sql, log),
-    asks,
+    pendingRequests,
     capabilities: createCapabilityRecords(sql),
     routines,
     memories: createMemories(sql, log),

@@ -54,7 +54,7 @@ export function createEmbeddedStore(
   const [toAnswer, toSend] = [createBell(), createBell()];
   const items = createItems(backing, toAnswer);
   const parts = createParts(backing, toSend);
-  const { cancel, ...asks } = createPendingRequests(sql, log);
+  const { cancel, ...pendingRequests } = createPendingRequests(sql, log);
   const ofInbox = { ...items, byHand: createByHand(sql, toAnswer) };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
   const { routines, move } = createRoutines(sql, { now: clock.now, log });
@@ -68,7 +68,7 @@ export function createEmbeddedStore(
     outbox: createOutbox(sql, { ...parts, byHand: createByHand(sql, toSend) }, { clock, log }),
     transcripts: createTranscripts(sql, log),
     overheard: createGroupContext(sql, log),
-    asks,
+    pendingRequests,
     capabilities: createCapabilityRecords(sql),
     routines,
     memories: createMemories(sql, log),

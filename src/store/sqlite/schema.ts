@@ -86,7 +86,7 @@ export const schema: readonly string[] = [
   ) STRICT;
   CREATE INDEX keyed_expiring ON keyed (expires_at) WHERE expires_at IS NOT NULL;
 
-  CREATE TABLE asks (
+  CREATE TABLE pending_requests (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL CHECK (kind IN ('approval', 'question')),
@@ -94,12 +94,12 @@ export const schema: readonly string[] = [
     requester TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'expired', 'cancelled')),
     expires_at INTEGER NOT NULL,
-    ask TEXT NOT NULL,
+    request TEXT NOT NULL,
     settled_at INTEGER
   ) STRICT;
-  CREATE INDEX asks_open ON asks (conversation, seq) WHERE state = 'open';
-  CREATE INDEX asks_expiring ON asks (expires_at) WHERE state = 'open';
-  CREATE INDEX asks_settled ON asks (settled_at) WHERE settled_at IS NOT NULL;
+  CREATE INDEX pending_requests_open ON pending_requests (conversation, seq) WHERE state = 'open';
+  CREATE INDEX pending_requests_expiring ON pending_requests (expires_at) WHERE state = 'open';
+  CREATE INDEX pending_requests_settled ON pending_requests (settled_at) WHERE settled_at IS NOT NULL;
 
   CREATE TABLE usage (
     day TEXT NOT NULL,

@@ -24,20 +24,20 @@ function ask(id: string, change: Partial<PendingRequest> = {}): Omit<PendingRequ
 }
 
 /** What every store promises of open questions and approvals (T8, U14), and of the sums of usage. */
-export function asksContract(storeTest: StoreTest): void {
+export function pendingRequestsContract(storeTest: StoreTest): void {
   storeTest('T8 what is asked comes back as it was asked, in order, once', async (store) => {
-    await store.asks.add(ask('b'));
-    await store.asks.add(ask('a', { kind: 'question', payload: {} }));
-    await store.asks.add(ask('b', { requester: 'slack:U666' }));
-    await store.asks.add(ask('elsewhere', { conversation: { channel: 'slack', chat: 'C1' } }));
-    equalData(await store.asks.open(room), [
+    await store.pendingRequests.add(ask('b'));
+    await store.pendingRequests.add(ask('a', { kind: 'question', payload: {} }));
+    await store.pendingRequests.add(ask('b', { requester: 'slack:U666' }));
+    await store.pendingRequests.add(ask('elsewhere', { conversation: { channel: 'slack', chat: 'C1' } }));
+    equalData(await store.pendingRequests.open(room), [
       { ...ask('b'), state: 'open' },
       { ...ask('a', { kind: 'question', payload: {} }), state: 'open' },
     ]);
-    assert.equal(await store.asks.find('nothing'), undefined);
-    await store.asks.answer('b', { by: 'slack:U1', value: 'approve', at: 20 });
+    assert.equal(await store.pendingRequests.find('nothing'), undefined);
+    await store.pendingRequests.answer('b', { by: 'slack:U1', value: 'approve', at: 20 });
     assert.deepEqual(
-      (await store.asks.waiting()).map(({ id }) => id),
+      (await store.pendingRequests.waiting()).map(({ id }) => id),
       ['a', 'elsewhere'],
     );
   });
@@ -46,41 +46,48 @@ export function asksContract(storeTest: StoreTest): void {
     'T8 each of many who look at one moment finds what its own conversation waits for',
     async (store) => {
       const chats = Array.from({ length: 5 }, (_, n) => ({ channel: 'slack', chat: `C${n}` }));
-      for (const n of [3, 1, 3]) await store.asks.add(ask(`${n}`, { conversation: chats[n] ?? room }));
-      await store.asks.add(ask('3 again', { conversation: chats[3] ?? room }));
-      const found = await Promise.all([...chats, ...chats].map((chat) => store.asks.open(chat)));
-      const ids = found.map((asks) => asks.map(({ id }) => id));
+      for (const n of [3, 1, 3])
+        await store.pendingRequests.add(ask(`${n}`, { conversation: chats[n] ?? room }));
+      await store.pendingRequests.add(ask('3 again', { conversation: chats[3] ?? room }));
+      const found = await Promise.all([...chats, ...chats].map((chat) => store.pendingRequests.open(chat)));
+      const ids = found.map((requests) => requests.map(({ id }) => id));
       const wanted = [[], ['1'], [], ['3', '3 again'], []];
       assert.deepEqual(ids, [...wanted, ...wanted]);
     },
   );
 
   storeTest('T8 the first answer counts, every later one is late', async (store) => {
-    await store.asks.add(ask('a'));
+    await store.pendingRequests.add(ask('a'));
     const answer = { by: 'slack:U1', value: 'approve', at: 20 };
     const both = await Promise.all([
-      store.asks.answer('a', answer),
-      store.asks.answer('a', { ...answer, value: 'deny' }),
+      store.pendingRequests.answer('a', answer),
+      store.pendingRequests.answer('a', { ...answer, value: 'deny' }),
     ]);
     assert.deepEqual([...both].sort(), ['answered', 'late']);
-    const kept = await store.asks.find('a');
+    const kept = await store.pendingRequests.find('a');
     assert.equal(kept?.state, 'answered');
     assert.equal(kept.answer?.value, both[0] === 'answered' ? 'approve' : 'deny');
     assert.deepEqual(kept.payload, ask('a').payload);
-    assert.equal(await store.asks.answer('nothing', answer), 'unknown');
-    assert.deepEqual(await store.asks.open(room), []);
+    assert.equal(await store.pendingRequests.answer('nothing', answer), 'unknown');
+    assert.deepEqual(await store.pendingRequests.open(room), []);
   });
 
   storeTest(
     'T8 an answer after the end of the time is late, and expiring says whose time is over',
     async (store) => {
-      await store.asks.add(ask('short', { expiresAt: 100 }));
-      await store.asks.add(ask('long', { expiresAt: 200 }));
-      assert.equal(await store.asks.answer('short', { by: 'x', value: 'approve', at: 100 }), 'late');
-      assert.deepEqual(await store.asks.expire(150), ['short']);
-      assert.deepEqual(await store.asks.expire(150), []);
-      assert.equal((await store.asks.find('short'))?.state, 'expired');
-      assert.equal(await store.asks.answer('long', { by: 'x', value: 'approve', at: 199 }), 'answered');
+      await store.pendingRequests.add(ask('short', { expiresAt: 100 }));
+      await store.pendingRequests.add(ask('long', { expiresAt: 200 }));
+      assert.equal(
+        await store.pendingRequests.answer('short', { by: 'x', value: 'approve', at: 100 }),
+        'late',
+      );
+      assert.deepEqual(await store.pendingRequests.expire(150), ['short']);
+      assert.deepEqual(await store.pendingRequests.expire(150), []);
+      assert.equal((await store.pendingRequests.find('short'))?.state, 'expired');
+      assert.equal(
+        await store.pendingRequests.answer('long', { by: 'x', value: 'approve', at: 199 }),
+        'answered',
+      );
     },
   );
 
@@ -92,15 +99,18 @@ export function asksContract(storeTest: StoreTest): void {
         ['b', 'slack:U2'],
         ['c', 'slack:U2'],
       ] as const)
-        await store.asks.add(ask(id, { requester }));
+        await store.pendingRequests.add(ask(id, { requester }));
       const end = async (requester?: string) => {
-        const asks = [{ conversation: room, ...(requester === undefined ? {} : { requester }) }];
-        return (await store.stop({ items: [], asks })).cancelled.toSorted();
+        const pendingRequests = [{ conversation: room, ...(requester === undefined ? {} : { requester }) }];
+        return (await store.stop({ items: [], pendingRequests })).cancelled.toSorted();
       };
       assert.deepEqual(await end('slack:U1'), ['a']);
       assert.deepEqual(await end(), ['b', 'c']);
-      assert.equal(await store.asks.answer('b', { by: 'slack:U2', value: 'approve', at: 20 }), 'late');
-      assert.equal((await store.asks.find('b'))?.state, 'cancelled');
+      assert.equal(
+        await store.pendingRequests.answer('b', { by: 'slack:U2', value: 'approve', at: 20 }),
+        'late',
+      );
+      assert.equal((await store.pendingRequests.find('b'))?.state, 'cancelled');
     },
   );
 
@@ -112,15 +122,15 @@ export function asksContract(storeTest: StoreTest): void {
       const waits = makeMessage({ id: 'slack:C1:2', conversation: thread });
       for (const message of [here, waits]) await store.inbox.accept(message, { now: 1 });
       await store.inbox.take(conversationKey(room), 1);
-      await store.asks.add(ask('a'));
-      await store.asks.add(ask('b', { conversation: thread, requester: 'slack:U2' }));
-      await store.asks.add(ask('c', { conversation: thread, requester: 'slack:U3' }));
+      await store.pendingRequests.add(ask('a'));
+      await store.pendingRequests.add(ask('b', { conversation: thread, requester: 'slack:U2' }));
+      await store.pendingRequests.add(ask('c', { conversation: thread, requester: 'slack:U3' }));
       const stopped = await store.stop({
         items: [here.id, waits.id],
-        asks: [{ conversation: room }, { conversation: thread, requester: 'slack:U2' }],
+        pendingRequests: [{ conversation: room }, { conversation: thread, requester: 'slack:U2' }],
       });
       assert.deepEqual(stopped, { stopping: [here.id], dropped: [waits.id], cancelled: ['a', 'b'] });
-      assert.equal((await store.asks.find('c'))?.state, 'open');
+      assert.equal((await store.pendingRequests.find('c'))?.state, 'open');
     },
   );
 
@@ -128,25 +138,31 @@ export function asksContract(storeTest: StoreTest): void {
     'T8 L6 an approval that ended without a word about it is given to one who goes on, and later again',
     async (store) => {
       const now = far - 1_000_000;
-      for (const id of ['told', 'silent', 'new', 'open']) await store.asks.add(ask(id));
-      await store.asks.add(ask('question', { kind: 'question' }));
+      for (const id of ['told', 'silent', 'new', 'open']) await store.pendingRequests.add(ask(id));
+      await store.pendingRequests.add(ask('question', { kind: 'question' }));
       for (const id of ['told', 'silent', 'question'])
-        await store.asks.answer(id, { by: 'slack:U1', value: 'approve', at: now - 10_000 });
-      await store.asks.answer('new', { by: 'slack:U1', value: 'approve', at: now - 9_999 });
+        await store.pendingRequests.answer(id, { by: 'slack:U1', value: 'approve', at: now - 10_000 });
+      await store.pendingRequests.answer('new', { by: 'slack:U1', value: 'approve', at: now - 9_999 });
       const row = (id: string) => ({
         key: `${outcomeKey(id)}#0`,
         conversation: room,
         part: { markdown: 'Approved.' },
       });
       await store.commit({ outbox: [row('told')] });
-      const both = await Promise.all([store.asks.takeUnshown(now), store.asks.takeUnshown(now)]);
+      const both = await Promise.all([
+        store.pendingRequests.takeUnshown(now),
+        store.pendingRequests.takeUnshown(now),
+      ]);
       assert.deepEqual(both.flat(), ['silent']);
-      assert.equal((await store.asks.find('silent'))?.answer?.at, now - 10_000);
-      assert.deepEqual(await store.asks.takeUnshown(now + 1), ['new']);
-      assert.deepEqual((await store.asks.takeUnshown(now + 600_000)).toSorted(), ['new', 'silent']);
+      assert.equal((await store.pendingRequests.find('silent'))?.answer?.at, now - 10_000);
+      assert.deepEqual(await store.pendingRequests.takeUnshown(now + 1), ['new']);
+      assert.deepEqual((await store.pendingRequests.takeUnshown(now + 600_000)).toSorted(), [
+        'new',
+        'silent',
+      ]);
       await store.commit({ outbox: [row('silent')] });
-      assert.deepEqual(await store.asks.takeUnshown(now + 1_200_000), ['new']);
-      assert.deepEqual(await store.asks.takeUnshown(far + 86_400_000), []);
+      assert.deepEqual(await store.pendingRequests.takeUnshown(now + 1_200_000), ['new']);
+      assert.deepEqual(await store.pendingRequests.takeUnshown(far + 86_400_000), []);
     },
   );
 
