@@ -57,11 +57,7 @@ function skillKeys(): readonly string[] {
       ['key', 'kind', 'here'],
       [...knownKeys]
         .filter(([, row]) => row.dialect === dialect)
-        .map(([key, row]) => [
-          code(key.replaceAll('_', '-')),
-          means[row.does],
-          row.means === '' ? 'no meaning: kept and shown' : row.means,
-        ]),
+        .map(([key, row]) => [code(key.replaceAll('_', '-')), means[row.does], row.means]),
     ),
   ]);
   const below = Object.entries(knownMetadata).map(([key, text]) => [code(key), text]);

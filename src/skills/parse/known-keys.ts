@@ -19,83 +19,88 @@ export type KnownKey = Readonly<{
   means: string;
 }>;
 
-function rows(
-  dialect: Dialect,
-  keys: Readonly<Record<string, readonly [Does, KnownKey['here'], string]>>,
-): readonly (readonly [string, KnownKey])[] {
-  return Object.entries(keys).map(([key, [does, here, means]]) => [key, { dialect, does, here, means }]);
+type Means = Readonly<Record<string, string>>;
+type Row = readonly [key: string, is: KnownKey];
+
+function rows(dialect: Dialect, does: Does, here: KnownKey['here'], keys: Means): readonly Row[] {
+  return Object.entries(keys).map(([key, means]) => [key, { dialect, does, here, means }]);
+}
+
+function unread(dialect: Dialect, does: Does, ...keys: readonly string[]): readonly Row[] {
+  return keys.map((key) => [key, { dialect, does, here: 'nothing', means: 'no meaning: kept and shown' }]);
 }
 
 /** Keys of the front matter in snake case (F6, F11). */
 export const knownKeys: ReadonlyMap<string, KnownKey> = new Map([
-  ...rows('Agent Skills', {
-    name: ['describes', 'read', 'the name; without it, the name of the folder'],
-    description: ['describes', 'read', 'what the model is told of it; without it, the first paragraph'],
-    license: ['describes', 'read', 'shown'],
-    compatibility: ['describes', 'read', 'shown'],
-    metadata: ['describes', 'read', 'shown; the needs of OpenClaw below it are read'],
-    allowed_tools: ['restricts', 'read', 'the only tools of a run; nothing or an empty list means all'],
+  ...rows('Agent Skills', 'describes', 'read', {
+    name: 'the name; without it, the name of the folder',
+    description: 'what the model is told of it; without it, the first paragraph',
+    license: 'shown',
+    compatibility: 'shown',
+    metadata: 'shown; the needs of OpenClaw below it are read',
   }),
-  ...rows('Skillet', {
-    version: ['describes', 'read', 'shown'],
-    tags: ['describes', 'read', 'searched'],
-    author: ['describes', 'read', 'shown'],
-    authors: ['describes', 'read', 'shown'],
-    rationale: ['describes', 'read', 'shown'],
-    env: ['grants', 'read', 'variables that the operator sets below `[skills.NAME]`'],
-    packages: ['grants', 'read', 'Debian packages that the sandbox must have'],
-    capabilities: ['grants', 'read', 'linked systems that it may use'],
-    network: ['grants', 'read', 'hosts that its commands may reach'],
-    sensitive: ['restricts', 'read', 'direct messages only, and its words stay there'],
-    access: ['restricts', 'read', '`chat_types`: where it works'],
-    opt_in: ['restricts', 'read', 'off until the config enables it'],
-    model: ['limits', 'read', 'an alias of `[models]`'],
-    max_iterations: ['limits', 'read', 'model calls of a run'],
-    timeout_seconds: ['limits', 'read', 'time of its scripts'],
-    context: ['limits', 'read', '`fork`: a run of its own; `inline`: instructions for the main agent'],
-    background: ['limits', 'read', 'runs in the background'],
-    agent: ['limits', 'read', 'a profile of `[agents]`'],
+  ...rows('Agent Skills', 'restricts', 'read', {
+    allowed_tools: 'the only tools of a run; nothing or an empty list means all',
   }),
-  ...rows('Claude Code', {
-    argument_hint: ['describes', 'read', 'shown in menus'],
-    disable_model_invocation: ['restricts', 'read', 'only people start it'],
-    user_invocable: ['restricts', 'read', '`false`: people do not start it by name'],
-    disallowed_tools: [
-      'restricts',
-      'read',
-      'tools that its runs and the main agent lose while they follow it',
-    ],
-    tools: ['limits', 'read', 'the same as `allowed-tools` where that is absent and it names tools'],
-    max_turns: ['limits', 'read', 'the same as `max_iterations`'],
-    when_to_use: ['describes', 'read', 'joins the description in the list of skills'],
-    paths: ['restricts', 'said', 'joins the description as "for files such as"; nothing here enforces it'],
-    hooks: [
-      'restricts',
-      'said',
-      'hooks do not run here; if one can forbid a call, the skill is off until the config enables it',
-    ],
-    permission_mode: [
-      'restricts',
-      'said',
+  ...rows('Skillet', 'describes', 'read', {
+    version: 'shown',
+    tags: 'searched',
+    author: 'shown',
+    authors: 'shown',
+    rationale: 'shown',
+  }),
+  ...rows('Skillet', 'grants', 'read', {
+    env: 'variables that the operator sets below `[skills.NAME]`',
+    packages: 'Debian packages that the sandbox must have',
+    capabilities: 'linked systems that it may use',
+    network: 'hosts that its commands may reach',
+  }),
+  ...rows('Skillet', 'restricts', 'read', {
+    sensitive: 'direct messages only, and its words stay there',
+    access: '`chat_types`: where it works',
+    opt_in: 'off until the config enables it',
+  }),
+  ...rows('Skillet', 'limits', 'read', {
+    model: 'an alias of `[models]`',
+    max_iterations: 'model calls of a run',
+    timeout_seconds: 'time of its scripts',
+    context: '`fork`: a run of its own; `inline`: instructions for the main agent',
+    background: 'runs in the background',
+    agent: 'a profile of `[agents]`',
+  }),
+  ...rows('Claude Code', 'describes', 'read', {
+    argument_hint: 'shown in menus',
+    when_to_use: 'joins the description in the list of skills',
+  }),
+  ...rows('Claude Code', 'restricts', 'read', {
+    disable_model_invocation: 'only people start it',
+    user_invocable: '`false`: people do not start it by name',
+    disallowed_tools: 'tools that its runs and the main agent lose while they follow it',
+  }),
+  ...rows('Claude Code', 'limits', 'read', {
+    tools: 'the same as `allowed-tools` where that is absent and it names tools',
+    max_turns: 'the same as `max_iterations`',
+  }),
+  ...rows('Claude Code', 'restricts', 'said', {
+    paths: 'joins the description as "for files such as"; nothing here enforces it',
+    hooks: 'hooks do not run here; if one can forbid a call, the skill is off until the config enables it',
+    permission_mode:
       'after `plan`, `dontAsk` or an unknown mode the skill is off until the config enables it',
-    ],
-    effort: ['limits', 'said', 'the operator sets it: `[models.ALIAS] effort`'],
-    arguments: ['describes', 'nothing', ''],
-    shell: ['describes', 'nothing', ''],
-    mcp_servers: ['grants', 'nothing', ''],
-    skills: ['describes', 'nothing', ''],
-    memory: ['grants', 'nothing', ''],
-    isolation: ['describes', 'nothing', ''],
-    color: ['describes', 'nothing', ''],
-    initial_prompt: ['describes', 'nothing', ''],
   }),
-  ...rows('OpenClaw', {
-    homepage: ['describes', 'nothing', ''],
-    always: ['grants', 'nothing', ''],
-    command_dispatch: ['describes', 'nothing', ''],
-    command_tool: ['describes', 'nothing', ''],
-    command_arg_mode: ['describes', 'nothing', ''],
-  }),
+  ...rows('Claude Code', 'limits', 'said', { effort: 'the operator sets it: `[models.ALIAS] effort`' }),
+  ...unread(
+    'Claude Code',
+    'describes',
+    'arguments',
+    'shell',
+    'skills',
+    'isolation',
+    'color',
+    'initial_prompt',
+  ),
+  ...unread('Claude Code', 'grants', 'mcp_servers', 'memory'),
+  ...unread('OpenClaw', 'describes', 'homepage', 'command_dispatch', 'command_tool', 'command_arg_mode'),
+  ...unread('OpenClaw', 'grants', 'always'),
 ]);
 
 /** Keys below `metadata.openclaw`, below an older name of it, and below `metadata` itself. */
