@@ -21,52 +21,51 @@ const unusual: readonly RegExp[] = [
  * are empty. Undefined if the data does not tell enough; then the text has to be read with positions.
  */
 export function frontFromData(data: unknown, yaml: string): FrontMap | undefined {
-  if (typeof data !== 'object' || data === null || Array.isArray(data) || data instanceof Date)
-    return undefined;
   if (unusual.some((form) => form.test(yaml))) return undefined;
   const front = new Map<string, FrontValue>();
+  // Only a map has entries whose keys begin with a letter.
   for (const [key, value] of entriesOf(data)) {
-    const read = textOf(key, value, yaml) ?? collectionOf(key, value, yaml);
-    if (read === undefined || !isAsWritten(key, yaml)) return undefined;
+    const read = isCollection(value) ? collectionOf(key, value, yaml) : textOf(key, value, yaml);
+    if (read === undefined || !isAsWritten(key, yaml, '')) return undefined;
     front.set(key, read);
   }
   return front.size === 0 ? undefined : front;
 }
 
+function isCollection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Date);
+}
+
 /** A scalar as it is written. Numbers, dates, booleans and null count only if exactly one line has this key. */
 function textOf(key: string, value: unknown, yaml: string): FrontValue | undefined {
   if (typeof value === 'string') return { kind: 'text', text: copyOf(value), line: 1 };
-  if (typeof value === 'object' && value !== null && !(value instanceof Date)) return undefined;
-  const [line, another] = yaml.split('\n').filter((one) => one.trimStart().startsWith(`${key}:`));
-  const written = line === undefined ? null : /^: +(\S+) *$/.exec(line.trim().slice(key.length));
-  if (written === null || another !== undefined) return undefined;
-  return { kind: 'text', text: copyOf(written[1] ?? ''), line: 1 };
+  const lines = yaml.split('\n').filter((one) => one.trimStart().startsWith(`${key}:`));
+  const written = /^: +(\S+) *$/.exec(lines.join('\n').trim().slice(key.length))?.[1];
+  return written === undefined ? undefined : { kind: 'text', text: copyOf(written), line: 1 };
 }
 
 /**
  * A list or map of a key whose source does not matter. Of other keys the source is needed, because an unknown key may
  * restrict something.
  */
-function collectionOf(key: string, value: unknown, yaml: string): FrontValue | undefined {
+function collectionOf(key: string, value: object, yaml: string): FrontValue | undefined {
   const name = keyName(key);
   if (!knownFields.has(name) || name === 'argument_hint') return undefined;
   if (Array.isArray(value)) return listOf(value);
   if (name !== 'metadata' && name !== 'access') return undefined;
-  if (typeof value !== 'object' || value === null || value instanceof Date) return undefined;
   const entries = new Map<string, FrontValue>();
   for (const [inner, one] of entriesOf(value)) {
     const list = name === 'access' && Array.isArray(one) ? listOf(one) : undefined;
-    const read = list ?? textOf(inner, one, yaml);
-    if (read === undefined || !isAsWritten(inner, yaml)) return undefined;
+    const read = isCollection(one) ? list : textOf(inner, one, yaml);
+    if (read === undefined || !isAsWritten(inner, yaml, ' ')) return undefined;
     entries.set(inner, read);
   }
   return { kind: 'map', entries, source: '', flow: false, line: 1 };
 }
 
 function listOf(value: readonly unknown[]): FrontValue | undefined {
-  const texts = value.filter((item) => typeof item === 'string');
-  if (texts.length < value.length) return undefined;
-  const items = texts.map((text): FrontValue => ({ kind: 'text', text: copyOf(text), line: 1 }));
+  if (!value.every((item) => typeof item === 'string')) return undefined;
+  const items = value.map((text): FrontValue => ({ kind: 'text', text: copyOf(text), line: 1 }));
   return { kind: 'list', items, source: '', flow: false, line: 1 };
 }
 
@@ -75,11 +74,14 @@ function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Whether the key is in the text like this: js-yaml changes keys such as `1.10` and `True`, and sorts numbers. */
-function isAsWritten(key: string, yaml: string): boolean {
-  return /^[A-Za-z]/.test(key) && yaml.includes(`${key}:`);
+/**
+ * Whether a line begins with the key: js-yaml changes keys such as `1.10` and `True`, sorts numbers, and takes another
+ * key after a quote or bracket that ends a value.
+ */
+function isAsWritten(key: string, yaml: string, indent: '' | ' '): boolean {
+  return /^[A-Za-z]/.test(key) && `\n${yaml}`.replace(/\n +/g, '\n ').includes(`\n${indent}${key}:`);
 }
 
-function entriesOf(data: object): readonly (readonly [string, unknown])[] {
-  return Object.entries(data);
+function entriesOf(data: unknown): readonly (readonly [string, unknown])[] {
+  return Object.entries(data ?? {});
 }

@@ -65,7 +65,7 @@ function parse(source: SkillSource, options: Readonly<{ positions: boolean }>): 
   );
   const broken = diagnostics.filter(({ level, code }) => level === 'error' && code !== restrictionNotKept);
   if (broken.length > 0) {
-    const accessBroken = broken.some(({ field }) => field !== undefined && accessFields.has(field));
+    const accessBroken = broken.some(({ field = '' }) => accessFields.has(field));
     return { ok: false, diagnostics, name, accessBroken };
   }
   if (body.trim() === '')
@@ -101,7 +101,7 @@ function readName(
   const text = value === undefined ? undefined : readText(value);
   const field = 'name';
   const warn = (code: string, message: string): void => report({ level: 'warning', code, message, field });
-  const from = `"${fallback}" is taken from the ${folder === undefined ? 'file' : 'folder'}`;
+  const from = `"${fallback}" is taken from the path`;
   if (text === undefined || (text.ok && text.value === '')) {
     const message = `there is no name, ${from}: valid here; the Agent Skills specification wants name`;
     report({ level: 'note', code: 'NAME_MISSING', message, field });
@@ -135,7 +135,7 @@ function readDescription(
     const message = 'no usable description, the first paragraph of the body is used: write description';
     report({ level: 'warning', code: 'DESCRIPTION_MISSING', message, field });
   }
-  const flat = description.replace(/\s+/g, ' ').trim();
+  const flat = description.replace(/\s+/g, ' ');
   const points = [...flat];
   if (points.length <= descriptionLimit) return flat;
   const message = `${points.length} characters, the first ${descriptionLimit} are used: shorten it`;
@@ -153,7 +153,7 @@ export function defaultDescription(body: string): string | undefined {
   const paragraph: string[] = [];
   for (const line of body.split('\n')) {
     const text = line.trim();
-    const fence = /^(?:```+|~~~+)/.exec(text)?.[0].slice(0, 3);
+    const fence = /^(?:```|~~~)/.exec(text)?.[0];
     if (fence !== undefined) {
       if (paragraph.length > 0) break;
       if (inFence === undefined) inFence = fence;

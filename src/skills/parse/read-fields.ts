@@ -23,20 +23,20 @@ const readers: Readonly<Record<'env' | 'bins' | 'pip', (value: FrontValue) => Re
   env: readGrant.env,
   bins: (value) => readNames(value, program, 'curl'),
   pip(value) {
-    const list = readList(value, /[\s,]+/);
+    const list = readList(value, /[\s,]/);
     return list.ok ? { ok: true, value: list.value.flatMap((line) => distribution(line) ?? []) } : list;
   },
 };
 
-const installers: ReadonlyMap<string, readonly [start: string, key: string]> = new Map([
-  ['apt', ['apt-get install', 'package']],
+const installers: ReadonlyMap<string, readonly [start: string, key?: string]> = new Map([
+  ['apt', ['apt-get install']],
   ['brew', ['brew install', 'formula']],
   ['cargo', ['cargo install', 'crate']],
   ['download', ['download', 'url']],
   ['go', ['go install', 'module']],
-  ['node', ['npm install -g', 'package']],
-  ['pip', ['pipx install', 'package']],
-  ['uv', ['uv tool install', 'package']],
+  ['node', ['npm install -g']],
+  ['pip', ['pipx install']],
+  ['uv', ['uv tool install']],
 ]);
 
 /** Fields of prose, which a stray ` #` would cut without notice (F4). */
@@ -52,13 +52,18 @@ type Fields = Omit<
  * the default is used (F6, F8).
  */
 export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) => void): Fields {
-  const read = <Value>(field: string, reader: (value: FrontValue) => Read<Value>): Value | undefined => {
-    const value = fields.get(field);
+  const read = <Value>(
+    field: string,
+    reader: (value: FrontValue) => Read<Value>,
+    value = fields.get(field),
+  ): Value | undefined => {
     if (value === undefined) return undefined;
     const result = reader(value);
     if (result.ok) return result.value;
-    const level = accessFields.has(field) ? 'error' : 'warning';
-    const message = `${field}: ${result.message}${level === 'warning' ? ' (the default is used)' : ''}`;
+    const [level, so] = accessFields.has(field)
+      ? (['error', ''] as const)
+      : (['warning', ' (the default is used)'] as const);
+    const message = `${field}: ${result.message}${so}`;
     report({ level, code: 'FIELD_INVALID', message, field, line: value.line });
     return undefined;
   };
@@ -70,18 +75,9 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
   }
   const metadata = readMetadata(fields.get('metadata'), report);
   const shown = (field: string): FrontValue | undefined => fields.get(field) ?? metadata.written.get(field);
-  const listShown = (field: string): readonly string[] => {
-    const value = shown(field);
-    const list = value === undefined ? undefined : readList(value, /,/);
-    if (list?.ok !== false) return list?.value ?? [];
-    report({ level: 'warning', code: 'FIELD_INVALID', message: `${field}: ${list.message}`, field });
-    return [];
-  };
-  const textShown = (field: string): string | undefined => {
-    const value = shown(field);
-    const text = value === undefined ? undefined : readText(value);
-    return text?.ok === true && text.value !== '' ? text.value : undefined;
-  };
+  const listShown = (field: string): readonly string[] =>
+    read(field, (value) => readList(value, /,/), shown(field)) ?? [];
+  const textShown = (field: string): string | undefined => read(field, readText, shown(field)) || undefined;
   const { restrictions, isOff } = readRestrictions(fields, metadata.written, { read, report });
   const requires = readRequires(metadata.written, (message, line) =>
     report({ level: 'warning', code: 'FIELD_INVALID', message, field: 'metadata', line }),
@@ -107,7 +103,7 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     access: {
       ...optional('chatTypes', chatTypes),
       sensitive: read('sensitive', readBoolean) ?? false,
-      optIn: isOff || (read('opt_in', readBoolean) ?? false),
+      optIn: (read('opt_in', readBoolean) ?? false) || isOff,
       disableModelInvocation: read('disable_model_invocation', readBoolean) ?? false,
       userInvocable: read('user_invocable', readBoolean) ?? true,
     },
@@ -229,8 +225,8 @@ function readInstall(item: FrontValue): readonly [programs: readonly string[], w
     const value = map?.get(key);
     return value?.kind === 'text' && /^[\w@.:/+~-]{1,120}$/.test(value.text) ? value.text : '';
   };
-  const [start, key] = installers.get(text('kind')) ?? [];
-  const what = key === undefined ? '' : text(key) || text('package');
+  const [start, key = 'package'] = installers.get(text('kind')) ?? [];
+  const what = text(key) || text('package');
   const bins = map?.get('bins');
   const list = bins === undefined ? undefined : readNames(bins, program, 'curl');
   const programs =

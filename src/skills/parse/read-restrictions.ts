@@ -72,7 +72,7 @@ function unkeptKeys(fields: FrontMap): readonly Unkept[] {
   const hooks = fields.get('hooks');
   const tools = fields.get('tools');
   return [
-    ...(mode === undefined || grantingModes.has(sourceOf(mode).trim())
+    ...(mode === undefined || (mode.kind === 'text' && grantingModes.has(mode.text.trim()))
       ? []
       : [
           {
@@ -151,11 +151,11 @@ function isToolName(entry: string): boolean {
 /** Reads a list of forbidden tools. A list of blanks forbids nothing, like an empty one. */
 function readForbidden(value: FrontValue): Read<readonly string[]> {
   const list = readTools(value);
-  return list.ok || value.kind === 'map' ? list : readList(value, /,/);
+  return list.ok ? list : readList(value, /,/);
 }
 
 function whenOf({ read }: Reading): string | undefined {
-  const paths = read('paths', (value) => readList(value, /[\s,]+/));
+  const paths = read('paths', (value) => readList(value, /[\s,]/));
   const when = read('when_to_use', readText);
   const parts = [
     ...(when === undefined || when === '' ? [] : [when.replace(/\s+/g, ' ')]),

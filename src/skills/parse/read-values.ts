@@ -36,16 +36,17 @@ export function readSource(value: FrontValue): Read<string> {
 export function readList(value: FrontValue, split: RegExp = /(?!)/): Read<readonly string[]> {
   if (value.kind === 'map') return { ok: false, message: `found a map; write a list of texts` };
   if (value.kind === 'text') return { ok: true, value: keepFilled(value.text.split(split)) };
-  const texts = value.items.map((item) => (item.kind === 'text' ? item.text : undefined));
-  const wrong = texts.indexOf(undefined);
-  const item = value.items[wrong];
-  if (item !== undefined)
-    return { ok: false, message: `item ${wrong + 1} is ${kindOf(item)}; write a list of texts` };
-  return { ok: true, value: keepFilled(texts.filter((text) => text !== undefined)) };
+  const texts: string[] = [];
+  for (const [index, item] of value.items.entries()) {
+    if (item.kind !== 'text')
+      return { ok: false, message: `item ${index + 1} is ${kindOf(item)}; write a list of texts` };
+    texts.push(item.text);
+  }
+  return { ok: true, value: keepFilled(texts) };
 }
 
 export function readNames(value: FrontValue, form: RegExp, example: string): Read<readonly string[]> {
-  const list = readList(value, /[\s,]+/);
+  const list = readList(value, /[\s,]/);
   if (!list.ok) return list;
   const wrong = list.value.find((item) => !form.test(item));
   if (wrong === undefined) return { ok: true, value: [...new Set(list.value)] };
@@ -128,7 +129,7 @@ export function readChatTypes(value: FrontValue): Read<readonly ChatType[] | und
   if (value.entries.size > 1) return { ok: false, message: 'chat_types is given twice' };
   const [written] = value.entries.values();
   if (written === undefined) return { ok: true, value: undefined };
-  const list = readList(written, /[\s,]+/);
+  const list = readList(written, /[\s,]/);
   if (!list.ok) return list;
   const types = new Set<ChatType>();
   for (const word of list.value) {
