@@ -135,8 +135,12 @@ export const areas: readonly Area[] = [
     ].map((file) => `skills/parse/${file}.ts`),
     tests: [
       'property/skills-front-matter.test.ts',
+      'skills/each-key.test.ts',
+      'skills/front-forms.test.ts',
+      'skills/name-and-text.test.ts',
       'skills/parse-skill.test.ts',
       'skills/restricting-keys.test.ts',
+      'skills/skill-needs.test.ts',
       'skills/validate-skill.test.ts',
     ],
   },
