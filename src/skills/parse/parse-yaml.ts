@@ -67,7 +67,7 @@ export function parseRepairedYaml(text: string): RepairedYaml {
 }
 
 /** Whether a text was read as a map: `description:` followed by a line `Use when: x` is one, but not meant as one. */
-export function hasMapForText(front: FrontMap): boolean {
+function hasMapForText(front: FrontMap): boolean {
   return ['name', 'description'].some((key) => {
     const value = front.get(key);
     return value?.kind === 'map' && !value.flow;
