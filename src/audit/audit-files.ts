@@ -1,7 +1,7 @@
 import { skilletHere } from '../core/skillet-here.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { createWhole } from '../lib/files/create-whole.ts';
@@ -12,7 +12,7 @@ type AuditKey = Readonly<{
   chain: string;
 }>;
 
-const readAtOnce = 65_536;
+const lineEnd = 0x0a;
 
 export function auditFolder(dataDir: string): string {
   return path.join(dataDir, 'audit');
@@ -69,25 +69,10 @@ export async function lostStore(dataDir: string): Promise<string | undefined> {
 
 /** Returns the last complete line of the file, undefined if it has none. Cuts off an incomplete one after it. */
 export async function lastLine(file: string): Promise<string | undefined> {
-  const handle = await open(file, 'r');
-  let tail = Buffer.alloc(0);
-  const { size } = await handle.stat();
-  try {
-    for (let at = size; at > 0;) {
-      const length = Math.min(readAtOnce, at);
-      at -= length;
-      const chunk = Buffer.alloc(length);
-      await handle.read(chunk, 0, length, at);
-      tail = Buffer.concat([chunk, tail]);
-      const end = tail.lastIndexOf(0x0a);
-      if (end >= 0 && tail.lastIndexOf(0x0a, end - 1) >= 0 && end > 0) break;
-    }
-  } finally {
-    await handle.close();
-  }
-  const end = tail.lastIndexOf(0x0a);
-  if (end + 1 < tail.length) await truncate(file, size - (tail.length - end - 1));
+  const whole = await readFile(file);
+  const end = whole.lastIndexOf(lineEnd);
+  if (end + 1 < whole.length) await truncate(file, end + 1);
   if (end < 0) return undefined;
-  const start = end === 0 ? -1 : tail.lastIndexOf(0x0a, end - 1);
-  return tail.subarray(start + 1, end).toString('utf8');
+  const lines = whole.subarray(0, end);
+  return lines.subarray(lines.lastIndexOf(lineEnd) + 1).toString('utf8');
 }

@@ -196,11 +196,11 @@ export async function lostEnd(dataDir: string, stored: Pick<Values, 'get'>): Pro
 type Chain = Readonly<{ key: Buffer; name: string; head: Head; day: string }>;
 
 async function write(file: string, text: string): Promise<void> {
-  const { size } = (await stat(file).catch(() => undefined)) ?? { size: 0 };
+  const before = await stat(file).catch(() => undefined);
   try {
     await appendFile(file, text, { mode: 0o600 });
   } catch (error) {
-    await truncate(file, size).catch(() => undefined);
+    await truncate(file, before?.size).catch(() => undefined);
     throw error;
   }
 }

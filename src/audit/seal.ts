@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { AuditEvent } from './audit-event.ts';
+import { parseJson } from '../lib/json/json-values.ts';
 
 const mostProblems = 20;
 
@@ -15,14 +16,13 @@ export const beginning: Head = { seq: 0, mac: '' };
 /** `line` has no line end. */
 type Sealed = Readonly<{ line: string; head: Head }>;
 
-const numbered = z.object({ seq: z.int().positive() });
+const claimed = z.object({ seq: z.int().positive(), mac: z.string().regex(/^[0-9a-f]{64}$/) });
 const missing = z.object({
   event: z.literal('lines_missing'),
   from: z.number(),
   to: z.number(),
   before: z.string(),
 });
-const macLength = 64;
 
 /** HMAC-SHA256 over the seal before and the line: no line can be changed, moved or removed alone. */
 export function seal(key: Buffer, before: Head, at: number, event: AuditEvent): Sealed {
@@ -59,16 +59,9 @@ function unseal(key: Buffer, before: Head, line: string): Unsealed {
 
 /** Number and seal that a line claims to have; undefined if it is not an audit line. */
 export function readLine(line: string): (Head & Readonly<{ body: string }>) | undefined {
-  const [, open, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/s.exec(line) ?? [];
-  if (open === undefined || mac?.length !== macLength) return undefined;
-  const body = `${open}}`;
-  try {
-    const parsed = numbered.safeParse(JSON.parse(body));
-    return parsed.success ? { seq: parsed.data.seq, mac, body } : undefined;
-  } catch {
-    // Text that is not JSON is not an audit line.
-    return undefined;
-  }
+  const { data } = claimed.safeParse(parseJson(line));
+  const ending = `,"mac":"${data?.mac}"}`;
+  return data && line.endsWith(ending) ? { ...data, body: `${line.slice(0, -ending.length)}}` } : undefined;
 }
 
 function isSealedBy(

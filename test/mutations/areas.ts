@@ -75,7 +75,11 @@ export const areas: readonly Area[] = [
   {
     name: 'archive',
     files: ['places-outside', 'read-archive', 'restore-archive'].map((file) => `operator/archive/${file}.ts`),
-    tests: ['cli/archive.test.ts', 'cli/restore-places.test.ts', 'operator/read-archive.test.ts'],
+    tests: [
+      'operator/places-outside.test.ts',
+      'operator/read-archive.test.ts',
+      'operator/restore-archive.test.ts',
+    ],
   },
   { name: 'tar', files: ['lib/files/tar.ts'], tests: ['lib/tar.test.ts'] },
   {
@@ -83,7 +87,13 @@ export const areas: readonly Area[] = [
     files: ['seal', 'audit-files', 'audit-names', 'create-audit', 'meetings'].map(
       (file) => `audit/${file}.ts`,
     ),
-    tests: ['audit/audit.test.ts', 'operator/forget-places.test.ts'],
+    tests: [
+      'audit/audit-files.test.ts',
+      'audit/audit.test.ts',
+      'audit/create-audit.test.ts',
+      'audit/seal.test.ts',
+      'operator/forget-places.test.ts',
+    ],
   },
   {
     name: 'budgets',

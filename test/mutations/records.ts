@@ -1,35 +1,7 @@
 import { changesOf } from './changes-of.ts';
 
-const audit = 'audit/audit.test.ts';
-
-/** The sealed record (L6), files (T13), locks and fences (Q9). */
+/** Files (T13), locks and fences (Q9). */
 export const recordMutations = [
-  ...changesOf('audit/seal.ts', audit, [
-    ['a line is sealed without the one before', '.update(`${before}\\n${body}`)', '.update(`\\n${body}`)'],
-    [
-      'any seal is right',
-      'return timingSafeEqual(Buffer.from(macOf(key, before, body)), Buffer.from(mac));',
-      'return true;',
-    ],
-  ]),
-  ...changesOf('audit/seal.ts', audit, [
-    [
-      'a chain that was written again passes',
-      'head.mac !== kept.mac) rewritten = true;',
-      'head.mac !== kept.mac) rewritten = false;',
-    ],
-    ['lines that are gone pass', 'head.seq < kept.seq)', 'false)'],
-    ['lines gone with their key pass', 'if (lost > 0)', 'if (false)'],
-    ['lines that were changed pass', 'if (!unsealed.ok) problems.push', 'if (false) problems.push'],
-  ]),
-  ...changesOf('audit/create-audit.ts', audit, [
-    ['heads of other keys are not counted', 'lines += other.seq;', 'lines += 0;'],
-    ['the head is not stored', 'await stored.set(from.name, { ...head, place });', ''],
-    ['files are open to others', '{ mode: 0o600 });', '{ mode: 0o644 });'],
-  ]),
-  ...changesOf('operator/archive/read-archive.ts', 'operator/read-archive.test.ts', [
-    ['an archive fills the memory', 'if (size > longestText)', 'if (false)'],
-  ]),
   ...changesOf('lib/files/open-inside.ts', 'lib/folders.test.ts', [
     ['a link on the way is followed', 'standsFor | O_DIRECTORY | O_NOFOLLOW', 'standsFor | O_DIRECTORY'],
     ['.. is a name', "name === '.' || name === '..' ||", "name === '.' ||"],
