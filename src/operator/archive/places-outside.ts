@@ -28,12 +28,12 @@ export function placesOutside(
   });
 }
 
-function keyOf({ name, group }: ArchivePart, { capabilities }: Config): string {
+/** The key of the config that leads to a part. Files beside the config are never outside but by a link. */
+function keyOf({ name }: ArchivePart, { capabilities }: Config): string {
   if (name === storeMember) return '[store] url';
   if (name === 'user-skills') return '[skills] user_dir';
   if (name === 'data/capabilities.key' && capabilities.keyFile !== undefined)
     return '[capabilities] key_file';
-  if (group === 'config' || group === 'secrets') return 'the name';
   return name.startsWith('workspace/') ? '[bot] workspace' : '[bot] data_dir';
 }
 
@@ -42,11 +42,9 @@ function realPlace(at: string): string {
   try {
     return realpathSync(at);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
-  const folder = path.dirname(at);
-  if (folder === at) return at;
   const isLink = lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  const real = realPlace(folder);
+  const real = realPlace(path.dirname(at));
   return isLink ? realPlace(path.resolve(real, readlinkSync(at))) : path.join(real, path.basename(at));
 }

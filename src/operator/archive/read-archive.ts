@@ -5,7 +5,15 @@ import { OperatorError } from '../../core/errors.ts';
 import { listTar, type FoundMember } from '../../lib/files/tar.ts';
 import { hasCode } from '../../lib/has-code.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
-import { archiveFormat, archiveHead, endMember, firstMember, type ArchiveHead } from './archive-head.ts';
+import { oneLine } from '../../lib/text/text.ts';
+import {
+  archiveFormat,
+  archiveHead,
+  endMember,
+  firstMember,
+  newerHead,
+  type ArchiveHead,
+} from './archive-head.ts';
 
 export type OpenArchive = Readonly<{
   head: ArchiveHead;
@@ -46,7 +54,7 @@ export async function openArchive(file: string): Promise<OpenArchive> {
   } catch (error) {
     await handle.close();
     if (!(error instanceof Error)) throw error;
-    const why = error.message.replace(/\.$/, '');
+    const why = oneLine(error.message, 1_000).replace(/\.$/, '');
     throw new OperatorError(`${file} can't be restored: ${why}. Nothing was written.`, { cause: error });
   }
 }
@@ -56,7 +64,7 @@ async function readHead(handle: FileHandle, first: FoundMember | undefined): Pro
   const written = parseJson((await bytesOf(handle, first)).toString('utf8'));
   const head = archiveHead.safeParse(written);
   if (head.success) return head.data;
-  const { data } = z.object({ format: z.number(), skillet: z.string() }).safeParse(written);
+  const { data } = newerHead.safeParse(written);
   if (data === undefined || data.format === archiveFormat) throw new Error(`its ${firstMember} is damaged`);
   throw new Error(
     `Skillet ${data.skillet} made it, in a form that this version does not know. Update Skillet`,

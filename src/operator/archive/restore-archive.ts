@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { open, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -68,11 +59,16 @@ export async function restoreArchive(
       folder,
       config,
     );
-    if (outside.length > 0 && around.elsewhere === undefined) throw outsideError(folder, outside);
-    if (outside.length > 0) around.elsewhere?.(outside);
+    if (outside.length > 0) {
+      if (around.elsewhere === undefined) throw outsideError(folder, outside);
+      around.elsewhere(outside);
+    }
     await putInPlace(archive, rest);
     const plain = ({ part: { group, name, at } }: Planned) => ({ group, name, at });
     return { head, config: config.path, restored: rest.map(plain), kept: kept.map(plain) };
+  } catch (error) {
+    if (error instanceof OperatorError || !(error instanceof Error)) throw error;
+    throw new OperatorError(`Nothing was restored: ${oneLine(error.message, 1_000)}.`, { cause: error });
   } finally {
     await archive.close();
   }
@@ -88,9 +84,8 @@ function outsideError(folder: string, outside: readonly PlaceOutside[]): Operato
   );
 }
 
-/** A line about a place. Its texts come from the archive, so they are cut and made printable. */
 export function lineOfPlace({ name, at, why }: PlaceOutside): string {
-  return `  ${oneLine(`${name} to ${at}: ${why}`, 1_000)}`;
+  return `  ${name} to ${at}: ${why}`;
 }
 
 /** Writes only the archive's copy of the store to a new file (0600). Throws OperatorError. */
@@ -99,7 +94,7 @@ export async function unpackStore(file: string, to: string): Promise<void> {
   try {
     const member = archive.members.find(({ name }) => name === storeMember);
     if (member === undefined) throw new OperatorError(`${file} holds no copy of a store.`);
-    await unpack(archive, member, to, { sync: true });
+    await unpack(archive, member, to, 'file');
   } finally {
     await archive.close();
   }
@@ -137,12 +132,18 @@ function planOf({ head, members }: OpenArchive, config: Config): readonly Planne
     ...archiveParts(config),
     ...(store === undefined ? [] : [{ name: storeMember, at: store, kind: 'file', group: 'store' } as const]),
   ];
+  // Commands print places, and the archive must not write to the terminal with them (S18).
+  const odd = parts.find(({ at }) => /\p{Cc}/u.test(at));
+  if (odd !== undefined)
+    throw new OperatorError(
+      `Nothing was restored: the place of ${odd.name} in the archive's config has control characters.`,
+    );
   const partOf = ({ name }: FoundMember) =>
     parts.find((part) => (part.kind === 'file' ? name === part.name : name.startsWith(`${part.name}/`)));
   const unknown = members.find((member) => partOf(member) === undefined);
   if (unknown !== undefined)
     throw new OperatorError(
-      `Nothing was restored: this version does not know what ${unknown.name} in the archive is.`,
+      `Nothing was restored: this version does not know what ${oneLine(unknown.name, 1_000)} in the archive is.`,
     );
   return parts
     .map((part) => ({ part, members: members.filter((member) => partOf(member) === part) }))
@@ -163,23 +164,20 @@ async function putInPlace(archive: OpenArchive, plan: readonly Planned[]): Promi
     for (const { part, members } of plan) {
       const made = makeFolders(path.dirname(part.at), 0o700);
       undo.push(() => made.toReversed().forEach((one) => rmdirSync(one)));
-      undo.push(() => rmSync(part.at + ending, { recursive: true, force: true }));
+      undo.push(() => rmSync(part.at + ending, { recursive: true }));
       for (const member of members)
-        await unpack(archive, member, part.at + ending + member.name.slice(part.name.length), {
-          sync: part.kind === 'file',
-        });
+        await unpack(archive, member, part.at + ending + member.name.slice(part.name.length), part.kind);
       if (part.name === storeMember) checkBackup(part.at + ending);
     }
     for (const { part } of plan) {
       // This may have come into existence since it was checked.
       if (isTaken(part.at)) throw new OperatorError(`Nothing was restored: ${part.at} came to be meanwhile.`);
       renameSync(part.at + ending, part.at);
-      undo.push(() => rmSync(part.at, { recursive: true, force: true }));
+      undo.push(() => rmSync(part.at, { recursive: true }));
     }
   } catch (error) {
     takeBack(undo);
-    if (error instanceof OperatorError || !(error instanceof Error) || !('code' in error)) throw error;
-    throw new OperatorError(`Nothing was restored: ${error.message}.`, { cause: error });
+    throw error;
   }
 }
 
@@ -189,7 +187,7 @@ function takeBack(undo: readonly (() => void)[]): void {
     try {
       back();
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
+      if (!(error instanceof Error)) throw error;
     }
   }
 }
@@ -198,16 +196,15 @@ async function unpack(
   archive: OpenArchive,
   member: FoundMember,
   to: string,
-  { sync }: Readonly<{ sync: boolean }>,
+  kind: ArchivePart['kind'],
 ): Promise<void> {
-  const folder = path.dirname(to);
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(to), 0o700);
   const handle = await open(to, 'wx', 0o600);
   try {
     for await (const piece of archive.pieces(member)) await handle.writeFile(piece);
     // Other users must never be able to write it.
     await handle.chmod(member.mode & 0o755);
-    if (sync) await handle.sync();
+    if (kind === 'file') await handle.sync();
   } finally {
     await handle.close();
   }
