@@ -102,7 +102,7 @@ export function timeInZone(
 ): number | undefined {
   const date = new Date(Date.UTC(year, month - 1, day));
   const [hour, minute] = [Math.floor(clock / 3_600), Math.floor(clock / 60) % 60];
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23) return undefined;
+  if (date.getUTCMonth() !== month - 1 || hour > 23) return undefined;
   const dayBefore = date.getTime() - 36 * 3_600_000;
   const at = nextTime({ kind: 'cron', expression: `${minute} ${hour} ${day} ${month} *` }, zone, dayBefore);
   return at === undefined ? undefined : at + (clock % 60) * 1_000;
@@ -131,6 +131,6 @@ function stepsAfter(
 function cronOf(expression: string, timezone: string): Croner.Cron {
   const { Cron } = croner();
   // Lists of hours are fixed times, too, so that each fires once when the clocks change.
-  const mode = expression.split(/\s+/).length === 6 ? '6-part' : '5-part';
+  const mode = expression.split(' ').length === 6 ? '6-part' : '5-part';
   return new Cron(expression, { timezone, mode, fixedTimeRule: 'no-wildcard' });
 }

@@ -1,10 +1,10 @@
 import type { RoutineTime } from '../store/routines.ts';
-import { localDate, timeInZone, type LocalDate } from './due-times.ts';
+import { localDate, timeInZone } from './due-times.ts';
 import {
   cutTimeOfDay,
-  monthOf,
   ordinalOf,
   readDay,
+  readNamedDate,
   readTimeOfDay,
   usualTime,
   weekdayOf,
@@ -17,12 +17,8 @@ export type ReadEvery = Readonly<
 
 type Days = Readonly<{ zone: string; now: number }>;
 
-const daily =
-  /\b(every|each|hourly|daily|nightly|weekly|fortnightly|biweekly|bi-weekly|monthly|quarterly|yearly|annually)\b|\bof the month\b/;
-const plural =
-  /^(?:on\s+)?(?:\w+days|weekends|(?:\w+days,?\s+(?:and\s+)?)+\w+days)\b|\bon (?:\w+days|weekends)$/;
-const range = /^(?:on\s+)?[a-z]{3,9}\s*(?:-|–|to|through|until)\s*[a-z]{3,9}\b/;
 const lengths: Readonly<Record<string, string>> = {
+  each: 'every',
   hourly: 'every hour',
   daily: 'every day',
   nightly: 'every night',
@@ -35,34 +31,37 @@ const lengths: Readonly<Record<string, string>> = {
   yearly: 'every year',
   annually: 'every year',
 };
+const length = new RegExp(`\\b(?:${Object.keys(lengths).join('|')})\\b`, 'g');
+const ofMonth = / of (?:the |every |a )?month$/;
+const repeats = /\bevery\b| of (?:the|a) month\b|(?:^|\bon )(?:[a-z]+days|weekends)\b/;
 
 /**
  * Reads words for times that repeat, in lower case, such as "every 2 weeks", "weekdays at 8" or "last friday of the
  * month at 16:00". Undefined: nothing repeats.
  */
 export function readEvery(words: string, of: Days): ReadEvery | undefined {
-  const isRange = range.test(words) && weekdaysOf(cutTimeOfDay(words)[0]?.day ?? '') !== undefined;
-  if (!daily.test(words) && !plural.test(words) && !isRange) return undefined;
-  const plain = words
-    .replace(new RegExp(daily, 'g'), (word) => lengths[word] ?? (word === 'each' ? 'every' : word))
-    .replace(/\bevery (?=every\b)/g, '');
-  const [, times = '', rest = plain] = /^(.*?)\s*(\b(?:every|on)\b.*)$/.exec(plain) ?? [];
+  const plain = words.replaceAll(length, (word) => lengths[word] ?? word).replaceAll('every every', 'every');
+  const isRange = cutTimeOfDay(plain).some(({ day }) => weekdaysOf(bodyOf(day))?.includes('-'));
+  if (!repeats.test(plain) && !isRange) return undefined;
   // The time may come first, as in "9am every monday". In "first monday of every month" it does not.
-  const time = timesOf(times);
-  const turned = time === undefined ? plain : `${rest} at ${times.replace(/^at\s+/, '')}`;
-  for (const { day, times: at } of cutTimes(turned)) {
-    const body = day.replace(/^(?:every|on)\s+/, '').replace(/^every\s+/, '');
-    const read = readBody(body, at, of);
+  const [, ahead = '', rest = ''] = /^(.+?) ((?:every|on) .+)$/.exec(plain) ?? [];
+  const times = timesOf(ahead);
+  for (const cut of times === undefined ? cutTimes(plain) : [{ day: rest, times }]) {
+    const read = readBody(bodyOf(cut.day), cut.times, of);
     if (read !== undefined) return read;
   }
   return { ok: false, problem: 'is no interval' };
 }
 
+function bodyOf(words: string): string {
+  return words.replace(/^(?:on )?(?:every )?(?:the )?/, '');
+}
+
 /** Splits words into day and times. A list such as "9:00, 12:00 and 17:00" may be at the end. */
 function cutTimes(words: string): readonly Readonly<{ day: string; times: readonly number[] | undefined }>[] {
-  const [, day, list] = /^(.*?)\s+at\s+(.+)$/.exec(words) ?? [];
-  const several = list === undefined ? undefined : timesOf(list);
-  if (day !== undefined && several !== undefined) return [{ day, times: several }];
+  const [, day = '', list = ''] = /^(.+?) at (.+)$/.exec(words) ?? [];
+  const several = timesOf(list);
+  if (several !== undefined) return [{ day, times: several }];
   return cutTimeOfDay(words).map(({ day: cut, time }) => ({
     day: cut,
     times: time === undefined ? undefined : [time],
@@ -70,40 +69,37 @@ function cutTimes(words: string): readonly Readonly<{ day: string; times: readon
 }
 
 function timesOf(list: string): readonly number[] | undefined {
-  const times = list.split(/\s*,\s*(?:and\s+)?|\s+and\s+/).map((each) => readTimeOfDay(each));
+  const times = list.split(/, ?(?:and )?| and /).map((each) => readTimeOfDay(each));
   return times.every((time) => time !== undefined) ? times : undefined;
 }
 
+const nths: Readonly<Record<string, number>> = { other: 2, second: 2, '2nd': 2, third: 3, '3rd': 3 };
+const nthOf = new RegExp(`^(${Object.keys(nths).join('|')}) (.+)$`);
+
 function readBody(body: string, times: readonly number[] | undefined, of: Days): ReadEvery | undefined {
-  if (/^(?:morning|noon|afternoon|evening|night)s?$/.test(body) && times === undefined)
-    return cron(readTimeOfDay(body.replace(/s$/, '')) ?? usualTime, '* * *');
-  const on = /^(.+?)\s+(?:on|,)\s*(?:the\s+)?(.+)$/.exec(body);
-  const fields =
-    on === null || !/^(?:day|week|month|year)$/.test(on[1] ?? '')
-      ? fieldsOf(body)
-      : fieldsOf(on[2] ?? '', on[1]);
+  const part = /\d/.test(body) ? undefined : readTimeOfDay(body);
+  if (part !== undefined && times === undefined) return crons([part], '* * *');
+  const [, before = body, start = ''] = /^(.+?) on (?:the )?(.+)$/.exec(body) ?? [];
+  const isUnit = start !== '' && /^(?:day|week|month|year)$/.test(before);
+  const fields = isUnit ? fieldsOf(start, before) : fieldsOf(body);
   if (fields !== undefined) return crons(times ?? [usualTime], fields);
-  const start = on?.[2];
-  const [, before, what = ''] = /^(other|second|2nd|third|3rd)\s+(.+)$/.exec(on?.[1] ?? body) ?? [];
-  const count = before === undefined ? 1 : /^(?:third|3rd)$/.test(before) ? 3 : 2;
-  if (before !== undefined && on === null && weekdayOf(what) !== undefined)
+  const [, nth = '', what = before] = nthOf.exec(before) ?? [];
+  const count = nths[nth] ?? 1;
+  if (start === '' && weekdayOf(what) !== undefined)
     return steps({ ms: 0, days: 7 * count, months: 0 }, what, times, of);
-  const length = before === undefined ? (on?.[1] ?? body) : what;
-  const span = readSpan(isUnit.test(length) ? `${count} ${length}` : length);
+  const span = readSpan(what) ?? readSpan(`${count} ${what}`);
   if (span === undefined) return undefined;
   if (span.days === 0 && span.months === 0)
-    return times === undefined && on === null
+    return times === undefined && start === ''
       ? { ok: true, when: { kind: 'every', ms: span.ms, from: of.now }, byClock: false }
       : undefined;
   return span.ms > 0 ? undefined : steps(span, start, times, of);
 }
 
-const isUnit = /^(?:second|minute|hour|day|week|month|quarter|year|fortnight)s?$/;
-
 /** Steps that begin now, or on the next day and time that the words name. */
 function steps(
   span: Span,
-  start: string | undefined,
+  start: string,
   times: readonly number[] | undefined,
   of: Days,
 ): ReadEvery | undefined {
@@ -111,86 +107,66 @@ function steps(
   if (span.months > 0 && span.days > 0) return undefined;
   if (times !== undefined && times.length > 1) return undefined;
   const today = localDate(of.now, of.zone);
-  if (start === undefined && times === undefined) {
+  if (start === '' && times === undefined) {
     const when = { kind: 'steps', unit, count, from: of.now, clock: today.clock } as const;
     return { ok: true, when, byClock: false };
   }
   const clock = times?.[0] ?? usualTime;
-  const days = readDay(start ?? '', today)?.days ?? dayOfMonth(start, today);
+  const days = (readDay(start, today) ?? readDay(`${start}th`, today))?.days ?? [];
   const from = days
-    ?.map((each) => timeInZone({ ...each, clock }, of.zone))
-    .find((at) => at !== undefined && at > of.now);
+    .flatMap((each) => timeInZone({ ...each, clock }, of.zone) ?? [])
+    .find((at) => at > of.now);
   if (from === undefined) return undefined;
   return { ok: true, when: { kind: 'steps', unit, count, from, clock }, byClock: true };
 }
-
-function dayOfMonth(words: string | undefined, today: LocalDate): readonly LocalDate[] | undefined {
-  const day = ordinalOf(words ?? '');
-  return day === undefined ? undefined : readDay(`${day}th`, today)?.days;
-}
-
-const ordinals: Readonly<Record<string, number>> = { first: 1, second: 2, third: 3, fourth: 4, fifth: 5 };
-const ofMonth = /\s+(?:day\s+)?of\s+(?:the\s+|every\s+|each\s+|a\s+)?month$/;
 
 /**
  * Day, month and weekday of a cron expression. `unit` is what "on" belongs to. Undefined: the words mean no such days.
  */
 function fieldsOf(words: string, unit?: string): string | undefined {
-  if (unit === 'month' || ofMonth.test(words))
-    return inMonth(words.replace(ofMonth, '').replace(/^the\s+/, ''));
-  if (words === 'day' || words === 'days') return '* * *';
+  if (unit === 'month' || ofMonth.test(words)) return inMonth(words.replace(ofMonth, ''));
+  if (words === 'day') return '* * *';
   const weekdays = weekdaysOf(words);
   if (weekdays !== undefined) return `* * ${weekdays}`;
-  const [first = '', second = '', ...more] = words
-    .replace(/\b(?:the|of)\b/g, ' ')
-    .trim()
-    .split(/\s+/);
-  const month = monthOf(first) ?? monthOf(second);
-  const day = ordinalOf(monthOf(first) === undefined ? first : second);
-  return month === undefined || day === undefined || more.length > 0 ? undefined : `${day} ${month} *`;
+  const date = readNamedDate(words);
+  return date?.month === undefined || date.year > 0 ? undefined : `${date.day} ${date.month} *`;
 }
+
+const ordinals: Readonly<Record<string, number>> = { first: 1, second: 2, third: 3, fourth: 4, fifth: 5 };
 
 /** Reads words within a month, such as "15th", "last day", "first monday" or "last friday". */
 function inMonth(words: string): string | undefined {
-  const [which = '', day = ''] = words.split(/\s+/);
-  if (which === 'last') {
-    const weekday = weekdayOf(day);
-    return weekday === undefined ? (day === '' || day === 'day' ? 'L * *' : undefined) : `* * ${weekday}L`;
-  }
-  const number = ordinals[which] ?? ordinalOf(which);
-  if (number === undefined) return undefined;
+  const [which = '', day = 'day', ...more] = words.split(' ');
+  const number = which === 'last' ? 'L' : (ordinals[which] ?? ordinalOf(which));
+  if (number === undefined || more.length > 0) return undefined;
+  if (day === 'day') return `${number} * *`;
   const weekday = weekdayOf(day);
-  return weekday === undefined
-    ? day === '' || day === 'day'
-      ? `${number} * *`
-      : undefined
-    : `* * ${weekday}#${number}`;
+  if (weekday === undefined) return undefined;
+  if (number === 'L') return `* * ${weekday}L`;
+  return number > 5 ? undefined : `* * ${weekday}#${number}`;
 }
 
 /** Reads weekdays, such as "mon-fri", "mondays and thursdays" or "weekdays". */
 function weekdaysOf(words: string): string | undefined {
-  if (/^(?:week|work|working\s?|business\s?)days?$/.test(words)) return '1-5';
+  if (/^(?:week|work|working ?|business ?)days?$/.test(words)) return '1-5';
   if (/^weekends?$/.test(words)) return '0,6';
-  const days = words.split(/\s*(?:,\s*(?:and\s+)?|\band\b|&)\s*/).map((each) => {
-    const [one = '', other] = each.split(/\s*(?:-|–|\bto\b|\bthrough\b|\buntil\b)\s*/);
-    const [from, to] = [weekdayOf(one), other === undefined ? undefined : weekdayOf(other)];
-    if (from === undefined || (other !== undefined && to === undefined)) return undefined;
-    // In a range, Sunday is the end of a week.
-    return to === undefined ? `${from}` : `${from}-${to < from ? to + 7 : to}`;
+  const days = words.split(/, ?(?:and )?| and | ?& ?/).map((each) => {
+    const [one = '', other] = each.split(/ ?[-–] ?| (?:to|through|until) /);
+    const [from, to] = [weekdayOf(one), weekdayOf(other ?? one)];
+    if (from === undefined || to === undefined) return undefined;
+    if (other === undefined) return `${from}`;
+    return from <= to ? `${from}-${to}` : `${from}-6,0-${to}`;
   });
-  return days.some((each) => each === undefined) ? undefined : days.join(',');
+  return days.includes(undefined) ? undefined : days.join(',');
 }
 
+/** All times have to be at the same minute and second, since a cron expression has one of each. */
 function crons(times: readonly number[], fields: string): ReadEvery {
-  const [first = usualTime] = times;
-  const minutes = new Set(times.map((time) => time % 3_600));
-  if (minutes.size > 1)
+  const [rest = 0, ...others] = new Set(times.map((time) => time % 3_600));
+  if (others.length > 0)
     return { ok: false, problem: 'names several times of different minutes. Set up one routine for each' };
-  return cron(first, fields, times.map((time) => Math.floor(time / 3_600)).join(','));
-}
-
-function cron(time: number, fields: string, hours = String(Math.floor(time / 3_600))): ReadEvery {
-  const seconds = time % 60 === 0 ? '' : `${time % 60} `;
-  const expression = `${seconds}${Math.floor(time / 60) % 60} ${hours} ${fields}`;
+  const seconds = rest % 60 === 0 ? '' : `${rest % 60} `;
+  const hours = times.map((time) => Math.floor(time / 3_600)).join(',');
+  const expression = `${seconds}${Math.floor(rest / 60)} ${hours} ${fields}`;
   return { ok: true, when: { kind: 'cron', expression }, byClock: true };
 }

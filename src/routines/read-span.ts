@@ -6,17 +6,20 @@ const day = 24 * 3_600 * second;
 
 type Unit = Readonly<{ ms?: number; days?: number; months?: number }>;
 
-const units: readonly (readonly [RegExp, Unit])[] = [
-  [/^(?:s|secs?|seconds?)$/, { ms: second }],
-  [/^(?:m|mins?|minutes?)$/, { ms: 60 * second }],
-  [/^(?:h|hrs?|hours?)$/, { ms: 3_600 * second }],
-  [/^(?:d|days?)$/, { days: 1 }],
-  [/^(?:w|wks?|weeks?)$/, { days: 7 }],
-  [/^fortnights?$/, { days: 14 }],
-  [/^(?:mo|mos|mths?|months?)$/, { months: 1 }],
-  [/^quarters?$/, { months: 3 }],
-  [/^(?:y|yrs?|years?)$/, { months: 12 }],
+const unitNames: readonly (readonly [string, Unit])[] = [
+  ['s sec secs second seconds', { ms: second }],
+  ['m min mins minute minutes', { ms: 60 * second }],
+  ['h hr hrs hour hours', { ms: 3_600 * second }],
+  ['d day days', { days: 1 }],
+  ['w wk wks week weeks', { days: 7 }],
+  ['fortnight fortnights', { days: 14 }],
+  ['mo mos mth mths month months', { months: 1 }],
+  ['quarter quarters', { months: 3 }],
+  ['y yr yrs year years', { months: 12 }],
 ];
+const units: ReadonlyMap<string, Unit> = new Map(
+  unitNames.flatMap(([names, unit]) => names.split(' ').map((name) => [name, unit] as const)),
+);
 
 const ones = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 const numbers: ReadonlyMap<string, number> = new Map([
@@ -45,29 +48,31 @@ const numbers: ReadonlyMap<string, number> = new Map([
 ]);
 const word = [...numbers.keys()].sort((a, b) => b.length - a.length).join('|');
 const piece = new RegExp(
-  `^(\\d{1,6}(?:[.,]\\d{1,3})?|(?:${word})\\b)(\\s+and\\s+a\\s+half)?\\s*([a-z]+)(\\s+and\\s+a\\s+half)?`,
+  `^(\\d{1,6}(?:\\.\\d{1,3})?|(?:${word})\\b)( and a half)? ?([a-z]+)( and a half)?(?:,? and\\b|,)? ?`,
 );
 
 /**
- * Reads a length of time in lower case, such as "2h30m", "an hour and a half", "1.5 hours" or "PT20M". Undefined: the
- * words are none, or it is zero.
+ * Reads a length of time in lower case with single spaces, such as "2h30m", "an hour and a half", "1.5 hours" or
+ * "pt20m". Undefined: the words are none, or it is zero.
  */
 export function readSpan(text: string): Span | undefined {
-  let rest = text.trim();
-  const iso = isoSpan(rest);
-  if (iso !== undefined) return iso;
+  const span = isoSpan(text) ?? spanInWords(text);
+  return span !== undefined && span.ms + span.days + span.months > 0 ? span : undefined;
+}
+
+function spanInWords(text: string): Span | undefined {
   let whole: Span = { ms: 0, days: 0, months: 0 };
-  while (rest !== '') {
+  for (let rest = text; rest !== '';) {
     const [all = '', number = '', half, name = '', halfMore] = piece.exec(rest) ?? [];
-    const unit = units.find(([pattern]) => pattern.test(name))?.[1];
-    if (all === '' || unit === undefined) return undefined;
-    const count = numbers.get(number) ?? Number(number.replace(',', '.'));
+    const unit = units.get(name);
+    if (unit === undefined) return undefined;
+    const count = numbers.get(number) ?? Number(number);
     const added = times(unit, count + (half === undefined && halfMore === undefined ? 0 : 0.5));
     if (added === undefined) return undefined;
     whole = { ms: whole.ms + added.ms, days: whole.days + added.days, months: whole.months + added.months };
-    rest = rest.slice(all.length).replace(/^\s*(?:,|and\b)?\s*/, '');
+    rest = rest.slice(all.length);
   }
-  return whole.ms + whole.days + whole.months > 0 ? whole : undefined;
+  return whole;
 }
 
 /** Multiplies a unit. Half a day is twelve hours; half a month has no length, so it is undefined. */
@@ -86,10 +91,9 @@ function isoSpan(text: string): Span | undefined {
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = found
     .slice(1)
     .map((each) => Number(each ?? 0));
-  const span = {
+  return {
     ms: ((hours * 60 + minutes) * 60 + seconds) * second,
     days: 7 * weeks + days,
     months: 12 * years + months,
   };
-  return span.ms + span.days + span.months > 0 ? span : undefined;
 }

@@ -1,7 +1,7 @@
 import { isZone } from '../core/local-time.ts';
 import type { RoutineTime } from '../store/routines.ts';
 import { localDate, nextTime, shiftDate, timeInZone } from './due-times.ts';
-import { cutTimeOfDay, readDay, readTimeOfDay, usualTime } from './read-day.ts';
+import { cutTimeOfDay, readDay, timeAtNight, usualTime } from './read-day.ts';
 import { readEvery } from './read-every.ts';
 import { readSpan } from './read-span.ts';
 
@@ -23,6 +23,9 @@ const examples =
   'Write a time ("2026-12-24T18:00", "tomorrow at 9:00"), a time from now ("in 20 minutes", "in 2 days"), an interval ' +
   '("every 2 hours", "every 2 weeks on monday at 9:00", "every weekday at 8:30"), or a cron expression of five fields ("0 9 * * 1-5").';
 
+/** A full stop at the end, but not that of a date such as "5.12.". */
+const fullStop = /(?<!^(?:on )?\d+\. ?(?:0?[1-9]|1[0-2]))[.!]$/;
+
 /** Reads a time as people and models write it (N2, U20). `problem` is for the model and has examples. */
 export function readWhen(text: string, { zone: known, now }: Place): ReadWhen {
   const written = text.trim().replace(/\s+/g, ' ');
@@ -30,10 +33,7 @@ export function readWhen(text: string, { zone: known, now }: Place): ReadWhen {
   const { words, zone: named } = withoutZone(written);
   if (named !== undefined && !isZone(named)) return problem(`"${named}" is no time zone. ${examples}`);
   const zone = named ?? known;
-  const lower = words
-    .toLowerCase()
-    .replace(/[.!]$/, '')
-    .replace(/\s*,\s*/g, ', ');
+  const lower = words.toLowerCase().replace(fullStop, '').replaceAll(/ ?, ?/g, ', ').trim();
   const of = { zone, now };
   const read =
     readCron(words, zone) ??
@@ -41,34 +41,35 @@ export function readWhen(text: string, { zone: known, now }: Place): ReadWhen {
     readIn(lower, of) ??
     repeated(lower, words, of) ??
     readOn(lower, of);
-  if (read === undefined) return problem(`"${written}" is no time. ${examples}`);
+  if (read === undefined)
+    return problem(`"${written}" is no time${/^(?:in|after) /.test(lower) ? ' from now' : ''}. ${examples}`);
   return read.ok ? judged({ ...read, zone: named }, written, of) : read;
 }
 
 function judged(read: Extract<ReadWhen, { ok: true }>, words: string, { zone, now }: Place): ReadWhen {
-  const { when } = read;
-  if (when.kind === 'every') return read;
-  const next = nextTime(when, zone, now);
-  if (when.kind === 'once' && next === undefined)
+  const isOnce = read.when.kind === 'once';
+  const next = nextTime(read.when, zone, now);
+  if (next === undefined && isOnce)
     return {
       ok: false,
       problem: `"${words}" is in the past: it is ${new Date(now).toISOString().slice(0, 16)}Z now. Write a later time.`,
       isPast: true,
     };
-  if (when.kind === 'once' && next !== undefined && next > now + furthestMs)
-    return problem(`"${words}" is more than ten years away. Write an earlier time.`);
-  return next === undefined ? problem(`"${words}" never comes: there is no such day. ${examples}`) : read;
+  if (next === undefined) return problem(`"${words}" never comes: there is no such day. ${examples}`);
+  return isOnce && next > now + furthestMs
+    ? problem(`"${words}" is more than ten years away. Write an earlier time.`)
+    : read;
 }
 
 /** Splits a time zone off, as in "tomorrow at 9:00 Europe/Zurich", "CRON_TZ=Europe/Zurich 0 9 * * *" or "9am UTC". */
-function withoutZone(words: string): Readonly<{ words: string; zone?: string }> {
-  const [, before, cron = ''] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/i.exec(words) ?? [];
+function withoutZone(words: string): Readonly<{ words: string; zone: string | undefined }> {
+  const [, before, cron = ''] = /^(?:CRON_)?TZ=(\S+) (.*)$/i.exec(words) ?? [];
   if (before !== undefined) return { words: cron, zone: before };
-  const behind =
-    /^(.*?),?\s*[([]?\b(UTC|GMT|[A-Z][A-Za-z]+(?:\/[A-Z][A-Za-z_+-]+[0-9]*)+)(?:\s+time)?[)\]]?$/.exec(words);
-  const [, rest = '', zone] = behind ?? [];
-  if (zone === undefined || rest === '') return { words };
-  return { words: rest.replace(/\s+in$/, ''), zone: zone === 'GMT' ? 'UTC' : zone };
+  const [, rest = words, zone] =
+    /^(.+?),?(?: in)? ?[([]?\b(UTC|GMT|[A-Z][A-Za-z]+(?:\/[A-Z][A-Za-z_+-]+\d*)+)(?: time)?[)\]]?$/.exec(
+      words,
+    ) ?? [];
+  return { words: rest, zone: zone === 'GMT' ? 'UTC' : zone };
 }
 
 function problem(words: string): ReadWhen {
@@ -80,38 +81,32 @@ function once(at: number, byClock: boolean): ReadWhen {
 }
 
 const iso =
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 
 /** Reads an ISO time. Parts of a second are rounded up, so that nothing fires too early. */
 function readIso(words: string, zone: string): ReadWhen | undefined {
   const found = iso.exec(words);
   if (found === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, min = 0, sec = 0] = found
-    .slice(1, 7)
-    .map((each) => Number(each ?? 0));
-  const [fraction = '', offset] = found.slice(7, 9);
+  const numbers = (from: number, to: number): readonly number[] =>
+    found.slice(from, to).map((each) => Number(each ?? 0));
+  const [year = 0, month = 0, day = 0, hour = 0, min = 0, sec = 0] = numbers(1, 7);
+  const [fraction = '', offset, sign] = found.slice(7, 10);
+  const [hours = 0, minutes = 0] = numbers(10, 12);
   const noDate = problem(`"${words}" is no time that exists. ${examples}`);
-  if (min > 59 || sec > 59) return noDate;
+  if (min > 59 || sec > 59 || hours > 14 || minutes > 59) return noDate;
   const clock = (hour * 60 + min) * 60 + sec;
-  const inZone = timeInZone({ year, month, day, clock }, offset === undefined ? zone : 'UTC');
-  if (inZone === undefined) return noDate;
-  const at = inZone + Math.ceil(Number(`0.${fraction || '0'}`) * 1_000);
-  if (offset === undefined) return once(at, true);
-  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d\d):?(\d\d)?/.exec(offset) ?? [];
-  const shift = (Number(hours) * 60 + Number(minutes)) * 60_000;
-  return Number(hours) > 14 || Number(minutes) > 59
-    ? noDate
-    : once(at - (sign === '-' ? -shift : shift), false);
+  const at = timeInZone({ year, month, day, clock }, offset === undefined ? zone : 'UTC');
+  if (at === undefined) return noDate;
+  const shift = (sign === '-' ? 1 : -1) * (hours * 60 + minutes) * 60_000;
+  return once(at + Math.ceil(Number(`0.${fraction}`) * 1_000) + shift, offset === undefined);
 }
 
 /** Reads a time from now. With days and months, the time of day stays the same when the clocks change. */
 function readIn(words: string, { zone, now }: Place): ReadWhen | undefined {
-  const [, said] = /^(?:in|after|\+)\s*(.+)$/.exec(words) ?? /^(.+?)\s+(?:from now|later)$/.exec(words) ?? [];
-  const span = readSpan(said ?? words);
-  if (span === undefined) {
-    const isOther = said === undefined || readOn(words, { zone, now }) !== undefined;
-    return isOther ? undefined : problem(`"${words}" is no time from now. ${examples}`);
-  }
+  const [, said = words] =
+    /^(?:in|after|\+) ?(.+)$/.exec(words) ?? /^(.+?) (?:from now|later)$/.exec(words) ?? [];
+  const span = readSpan(said);
+  if (span === undefined) return undefined;
   if (span.days === 0 && span.months === 0) return once(now + span.ms, false);
   const { clock, ...today } = localDate(now, zone);
   const at = timeInZone({ ...shiftDate(today, span), clock }, zone);
@@ -131,21 +126,17 @@ function repeated(lower: string, words: string, of: Place): ReadWhen | undefined
 function readOn(words: string, { zone, now }: Place): ReadWhen | undefined {
   const today = localDate(now, zone);
   for (const { day, time } of cutTimeOfDay(words)) {
-    const read = day === '' && time === undefined ? undefined : readDay(day, today);
+    const read = words === '' ? undefined : readDay(day, today);
     if (read === undefined) continue;
-    const clock =
-      time === undefined ? (read.time ?? usualTime) : isLate(day, time) ? time + 12 * 3_600 : time;
-    const times = read.days.flatMap((date) => timeInZone({ ...date, clock }, zone) ?? []);
+    const night = day === 'tonight' && time !== undefined ? timeAtNight(time) : undefined;
+    const clock = night?.time ?? time ?? read.time ?? usualTime;
+    const days = night?.isEarly === true ? [today, shiftDate(today, { days: 1 })] : read.days;
+    const times = days.flatMap((date) => timeInZone({ ...date, clock }, zone) ?? []);
     const [first] = times;
     if (first === undefined) return problem(`"${words}" is no time that exists. ${examples}`);
     return once(times.find((at) => at > now) ?? first, true);
   }
   return undefined;
-}
-
-/** Whether a time such as "tonight at 8" means the evening. */
-function isLate(day: string, time: number): boolean {
-  return day === 'tonight' && time < 12 * 3_600 && time !== readTimeOfDay('midnight');
 }
 
 const field = /^[\d*?/,LW#-]+$/i;

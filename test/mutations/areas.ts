@@ -111,11 +111,16 @@ export const areas: readonly Area[] = [
     tests: ['hooks/hook-answers.test.ts', 'hooks/receive-hook.test.ts', 'hooks/verify-request.test.ts'],
   },
   {
-    name: 'times',
-    files: ['due-times', 'read-day', 'read-every', 'read-span', 'read-when'].map(
-      (file) => `routines/${file}.ts`,
+    name: 'due times',
+    files: ['routines/due-times.ts'],
+    tests: ['routines/due-times.test.ts'],
+  },
+  {
+    name: 'times in words',
+    files: ['read-day', 'read-every', 'read-span', 'read-when'].map((file) => `routines/${file}.ts`),
+    tests: ['read-day', 'read-every', 'read-span', 'read-when', 'read-when-results'].map(
+      (file) => `routines/${file}.test.ts`,
     ),
-    tests: ['routines/due-times.test.ts', 'routines/read-when.test.ts'],
   },
   {
     name: 'network',
