@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../src/lib/clock.ts';
-import { watchRoutines } from '../src/routines/watch-routines.ts';
+import { watchRoutines } from '../src/features/routines/watch-routines.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Firing } from '../src/store/routines.ts';
 import type { Store } from '../src/store/store.ts';

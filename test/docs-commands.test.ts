@@ -42,7 +42,7 @@ const notRun: Readonly<Record<string, string>> = {
   'skillet sandbox build': 'fetches from Debian: npm run test:sandbox-build',
   'skillet sandbox build --fresh': 'fetches from Debian: npm run test:sandbox-build',
   'skillet mcp agree notes': 'needs a server that changed: test/end-to-end/mcp.test.ts',
-  'skillet capability check notes': 'takes long: test/capabilities/check-provider.test.ts',
+  'skillet capability check notes': 'takes long: test/features/capabilities/check-provider.test.ts',
   'skillet skill add owner/name': 'needs GitHub',
   'skillet skill add git@example.com:team/skills.git': 'needs ssh',
   'skillet skill test celsius --record celsius.json': 'test/cli/test-skill.test.ts',

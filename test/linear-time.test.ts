@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sourceOf } from '../src/memory/own-words.ts';
+import { sourceOf } from '../src/access/own-words.ts';
 import { splitForSlack } from '../src/channels/slack/from-markdown.ts';
 import { foreignText, type Reads } from './support/linear/foreign-text.ts';
 import { markdownShapes } from './support/linear/markdown-shapes.ts';

@@ -3,7 +3,7 @@ import {
   bridgeResults,
   type CapabilityDefinition,
   type CapabilityOperation,
-} from '../../src/capabilities/bridge-contract.ts';
+} from '../../src/features/capabilities/bridge-contract.ts';
 import {
   describeHeard,
   skipped,
@@ -16,7 +16,7 @@ import {
   type Rule,
 } from './check-probe.ts';
 import { noAccount } from './check-tokens.ts';
-import { findCredential } from '../../src/capabilities/capability-checks.ts';
+import { findCredential } from '../../src/features/capabilities/capability-checks.ts';
 import { jsonSchemaCheck } from '../../src/lib/json/json-schema-check.ts';
 
 /** What of a provider may be carried out for real. */

@@ -4,14 +4,14 @@ import {
   bridgeAnswer,
   bridgeVersion,
   type BridgeMethod,
-} from '../../src/capabilities/bridge-contract.ts';
-import type { BridgeProvider } from '../../src/capabilities/call-bridge.ts';
-import { runBridgeProcess } from '../../src/capabilities/run-bridge-process.ts';
+} from '../../src/features/capabilities/bridge-contract.ts';
+import type { BridgeProvider } from '../../src/features/capabilities/call-bridge.ts';
+import { runProgram } from '../../src/lib/processes/run-program.ts';
 import {
   bridgeEnvironment,
   createIdentityTokens,
   type CallIdentity,
-} from '../../src/capabilities/signed-call.ts';
+} from '../../src/features/capabilities/signed-call.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { hashJson, isShallow, parseJson } from '../../src/lib/json/json-values.ts';
 import { jsonSchemaCheck } from '../../src/lib/json/json-schema-check.ts';
@@ -113,7 +113,7 @@ export function createProbe(
   async function send(input: string): Promise<Heard> {
     const began = performance.now();
     const { command, timeoutSeconds } = provider;
-    const process = await runBridgeProcess({
+    const process = await runProgram({
       ...{ command, env, signal, endWithUs },
       input: `${input}\n`,
       timeoutMs: timeoutSeconds * 1_000,

@@ -2,8 +2,8 @@ import {
   bridgeResults,
   type BridgeResults,
   type CapabilityDefinition,
-} from '../../src/capabilities/bridge-contract.ts';
-import type { BridgeProvider } from '../../src/capabilities/call-bridge.ts';
+} from '../../src/features/capabilities/bridge-contract.ts';
+import type { BridgeProvider } from '../../src/features/capabilities/call-bridge.ts';
 import { checkNames, checkOperations, type CheckedPerson } from './check-operations.ts';
 import {
   createProbe,
@@ -17,7 +17,7 @@ import {
   type Rule,
 } from './check-probe.ts';
 import { checkTokens, harmlessCall } from './check-tokens.ts';
-import { checkDefinitions } from '../../src/capabilities/definitions.ts';
+import { checkDefinitions } from '../../src/features/capabilities/definitions.ts';
 import { jsonSchemaCheck } from '../../src/lib/json/json-schema-check.ts';
 
 const answers: Rule = {

@@ -1,4 +1,4 @@
-import type { CapabilityDefinition } from '../../src/capabilities/bridge-contract.ts';
+import type { CapabilityDefinition } from '../../src/features/capabilities/bridge-contract.ts';
 import {
   describeHeard,
   skipped,

@@ -1,11 +1,13 @@
-import type { Feature } from '../core/feature.ts';
+import type { App } from '../app.ts';
 import { createStillAdmitted } from '../access/while-admitted.ts';
-import { createJudgeCalls } from '../approvals/judge-calls.ts';
 import { receiveFiles } from '../conversations/receive-files.ts';
 import { createTranscribe } from '../conversations/transcribe.ts';
 import { createTurnContexts, type CreateTurnContext } from '../conversations/turn-context.ts';
 import { takeTurn, type Turn, type TurnMeans } from '../conversations/turn.ts';
+import type { AskPeople } from '../core/approval.ts';
+import type { Feature } from '../core/feature.ts';
 import { systemZone } from '../core/local-time.ts';
+import { createReadOffice } from '../lib/files/read-office.ts';
 import { costOf } from '../limits/budgets.ts';
 import {
   auditRuns,
@@ -13,121 +15,95 @@ import {
   measureRuns,
   measureTurnCalls,
 } from '../operator/health/measure-work.ts';
-import { noTracing } from '../operator/tracing/tracing.ts';
+import type { Tracing } from '../operator/tracing/tracing.ts';
+import type { AgentDeps } from '../runs/agent-deps.ts';
 import { chainedUseSkill } from '../runs/chained-skills.ts';
-import { createQuestions } from '../runs/questions.ts';
+import { createJudgeCalls } from '../runs/judge-calls.ts';
+import type { KeptFiles } from '../runs/kept-files.ts';
+import type { Questions } from '../runs/questions.ts';
 import { createSeeing } from '../runs/received-files.ts';
-import { createReadOffice } from '../lib/files/read-office.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
-import { whoseDraft } from '../runs/whose-draft.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
 import { subagentTool } from '../runs/subagent.ts';
-import type { SkillSupply } from '../runs/work-deps.ts';
-import type { BotParts } from './bot.ts';
-import type { Base } from './create-base.ts';
-import type { Features } from './create-features.ts';
+import { whoseDraft } from '../runs/whose-draft.ts';
+import { writtenRoot } from '../skills/open-library.ts';
+import { createAsItStands, createWrittenSkills } from '../skills/written-skills.ts';
 
 type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext }>;
 
+/** Makes the main agent's turns and the runs of skills. */
 export function createAgent(
-  base: Base,
-  features: Features & Readonly<{ all: readonly Feature[] }>,
-  parts: BotParts,
+  app: App,
+  features: readonly Feature[],
+  {
+    questions,
+    received,
+    tracing,
+  }: Readonly<{ questions: Questions; received: KeptFiles['received']; tracing: Tracing }>,
 ): Agent {
-  const { host, people, chat } = base;
-  const { runtime, store, clock, log } = host;
-  const { approvals, rules, budgets, capabilities, authoring, chatAgent, files } = features;
-  const { meter, env, tracing = noTracing } = parts.host;
-  const { accessOf, users } = people;
-  const { outside } = features.tools;
-  const { received, deliverArtifacts } = files;
-  const stillAdmitted = createStillAdmitted(users);
-  const judgeCalls = createJudgeCalls({
-    whose: (text, of) => whoseDraft(text, of, host.store),
-    ...host,
-    approvals,
-    rules,
-    outside,
-    deliverArtifacts,
-    stillAdmitted,
-  });
-  const gates = { accessOf, stillAdmitted, judgeCalls };
-  const seeing = createSeeing({ received, log });
-  const tools = { ...features.tools, capabilities, deliverArtifacts, seeing };
-  const skills = supplySkills(base, { authoring, capabilities }, parts);
-  const questions = createQuestions({ store, clock });
+  const { runtime, store, meter, clock, log, env } = app;
+  const deps = agentDeps(app, features, received);
   // Computed late, because Intl is slow to load.
   let machineZone: string | undefined;
   const zone = (): string => runtime().config.bot.timezone ?? (machineZone ??= systemZone());
 
   // A run may start further runs, so these functions refer to each other. Nothing else in the bot does.
-  const chained: RunDeps['chained'] = (...of) =>
-    chainedUseSkill(...of, { host, skills, accessOf, runSkill, budgets });
-  const subagent: RunDeps['subagent'] = (...of) => subagentTool(...of, { store, runSkill, budgets });
+  const chained: RunDeps['chained'] = (...of) => chainedUseSkill(...of, { ...deps, runSkill });
+  const subagent: RunDeps['subagent'] = (...of) => subagentTool(...of, { ...app, runSkill });
+  const runDeps: RunDeps = { ...deps, questions, chained, subagent };
   const runs = createRunSkill({
-    store,
+    ...app,
     zone,
     questions,
-    createContext: tracing.runCalls(
-      measureRunCalls(
-        (input) => createRunContext(input, { host, gates, skills, tools, questions, chained, subagent }),
-        meter,
-      ),
-    ),
+    createContext: tracing.runCalls(measureRunCalls((input) => createRunContext(input, runDeps), meter)),
     costOf: (model, tokens) => costOf(runtime().config, model.alias, tokens),
-    clock,
-    log,
   });
-  const runSkill = tracing.runs(measureRuns(auditRuns(runs, host.audit), meter));
+  const runSkill = tracing.runs(measureRuns(auditRuns(runs, app.audit), meter));
 
-  const createContext = createTurnContexts({
-    host,
-    gates,
-    skills,
-    tools,
-    chatAgent,
-    features: features.all,
-    writeCommand: chat.writeCommand,
-    runs: { runSkill, budgets, stopping: base.process.stopping.signal },
-  });
-  const { channels } = chat;
-  const { sandbox, folders } = skills;
-  const transcribe = createTranscribe({ env, log });
-  const readOffice = createReadOffice();
-  const filesDeps = { ...host, sandbox, folders, channels, received, transcribe, readOffice };
+  const createContext = createTurnContexts({ ...deps, runSkill });
+  const files = {
+    ...app,
+    sandbox: app.skillSandbox.sandbox,
+    received,
+    transcribe: createTranscribe({ env, log }),
+    readOffice: createReadOffice(),
+  };
   const means: TurnMeans = {
     store,
     questions,
-    audit: host.audit,
+    audit: app.audit,
     zone,
     clock,
     log,
-    receive: (message, background, signal) => receiveFiles(message, background, signal, filesDeps),
-    heard: { channels, users, most: () => runtime().config.agent.backgroundMessages },
+    receive: (message, background, signal) => receiveFiles(message, background, signal, files),
+    heard: { ...app, most: () => runtime().config.agent.backgroundMessages },
   };
   const turn: Turn = (request, context) => takeTurn(request, context, means);
   return { turn, createContext: tracing.turnCalls(measureTurnCalls(createContext, meter)) };
 }
 
-function supplySkills(
-  { host: { runtime } }: Base,
-  { authoring, capabilities }: Pick<Features, 'authoring' | 'capabilities'>,
-  { library, folders, skillSandbox: { sandbox, packages, available } }: BotParts,
-): SkillSupply {
-  const requirements = createRequirements({
-    config: () => runtime().config,
-    mode: sandbox.mode,
-    available,
-    lackingCapabilities: capabilities.lacking,
-  });
+function agentDeps(app: App, features: readonly Feature[], received: KeptFiles['received']): AgentDeps {
+  const { runtime, store, skillSandbox, log } = app;
+  const { available, sandbox } = skillSandbox;
+  const stillAdmitted = createStillAdmitted(app.users);
+  const config = () => runtime().config;
   return {
-    library,
-    authoring,
-    sandbox,
-    packages,
-    folders,
-    requirements,
+    ...app,
+    features,
+    stillAdmitted,
+    judgeCalls: createJudgeCalls({
+      ...app,
+      ask: features.find(({ ask }) => ask !== undefined)?.ask ?? nobody,
+      stillAdmitted,
+      whose: (text, of) => whoseDraft(text, of, store),
+    }),
     availability: createAvailability(available),
+    requirements: createRequirements({ config, mode: sandbox.mode, available, features }),
+    asItStands: createAsItStands(createWrittenSkills(store), writtenRoot(config())),
+    seeing: createSeeing({ received, log }),
   };
 }
+
+/** Without a feature that asks people, calls are refused that they would have to agree to. */
+const nobody: AskPeople = { request: async () => ({ kind: 'nobody' }), covers: async () => false };

@@ -1,86 +1,82 @@
+import type { ExplainAccess } from '../access/explained.ts';
+import type { AnswerOperation } from '../channels/terminal/control.ts';
 import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
-import type { AnswerOperation } from '../channels/terminal/control.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
+import type { Feature } from '../core/feature.ts';
 import { operatorZone } from '../core/local-time.ts';
+import { createHooks, type Hooks } from '../features/hooks/receive-hook.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
-import { createHooks, type Hooks } from '../hooks/receive-hook.ts';
+import { accessDecisions } from '../operator/access/access-decisions.ts';
+import { toWriter } from '../operator/access/question.ts';
 import { damageNotice, outageNotice } from '../operator/health/store-health.ts';
-import { startRetention } from '../operator/kept-files.ts';
 import { createOperate } from '../operator/operate.ts';
 import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
-import { noTracing, type Tracing } from '../operator/tracing/tracing.ts';
+import { noTracing } from '../operator/tracing/tracing.ts';
 import { createDelivery } from '../replies/deliver.ts';
-import { followConfig } from '../routines/config-routines.ts';
-import { watchRoutines } from '../routines/watch-routines.ts';
+import { startRetention } from '../runs/kept-files.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { watchSources } from '../skills/watch-sources.ts';
 import { createAccessInForce } from './access-in-force.ts';
 import type { Bot, BotParts } from './bot.ts';
-import { createBase, type Base } from './create-base.ts';
+import { createApp, type Ground } from './create-app.ts';
 import { createConversations } from './create-conversations.ts';
-import { createFeatures, type Features } from './create-features.ts';
+import { createFeatures, type Features } from './features.ts';
 import { cleanOperate } from './redacting-doors.ts';
 
 const deliveryGraceMs = 2_000;
 
 export function createBot(parts: BotParts): Bot {
-  const base = createBase(parts);
-  const features = createFeatures(base, parts);
-  const { onEvent, worker } = createConversations(base, features, parts);
-  const { host, people, chat } = base;
-  const { runtime, store, audit } = host;
-  const { mcp } = features.tools;
-  const { tracing = noTracing } = parts.host;
-  const routines = watchRoutines(host);
-  const delivery = deliveryOf(base, features, tracing);
-  const hooks = hooksOf(base, parts);
-  const menus = createRefreshMenus({ ...host, ...chat, library: parts.library, signals: store.signals });
-  const { signal } = base.process.stopping;
+  const ground = createApp(parts, () => features.all);
+  const { app } = ground;
+  const { runtime, store, users, channels, library, chatSettings } = app;
+  const inForce = createAccessInForce(ground);
+  const explain: ExplainAccess = (of, say) => accessDecisions(toWriter(of), { ...app, inForce }, say);
+  const features = createFeatures(app, parts, explain);
+  const { all } = features;
+  const { mcp } = features.mcp;
+  const { onEvent, worker } = createConversations(app, all, { parts, files: ground.files, explain });
+  const delivery = deliveryOf(ground, parts);
+  const hooks = hooksOf(ground);
+  const menus = createRefreshMenus({ ...app, signals: store.signals });
+  const each = (step: (feature: Feature) => Promise<void> | void) => Promise.all(all.map(step));
   let chores: readonly Promise<void>[] = [];
 
   return {
-    users: people.users,
-    pairing: people.pairing,
+    users,
+    pairing: app.pairing,
     redact: (text) => runtime().redact(text),
-    operate: operateOf(base, features, parts),
+    operate: operateOf(ground, features, { parts, inForce }),
     receiveHook: hooks.receive,
     async start() {
-      startHealth(base, parts);
-      await parts.host.health.patient(features.tools.settings.load, { repeatable: true });
-      await mcp.start();
-      features.capabilities.report();
-      signal.throwIfAborted();
-      chores = [features.capabilities.attend(signal), features.approvals.attend()];
+      startHealth(ground, parts);
+      await app.patient(chatSettings.load, { repeatable: true });
+      for (const feature of all) await feature.start?.();
+      app.stopping.throwIfAborted();
+      chores = all.flatMap((feature) => feature.attend?.() ?? []);
       worker.start();
       delivery.start();
-      await followConfig(runtime().config, host);
-      routines.start();
       await Promise.all(
-        [...chat.channels.values()].map((channel) => channel.start(whenKnown(base, channel, onEvent))),
+        [...channels.values()].map((channel) => channel.start(whenKnown(ground, channel, onEvent))),
       );
-      signal.throwIfAborted();
+      app.stopping.throwIfAborted();
       hooks.start();
-      parts.library.watch(menus.changed);
-      chores = [...chores, ...startChores(base, features)];
+      library.watch(menus.changed);
+      chores = [...chores, ...startChores(ground)];
       await menus.show();
     },
     async stop() {
       // The worker stops first. If `stopping` had aborted before, items would stop waiting and the worker would take
       // them again.
       const ended = worker.stop(runtime().config.bot.shutdownSeconds * 1_000);
-      base.process.stopping.abort(shutdownReason());
+      ground.end(shutdownReason());
       menus.stop();
-      await Promise.all([
-        hooks.stop(),
-        routines.stop(),
-        ...[...chat.channels.values()].map((channel) => channel.stop()),
-      ]);
+      await Promise.all([hooks.stop(), ...[...channels.values()].map((channel) => channel.stop())]);
       parts.host.health.stop();
       await ended;
-      await Promise.all([...chores, delivery.stop(deliveryGraceMs), mcp.stop()]);
-      await audit.settled();
+      await Promise.all([...chores, delivery.stop(deliveryGraceMs), each((feature) => feature.stop?.())]);
+      await app.audit.settled();
     },
     async cancel(queue) {
       const waiting = await store.inbox.waitingIn(queue);
@@ -89,7 +85,7 @@ export function createBot(parts: BotParts): Bot {
       return stopping.length > 0;
     },
     async idle() {
-      await routines.idle();
+      await each((feature) => feature.idle?.());
       await worker.idle();
       await delivery.idle();
     },
@@ -97,37 +93,30 @@ export function createBot(parts: BotParts): Bot {
     toolsSeen: mcp.seen,
     async spent(sender, place) {
       const { models } = runtime();
-      const { model } = await features.chatAgent.of(place);
+      const { model } = await app.chatAgent.of(place);
       const isNone = models.offline && model === 'default';
-      return { model: isNone ? '' : models.get(model).alias, ...(await features.budgets.today(sender)) };
+      return { model: isNone ? '' : models.get(model).alias, ...(await app.budgets.today(sender)) };
     },
     reconfigure: createReconfigure({
-      ...host,
-      replies: chat.replies,
-      config: base.written,
+      ...app,
+      config: ground.written,
       apply(config) {
-        base.apply(config);
-        mcp.follow();
-        features.capabilities.report();
-        followConfig(runtime().config, host).catch((error: unknown) =>
-          host.log.error({ err: error }, 'the routines of the config could not be stored'),
-        );
-        menus.changed(parts.library.current());
+        ground.apply(config);
+        void each((feature) => feature.follow?.());
+        menus.changed(library.current());
       },
     }),
   };
 }
 
 function deliveryOf(
-  { host, chat }: Base,
-  { files }: Features,
-  tracing: Tracing,
+  { app, files }: Ground,
+  { host: { tracing = noTracing } }: BotParts,
 ): ReturnType<typeof createDelivery> {
-  const { migrations } = host;
+  const { migrations, store } = app;
   return createDelivery({
-    ...host,
-    ...chat,
-    outbox: tracing.outbox(host.store.outbox),
+    ...app,
+    outbox: tracing.outbox(store.outbox),
     currentPlace: migrations.current,
     onMoved: async (from, to) => {
       await migrations.remember(`${from.channel}:${from.chat}`, `${from.channel}:${to}`);
@@ -136,24 +125,25 @@ function deliveryOf(
   });
 }
 
-function operateOf(base: Base, features: Features, parts: BotParts): Bot['operate'] {
-  const { host, people, chat, clean } = base;
+function operateOf(
+  { app, clean, files }: Ground,
+  { authoring, approvals, capabilities: { capabilities }, mcp: { mcp } }: Features,
+  { parts, inForce }: Readonly<{ parts: BotParts; inForce: ReturnType<typeof createAccessInForce> }>,
+): Bot['operate'] {
   const { health } = parts.host;
-  const { authoring, approvals, rules, capabilities, tools, files } = features;
   const operate = createOperate({
-    host,
-    people: { ...people, settings: chat.settings },
-    access: () => accessSettings(host.runtime().config),
-    rules,
+    ...app,
+    access: () => accessSettings(app.runtime().config),
+    rules: approvals.rules,
     approvals: authoring.approvals,
-    mcp: tools.mcp.operations,
+    mcp: mcp.operations,
     capabilities,
     files,
-    inForce: createAccessInForce(base, parts),
-    zone: () => operatorZone(host.runtime().config),
+    inForce,
+    zone: () => operatorZone(app.runtime().config),
     running: {
       readiness: health.readiness,
-      answer: approvals.answer,
+      answer: approvals.approvals.answer,
       plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
     },
   });
@@ -164,49 +154,46 @@ function operateOf(base: Base, features: Features, parts: BotParts): Bot['operat
   return typedOperate(cleanOperate(inTime, clean));
 }
 
-function hooksOf(base: Base, { host: { meter } }: BotParts): Hooks {
-  const { host, people, chat } = base;
+function hooksOf(ground: Ground): Hooks {
+  const { app } = ground;
   return createHooks({
-    host: { ...host, meter },
-    hooks: () => host.runtime().config.hooks,
-    bodies: host.store.keyed('hooks'),
-    users: { ...people.users, known: () => knowMembers(base) },
-    channels: chat.channels,
-    replies: chat.replies,
+    ...app,
+    hooks: () => app.runtime().config.hooks,
+    bodies: app.store.keyed('hooks'),
+    users: { ...app.users, known: () => knowMembers(ground) },
   });
 }
 
-function startHealth({ host, chat }: Base, parts: BotParts): void {
+function startHealth({ app }: Ground, parts: BotParts): void {
   const tell = ({ key, words }: ReturnType<typeof outageNotice>): void =>
-    void chat.replies
+    void app.replies
       .tellOwners(key, words)
-      .catch((error: unknown) => host.log.error({ err: error }, 'the owners could not be told'));
+      .catch((error: unknown) => app.log.error({ err: error }, 'the owners could not be told'));
   parts.host.health.start(
-    (outage) => tell(outageNotice(outage, operatorZone(host.runtime().config))),
+    (outage) => tell(outageNotice(outage, operatorZone(app.runtime().config))),
     (damage) => tell(damageNotice(damage)),
   );
 }
 
 /** The members of user groups have to be known before the first event is judged (A13). */
-function whenKnown(base: Base, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
+function whenKnown(ground: Ground, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
   if (membersOf === undefined) return onEvent;
   return async (event) => {
-    await knowMembers(base);
+    await knowMembers(ground);
     await onEvent(event);
   };
 }
 
-async function knowMembers(base: Base): Promise<void> {
-  if (await base.userGroups.ready(base.written())) base.apply();
+async function knowMembers({ userGroups, written, apply }: Ground): Promise<void> {
+  if (await userGroups.ready(written())) apply();
 }
 
-function startChores(base: Base, { files }: Features): readonly Promise<void>[] {
-  const { host, chat, process } = base;
-  const config = () => host.runtime().config;
-  const chore = { ...host, signal: process.stopping.signal };
+function startChores({ app, files, userGroups, written, apply }: Ground): readonly Promise<void>[] {
+  const config = () => app.runtime().config;
+  const chore = { ...app, signal: app.stopping };
   return [
     startRetention({ ...chore, files, days: () => config().bot.retentionDays }),
-    base.userGroups.follow(base.written, () => base.apply(), chore.signal),
-    watchSources({ ...chore, config, replies: chat.replies, env: process.env }),
+    userGroups.follow(written, () => apply(), chore.signal),
+    watchSources({ ...chore, config }),
   ];
 }

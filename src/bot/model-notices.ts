@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Config } from '../config/complete-config.ts';
 import { keyPlace } from '../config/model-aliases.ts';
 import { ModelError, type ForOperator } from '../core/errors.ts';
-import { nameModel } from '../settings/chat-agent.ts';
+import { nameModel } from '../tools/settings/chat-agent.ts';
 import type { Replies } from '../replies/replies.ts';
 
 const hourMs = 3_600_000;

@@ -21,7 +21,7 @@ import {
   type AnswerOperation,
   type Control,
 } from '../channels/terminal/control.ts';
-import { createAnsweredThreads } from '../conversations/threads.ts';
+import { createAnsweredThreads } from '../replies/threads.ts';
 import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
@@ -31,12 +31,12 @@ import { patientKeyed } from '../store/patient-keyed.ts';
 import { openLibrary, openSkillSandbox } from '../skills/open-library.ts';
 import { ownDataDir } from '../operator/own-data-dir.ts';
 import { openFolders } from '../folders/open-folders.ts';
-import { openPlugins } from '../plugins/plugins.ts';
+import { openPlugins } from '../features/plugins/plugins.ts';
 import { builtInCommands } from '../core/built-in-commands.ts';
 import { chatFolder, nameOfChat } from '../tools/built-in/run-folders.ts';
 import { saveForTerminal } from '../channels/terminal/peer.ts';
 import { createTakeTerminal, terminalAccess, type SpentBy } from '../operator/terminals/take-terminal.ts';
-import { createThreadPartners } from '../conversations/threads.ts';
+import { createThreadPartners } from '../replies/threads.ts';
 import { createTerminals, type Terminals } from '../operator/terminals/terminals.ts';
 
 export type OpenBot = Bot &

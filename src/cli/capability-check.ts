@@ -1,5 +1,5 @@
 import type { CheckResult } from '../../providers/check/check-probe.ts';
-import { configuredProviders } from '../capabilities/configured-providers.ts';
+import { configuredProviders } from '../features/capabilities/configured-providers.ts';
 import { printable } from '../lib/text/text.ts';
 import { openConfig } from './open-config.ts';
 import type { Shared } from './command.ts';

@@ -1,4 +1,4 @@
-import { configuredProviders } from '../capabilities/configured-providers.ts';
+import { configuredProviders } from '../features/capabilities/configured-providers.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';

@@ -1,9 +1,9 @@
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { oneLine, printable } from '../lib/text/text.ts';
-import { isOn, type ListedServer, type ToolAgreement } from '../mcp/server-agreement.ts';
-import { mcpToolName, riskOfHints } from '../mcp/mcp-tool.ts';
-import type { McpDefinition } from '../mcp/read-definition.ts';
+import { isOn, type ListedServer, type ToolAgreement } from '../features/mcp/server-agreement.ts';
+import { mcpToolName, riskOfHints } from '../features/mcp/mcp-tool.ts';
+import type { McpDefinition } from '../features/mcp/read-definition.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { ago } from './status.ts';

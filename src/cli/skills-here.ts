@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { nearest } from '../lib/text/text.ts';
-import { openPlugins, type Plugins } from '../plugins/plugins.ts';
+import { openPlugins, type Plugins } from '../features/plugins/plugins.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import { skillRoots, writtenRoot } from '../skills/open-library.ts';
 import type { Registry } from '../skills/registry.ts';

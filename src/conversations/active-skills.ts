@@ -1,15 +1,13 @@
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
-import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { skillNamed, type Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
 import type { InlineSkill, SkillRequest } from '../runs/use-skill.ts';
-import type { Host } from '../runs/work-deps.ts';
+import type { AgentDeps } from '../runs/agent-deps.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
 import { namedElsewhere, namesListed } from '../tools/allowed-tools.ts';
 import {
   createSkillsList,
@@ -39,15 +37,11 @@ export type ActiveSkills = Readonly<{
   readable(): Skill | undefined;
 }>;
 
-export type ActiveSkillDeps = Readonly<{
-  host: Pick<Host, 'runtime' | 'log'>;
-  skills: Readonly<{
-    library: SkillLibrary;
-    sandbox: Pick<Sandbox, 'seen'>;
-    authoring: Pick<SkillAuthoring, 'asItStands'>;
+export type ActiveSkillDeps = Pick<AgentDeps, 'runtime' | 'log' | 'library' | 'asItStands'> &
+  Readonly<{
+    skillSandbox: Readonly<{ sandbox: Pick<Sandbox, 'seen'> }>;
+    outside: Pick<OutsideTools, 'names'>;
   }>;
-  tools: Readonly<{ outside: Pick<OutsideTools, 'names'> }>;
-}>;
 
 /**
  * The tools that list, search, load and read skills. They are made once and each turn binds them to what it may see.
@@ -72,11 +66,11 @@ type SkillsOfTurn = Readonly<{
 }>;
 
 export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: ActiveSkillDeps): ActiveSkills {
-  const { runtime, log } = deps.host;
-  const { library, sandbox } = deps.skills;
+  const { runtime, log, library } = deps;
+  const { sandbox } = deps.skillSandbox;
   const restriction = createToolRestriction({
     tools: turn.names,
-    elsewhere: deps.tools.outside.names,
+    elsewhere: deps.outside.names,
     lent: turn.lent,
     settings() {
       const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
@@ -119,7 +113,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
 function openSkills(
   { visible, byPerson }: SkillsOfTurn,
   restriction: ToolRestriction,
-  { host: { runtime }, skills: { library } }: ActiveSkillDeps,
+  { runtime, library }: ActiveSkillDeps,
 ): readonly Skill[] {
   const seen = visible();
   const started = restriction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
@@ -132,13 +126,13 @@ function openSkills(
 async function approvedBody(
   skill: Skill,
   args: string | undefined,
-  { host, skills: { library, sandbox, authoring } }: ActiveSkillDeps,
+  { runtime, library, skillSandbox: { sandbox }, asItStands }: ActiveSkillDeps,
 ): Promise<FilledBody> {
   const skillPath = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
-  const { maxBytes } = host.runtime().config.skills;
+  const { maxBytes } = runtime().config.skills;
   const read = await library.current().body(skill.name, args, { skillPath, maxBytes });
   // This is checked after reading, so that the approval covers what was read (D9).
-  if ((await authoring.asItStands(skill)).access.approved) return read;
+  if ((await asItStands(skill)).access.approved) return read;
   const message = `${skill.name} was changed and waits for approval`;
   return { ok: false, code: 'SKILL_DISABLED', message };
 }
@@ -149,11 +143,11 @@ async function followInline(
   { args: given, message }: SkillRequest,
   { restriction, deps }: Readonly<{ restriction: ToolRestriction; deps: ActiveSkillDeps }>,
 ): ReturnType<InlineSkill> {
-  const { host, tools } = deps;
-  const { byName, maxBytes } = host.runtime().config.skills;
+  const { runtime, outside } = deps;
+  const { byName, maxBytes } = runtime().config.skills;
   const { name, allowedTools = [] } = skill;
   const mine = restriction.offered({ skill: name, allowedTools });
-  const why = whyForked(skill, mine, byName[skill.name], tools.outside.names());
+  const why = whyForked(skill, mine, byName[skill.name], outside.names());
   if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
   const args = given ?? message;
   const loaded = await skillInstructions(skill, {

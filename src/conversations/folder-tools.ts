@@ -30,13 +30,12 @@ const commandTimeoutMs = 120_000;
  * they work in that skill's own folder (S16).
  */
 export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps): readonly Tool[] {
-  const { host, skills } = deps;
-  const { folders } = skills;
+  const { runtime, folders } = deps;
   const inChat = toolsIn(turn.chat, undefined, { turn, active }, deps);
 
   function toolNow(index: number): Tool {
     const followed = active.restriction.followed().map(({ skill }) => skill);
-    const restricted = restrictedSkills(followed, host.runtime().rules, turn.message.chatType);
+    const restricted = restrictedSkills(followed, runtime().rules, turn.message.chatType);
     const chat = ownFolder(turn.chat, restricted);
     const tool = toolsIn(chat, active.readable(), { turn, active }, deps)[index];
     if (tool === undefined) throw new Error('each folder has the same tools');
@@ -59,9 +58,10 @@ function toolsIn(
   { turn, active }: Readonly<{ turn: OpenTurn; active: ActiveSkills }>,
   deps: TurnDeps,
 ): readonly Tool[] {
-  const { sandbox, folders } = deps.skills;
+  const { folders } = deps;
+  const { sandbox } = deps.skillSandbox;
   const places = turnScopes(chat, sandbox, skill);
-  const quota = deps.host.runtime().config.sandbox.diskMb * 1024 * 1024;
+  const quota = deps.runtime().config.sandbox.diskMb * 1024 * 1024;
   const names = [nameOfChat(chat)];
   const apart = foldersApart(turn, deps).map(({ host }) => nameOfChat(host));
   const ofChat = [
@@ -76,8 +76,8 @@ function toolsIn(
 }
 
 /** The folders of restricted skills that this person may use here; only the tool that sends files may read them. */
-function foldersApart(turn: OpenTurn, { host, skills }: TurnDeps): readonly PlainScope[] {
-  const { rules } = host.runtime();
+function foldersApart(turn: OpenTurn, { runtime, skillSandbox }: TurnDeps): readonly PlainScope[] {
+  const { rules } = runtime();
   const may = (name: string): boolean => {
     const skill = turn.registry.get(name);
     const by = ['person', 'model'] as const;
@@ -87,14 +87,14 @@ function foldersApart(turn: OpenTurn, { host, skills }: TurnDeps): readonly Plai
   };
   return restrictedSkills([...rules.skills.keys()], rules, turn.message.chatType)
     .filter(may)
-    .map((name) => chatScope(ownFolder(turn.chat, [name]), skills.sandbox));
+    .map((name) => chatScope(ownFolder(turn.chat, [name]), skillSandbox.sandbox));
 }
 
 /** `bash` for the main agent: no skills, no network, and a scratch folder for each command. */
 function turnBash(
   chat: string,
   { restriction }: ActiveSkills,
-  { skills: { sandbox, folders } }: TurnDeps,
+  { skillSandbox: { sandbox }, folders }: TurnDeps,
 ): Tool {
   return bashTool({
     place: {

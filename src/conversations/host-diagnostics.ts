@@ -1,5 +1,5 @@
-import { whyForked } from '../conversations/active-skills.ts';
-import { lentBy } from '../conversations/lent-tools.ts';
+import { whyForked } from './active-skills.ts';
+import { lentBy } from './lent-tools.ts';
 import type { Models } from '../core/model.ts';
 import type { Config } from '../config/complete-config.ts';
 import { placeInFile } from '../config/config-problem.ts';

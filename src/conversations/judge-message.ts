@@ -1,18 +1,18 @@
+import type { App } from '../app.ts';
+import type { ExplainAccess } from '../access/explained.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
 import { skillRefusal, type SkillRefusal } from '../access/skill-refusal.ts';
-import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { nothingToRetry } from './user-entry.ts';
 import type { Commands } from './commands.ts';
-import type { Why } from './why.ts';
+import { refuseSkill } from './refuse-skill.ts';
 import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { builtInCommand, type BuiltIn } from '../core/built-in-commands.ts';
-import type { Channel, ShownCall, WriteCommand } from '../core/channel.ts';
+import type { Channel, ShownCall } from '../core/channel.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
-import type { Budgets } from '../limits/budgets.ts';
 import type { ReplyOptions } from '../core/feature.ts';
 
 /** Looks up the type of a chat if the message lacks it. A type that stays unknown gives no rights (Q2, A3). */
@@ -41,15 +41,12 @@ export type Judged = Readonly<
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
 
 /** `isNew`: no work was done on the message, so it may still be refused for its cost (Q5). */
-export function createJudgeMessage(options: {
-  commands: Pick<Commands, 'resolve' | 'unknown'>;
-  why: Pick<Why, 'refused'>;
-  budgets: Pick<Budgets, 'ofMessage'>;
-  accessOf(message: Message): Promise<SkillUse>;
-  writeCommand: WriteCommand;
-  runtime: () => Pick<RuntimeConfig, 'rules' | 'redact'>;
-}): JudgeMessage {
-  const { commands, why, budgets, accessOf, writeCommand, runtime } = options;
+export function createJudgeMessage(
+  app: App,
+  commands: Pick<Commands, 'resolve' | 'unknown'>,
+  explain: ExplainAccess,
+): JudgeMessage {
+  const { runtime, budgets, accessOf, writeCommand } = app;
 
   /** The call's text is quoted only if everybody who reads it may call the skill (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
@@ -79,7 +76,8 @@ export function createJudgeMessage(options: {
     if (again && message.ephemeral === true)
       return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
     if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
-    if (asked?.kind === 'refused') return { kind: 'answer', ...(await why.refused(message, asked)) };
+    if (asked?.kind === 'refused')
+      return { kind: 'answer', ...(await refuseSkill(message, asked, { ...app, explain })) };
     if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
       return askFor(message, asked.skill);
     }

@@ -20,8 +20,8 @@ export function lentBy({
  * Fixed when the turn begins, so that the list of tools stays cacheable (M13) and an edit of a skill can't widen it
  * (D7).
  */
-export function lentTools(turn: OpenTurn, { host }: Pick<TurnDeps, 'host'>): LentTools {
-  const { config, rules } = host.runtime();
+export function lentTools(turn: OpenTurn, { runtime }: Pick<TurnDeps, 'runtime'>): LentTools {
+  const { config, rules } = runtime();
   const may = (skill: Skill): boolean =>
     [turn.use, turn.byModel].some((use) => decideSkill(skill, rules, use).allowed);
   const skills = turn.task === undefined ? turn.registry.skills : [];

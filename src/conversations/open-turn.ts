@@ -7,7 +7,7 @@ import { requesterOf, type Message, type Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';
-import type { AgentHere } from '../settings/chat-agent.ts';
+import type { AgentHere } from '../tools/settings/chat-agent.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
@@ -47,18 +47,18 @@ export type OpenTurn = TurnInput &
   }>;
 
 export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTurn> {
-  const { host, gates, skills, tools, chatAgent } = deps;
+  const { runtime, library, availability, chatAgent } = deps;
   const { item, message, use } = input;
   const { conversation } = message;
   const requester = requesterOf(message);
   const byModel: SkillUse = { ...use, by: 'model' };
-  const { models } = host.runtime();
+  const { models } = runtime();
   const visible = (): readonly Skill[] => {
-    const { rules } = host.runtime();
-    const available = skills.library.current().available(skills.availability());
+    const { rules } = runtime();
+    const available = library.current().available(availability());
     return available.filter((skill) => decideSkill(skill, rules, byModel).allowed);
   };
-  const chat = chatFolder(skills.folders.root, await host.migrations.original(conversation));
+  const chat = chatFolder(deps.folders.root, await deps.migrations.original(conversation));
   const here = await chatAgent.of(conversation);
   const task = message.task?.kind === 'run' ? message.task : undefined;
   return {
@@ -68,12 +68,12 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     ownCall: task?.toolUseId ?? invocationId(item.key),
     byPerson: task === undefined || task.by === 'person',
     byModel,
-    registry: skills.library.current(),
+    registry: library.current(),
     seen: visible(),
     visible,
     chat,
     here,
-    model: whileAdmitted(tools.seeing(models.get(here.model), chat), requester, gates.stillAdmitted),
+    model: whileAdmitted(deps.seeing(models.get(here.model), chat), requester, deps.stillAdmitted),
     command: (name, args) => deps.writeCommand(conversation, name, args),
     answers: new Set(),
   };
@@ -87,14 +87,14 @@ const anybody = '';
  */
 export async function viewersOf(
   turn: Pick<OpenTurn, 'requester' | 'use' | 'registry'>,
-  { host, tools }: Pick<TurnDeps, 'host' | 'tools'>,
+  { runtime, outside }: Pick<TurnDeps, 'runtime' | 'outside'>,
 ): Promise<TurnContext['viewers']> {
   const { requester } = turn;
   if (requester.chatType === 'private') return undefined;
-  const builtIn = new Set(host.runtime().config.agent.tools);
+  const builtIn = new Set(runtime().config.agent.tools);
   const viewerOf = async (sender: string): Promise<Viewer> => {
-    const outside = await tools.outside.offered({ ...requester, sender }, 'main');
-    const names = new Set(outside.map(({ name }) => name));
+    const offered = await outside.offered({ ...requester, sender }, 'main');
+    const names = new Set(offered.map(({ name }) => name));
     return {
       // A tool that an inline skill lends shows together with the call of that skill.
       tool: (name) => builtIn.has(name) || names.has(name) || builtInTool(name)?.inline === true,
@@ -102,7 +102,7 @@ export async function viewersOf(
         const skill = turn.registry.get(name);
         if (skill === undefined) return false;
         const may = (by: SkillUse['by']): boolean =>
-          decideSkill(skill, host.runtime().rules, { ...turn.use, sender, by }).allowed;
+          decideSkill(skill, runtime().rules, { ...turn.use, sender, by }).allowed;
         return may('person') || may('model');
       },
     };

@@ -1,19 +1,15 @@
+import type { App } from '../app.ts';
 import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
-import type { Users } from '../access/users.ts';
-import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { builtInCommand } from '../core/built-in-commands.ts';
 import type { Button } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
-import type { Diagnostic } from '../core/codes.ts';
+import type { Feature } from '../core/feature.ts';
 import { shownIdLength, skillOf, type Message, type Sender } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
-import { skilletHere } from '../core/skillet-here.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
-import type { Budgets } from '../limits/budgets.ts';
 import { journalOf } from '../runs/tasks.ts';
-import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts';
-import { operatorZone } from '../core/local-time.ts';
+import { goneWords, nameModel } from '../tools/settings/chat-agent.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
@@ -28,20 +24,10 @@ export type Overview = Readonly<{
   ): Promise<Readonly<{ model: string; used: string; notices: readonly string[] }>>;
 }>;
 
-export function createOverview(options: {
-  registry: () => Readonly<{ userInvocable: readonly Skill[] }>;
-  runtime: () => Pick<RuntimeConfig, 'models' | 'config' | 'rules' | 'redact'>;
-  budgets: Pick<Budgets, 'today'>;
-  users: Pick<Users, 'isOwner'>;
-  plugins: Readonly<{ diagnostics: readonly Diagnostic[] }>;
-  servers(): Promise<
-    readonly Readonly<{ name: string; is: string; since: number; why?: string; waiting: number }>[]
-  >;
-  accessOf: AccessContext;
-  chatAgent: Pick<ChatAgent, 'of'>;
-}): Overview {
-  const { registry, runtime, budgets, users, plugins, servers, accessOf, chatAgent } = options;
-
+export function createOverview(
+  { runtime, library, budgets, users, accessOf, chatAgent }: App,
+  features: readonly Pick<Feature, 'notices'>[],
+): Overview {
   function modelName(say: Say, model: string): string {
     const { models, config } = runtime();
     if (models.offline && model === 'default') return say`none is connected`;
@@ -59,30 +45,19 @@ export function createOverview(options: {
     return say`${used}, ${money} US dollars`;
   }
 
-  async function noticesFor({ language, timezone }: Message['sender']): Promise<readonly string[]> {
-    const say = sayIn(language);
-    const { config, redact } = runtime();
-    const zone = timezone ?? operatorZone(config);
-    const ofServers = (await servers()).flatMap(({ name, is, since, why = '', waiting }) => [
-      ...(is === 'away'
-        ? [say`The MCP server ${inlineCode(name)} is away since ${say.time(since, zone)}: ${inlineCode(why)}`]
-        : []),
-      ...(waiting === 0
-        ? []
-        : [
-            say`Tools of the MCP server ${inlineCode(name)} that are off until you approve them: ${waiting}. ${inlineCode(`${skilletHere()} mcp list`)} shows them.`,
-          ]),
-    ]);
-    return [...plugins.diagnostics.map(({ message }) => redact(message)), ...ofServers];
+  async function noticesFor(reader: Sender): Promise<readonly string[]> {
+    return (await Promise.all(features.map(async (feature) => feature.notices?.(reader) ?? []))).flat();
   }
 
   return {
     async usable(by) {
       const use = await accessOf(by);
-      return registry().userInvocable.filter(
-        (skill) =>
-          builtInCommand(skill.name) === undefined && decideSkill(skill, runtime().rules, use).allowed,
-      );
+      return library
+        .current()
+        .userInvocable.filter(
+          (skill) =>
+            builtInCommand(skill.name) === undefined && decideSkill(skill, runtime().rules, use).allowed,
+        );
     },
     async status(reader, conversation) {
       const say = sayIn(reader.language);

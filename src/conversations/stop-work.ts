@@ -2,7 +2,6 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { StopOrder, Store } from '../store/store.ts';
 import type { Inbox, ListedItem } from '../store/inbox.ts';
-import type { Approvals } from '../approvals/approvals.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import { removePlaceholder } from './progress.ts';
@@ -53,10 +52,11 @@ export async function stopWork(
   options: Readonly<{
     isOwner: boolean;
     store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit' | 'stop'>;
-    approvals: Pick<Approvals, 'settled'>;
+    /** Called with the ids of the pending requests that were cancelled. */
+    onStopped(cancelled: readonly string[]): Promise<void>;
   }>,
 ): Promise<string> {
-  const { isOwner, store, approvals } = options;
+  const { isOwner, store, onStopped } = options;
   const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
   const { running, waiting } = await workHere(message, store.inbox);
   const theirs = [...waiting, ...running].filter(may);
@@ -64,7 +64,7 @@ export async function stopWork(
     items: theirs.map(({ key }) => key),
     pendingRequests: requestsOf(message, isOwner, theirs),
   });
-  for (const id of stopped.cancelled) await approvals.settled(id);
+  await onStopped(stopped.cancelled);
   // A dropped item may have waited for a retry, and then its placeholder is still shown.
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key)))
     await removePlaceholder(item, store);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { programEnvironment, runBridgeProcess } from '../capabilities/run-bridge-process.ts';
+import { programEnvironment, runProgram } from '../lib/processes/run-program.ts';
 import { safeName } from '../lib/files/safe-name.ts';
 import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
@@ -52,7 +52,7 @@ function createByProgram({ env, log }: Parameters<typeof createTranscribe>[0]) {
       const file = path.join(folder, safeName(name));
       await writeFile(file, bytes, { mode: 0o600 });
       const filled = command.map((part) => part.replaceAll('{file}', () => file));
-      const done = await runBridgeProcess({
+      const done = await runProgram({
         command: command.some((part) => part.includes('{file}')) ? filled : [...command, file],
         input: '',
         timeoutMs: longestMs,

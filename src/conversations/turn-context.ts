@@ -1,10 +1,8 @@
-import type { Feature } from '../core/feature.ts';
 import type { WhoseWords } from '../core/provenance.ts';
 import { isUnattended } from '../core/message.ts';
-import { whoseTitle, whoseWords } from '../memory/whose-words.ts';
+import { whoseTitle, whoseWords } from '../access/whose-words.ts';
 import type Anthropic from '@anthropic-ai/sdk';
 import { auditOfCall } from '../audit/audit-event.ts';
-import type { WriteCommand } from '../core/channel.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Skill } from '../core/skill.ts';
@@ -12,42 +10,27 @@ import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import { once } from '../lib/async/mutex.ts';
 import type { Log } from '../lib/log.ts';
-import type { Budgets } from '../limits/budgets.ts';
 import { reportDenial } from '../runs/chained-skills.ts';
 import { hasStarted } from '../runs/run-journal.ts';
 import type { RunSkill } from '../runs/run-skill.ts';
 import { createUseSkill } from '../runs/use-skill.ts';
-import type { Gates, Host, SkillSupply, ToolSupply } from '../runs/work-deps.ts';
-import type { ChatAgent } from '../settings/chat-agent.ts';
+import type { AgentDeps } from '../runs/agent-deps.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
 import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { activeSkillsOf, createLookupTools, type ActiveSkills, type LookupTools } from './active-skills.ts';
 import { lentTools } from './lent-tools.ts';
-import { partsOf } from './turn-parts.ts';
+import { turnPartsOf } from './parts-of-features.ts';
 import { openTurn, viewersOf, type OpenTurn, type TurnInput } from './open-turn.ts';
 import { continueLater, enqueueSkill, shownTools, toolsOf, type TurnTools } from './turn-tools.ts';
 import type { TurnContext } from './turn.ts';
 
-export type TurnDeps = Readonly<{
-  host: Host;
-  gates: Gates;
-  skills: SkillSupply;
-  tools: ToolSupply;
-  chatAgent: Pick<ChatAgent, 'of'>;
-  features: readonly Feature[];
-  writeCommand: WriteCommand;
-  runs: Readonly<{
-    runSkill: RunSkill;
-    budgets: Pick<Budgets, 'ofRun' | 'atOnce'>;
-    stopping: AbortSignal;
-  }>;
-}>;
+export type TurnDeps = AgentDeps & Readonly<{ runSkill: RunSkill }>;
 
 export type CreateTurnContext = (input: TurnInput) => Promise<TurnContext>;
 
 export function createTurnContexts(deps: TurnDeps): CreateTurnContext {
-  const made = { lookup: createLookupTools(), reportShortage: createReportShortage(deps.host.log) };
+  const made = { lookup: createLookupTools(), reportShortage: createReportShortage(deps.log) };
   return (input) => createTurnContext(input, made, deps);
 }
 
@@ -61,12 +44,12 @@ export async function createTurnContext(
 ): Promise<TurnContext> {
   const turn = await openTurn(input, deps);
   const { message, requester, transcript, item } = turn;
-  const parts = await partsOf(deps.features, {
+  const parts = await turnPartsOf(deps.features, {
     message,
     requester,
     transcript,
     key: item.key,
-    whose: whoseIn(turn, deps.host),
+    whose: whoseIn(turn, deps),
   });
   // Filled once the tools are made; nothing reads it before.
   const names: string[] = [];
@@ -81,17 +64,20 @@ export async function createTurnContext(
     model: turn.model,
     system: systemOf(turn, { listsSkills: tools.all.includes(useSkill), reportShortage }, deps),
     tools: tools.all,
-    shown: () => shownTools(turn, tools, active, deps.host),
+    shown: () => shownTools(turn, tools, active, deps),
     callTool: callToolOf(turn, { useSkill, tools, active }, deps),
     follow: active.restriction.follow,
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),
-    maxTurns: deps.host.runtime().config.agent.maxTurns,
+    maxTurns: deps.runtime().config.agent.maxTurns,
     parts: { ...parts, footer: (all) => parts.footer(ofTurn(all, item.key)) },
   };
 }
 
 /** Whose words a text of this turn is (S13). */
-function whoseIn({ transcript, requester, message }: OpenTurn, { store }: Pick<Host, 'store'>): WhoseWords {
+function whoseIn(
+  { transcript, requester, message }: OpenTurn,
+  { store }: Pick<AgentDeps, 'store'>,
+): WhoseWords {
   const of = { transcript, sender: requester.sender, unattended: isUnattended(message.task) };
   return (text, what) => (what === 'title' ? whoseTitle(text, of, store) : whoseWords(text, of, store));
 }
@@ -102,24 +88,23 @@ function ofTurn(all: readonly Entry[], key: string): readonly Entry[] {
 }
 
 function useSkillOf(turn: OpenTurn, { inline }: ActiveSkills, deps: TurnDeps): Tool {
-  const { host, runs } = deps;
-  const { library, requirements } = deps.skills;
+  const { runtime, store, library, requirements, runSkill } = deps;
   return createUseSkill({
     skills: {
       visible: turn.visible,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
     },
     access: {
-      rules: () => host.runtime().rules,
+      rules: () => runtime().rules,
       use: (id) => (turn.byPerson && id === turn.ownCall ? turn.use : turn.byModel),
-      onDenied: (denial) => reportDenial(denial, host),
+      onDenied: (denial) => reportDenial(denial, deps),
     },
     requirements,
-    hasStarted: (call) => hasStarted(turn.transcript, call, host.store),
+    hasStarted: (call) => hasStarted(turn.transcript, call, store),
     work:
       turn.task === undefined
         ? { enqueue: (...asked) => enqueueSkill(turn, asked, deps), inline }
-        : { run: (skill, request, context) => runs.runSkill(skill, request, context, turn.transcript) },
+        : { run: (skill, request, context) => runSkill(skill, request, context, turn.transcript) },
   });
 }
 
@@ -151,9 +136,9 @@ function doorOf(
   }: Readonly<{ own: readonly Tool[]; allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'> }>,
   deps: TurnDeps,
 ): CallTool {
-  const { host, gates, tools } = deps;
+  const { runtime, settings, deliverArtifacts, audit, log } = deps;
   const { requester, task } = turn;
-  const judge = gates.judgeCalls({
+  const judge = deps.judgeCalls({
     transcript: turn.transcript,
     following: () => task?.following ?? active.following(),
     mayGoOn: async () => ({ allowed: true }),
@@ -166,12 +151,12 @@ function doorOf(
     {
       // A queued call is judged in the queue where it runs.
       decide: async (call, signal) => (queued.has(call.tool) ? { allowed: true } : judge(call, signal)),
-      settings: tools.settings.forCall(requester.conversation),
-      deliverArtifacts: tools.deliverArtifacts,
-      audit: (call) => host.audit.record(auditOfCall(call, {}, host.runtime().config.audit.arguments)),
-      redact: (text) => host.runtime().redact(text),
+      settings: settings.forCall(requester.conversation),
+      deliverArtifacts,
+      audit: (call) => audit.record(auditOfCall(call, {}, runtime().config.audit.arguments)),
+      redact: (text) => runtime().redact(text),
       onProgress: turn.progress,
-      log: host.log,
+      log,
     },
   );
 }
@@ -179,9 +164,9 @@ function doorOf(
 function systemOf(
   { seen, registry, model, here, message }: OpenTurn,
   { listsSkills, reportShortage }: Readonly<{ listsSkills: boolean; reportShortage: ReportShortage }>,
-  { host }: TurnDeps,
+  { runtime }: TurnDeps,
 ): TurnContext['system'] {
-  const { config } = host.runtime();
+  const { config } = runtime();
   const listed = new Set<Skill>(listsSkills ? seen : []);
   const catalogue = registry.catalogue((skill) => listed.has(skill), {
     format: config.prompt.skillsFormat,

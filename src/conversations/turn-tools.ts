@@ -5,7 +5,6 @@ import { runIdOf } from '../runs/run-journal.ts';
 import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
-import type { Host } from '../runs/work-deps.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import { deniesEveryCall } from '../tools/policy.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
@@ -34,7 +33,7 @@ export async function toolsOf(
   }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofFeatures: readonly Tool[]; lent: LentTools }>,
   deps: TurnDeps,
 ): Promise<TurnTools> {
-  const { config } = deps.host.runtime();
+  const { config } = deps.runtime();
   const wanted = new Set(config.agent.tools);
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
@@ -42,8 +41,8 @@ export async function toolsOf(
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
   // A turn that resumes still needs `use_skill`, to wait for a run that it started before (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
-  const built = [...folderTools(turn, active, deps), ...ofFeatures, ...deps.tools.web()];
-  const outside = await deps.tools.outside.offered(turn.requester, 'main');
+  const built = [...folderTools(turn, active, deps), ...ofFeatures];
+  const outside = await deps.outside.offered(turn.requester, 'main');
   const fromOutside =
     turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, active, deps)) : outside;
   const others = [...toEnd, ...built.filter(({ name }) => wanted.has(name)), ...fromOutside];
@@ -56,7 +55,7 @@ export function shownTools(
   { seen, model, requester }: OpenTurn,
   { all, others }: TurnTools,
   { restriction, following }: ActiveSkills,
-  { runtime }: Pick<Host, 'runtime'>,
+  { runtime }: Pick<TurnDeps, 'runtime'>,
 ): readonly Tool[] {
   const skillsAtHand = seen.length > 0 || following().length > 0;
   const isDenied = deniesEveryCall(runtime().config.policy, { requester, following: following() });
@@ -105,7 +104,7 @@ export async function enqueueSkill(
   [skill, request, background, context]: Parameters<EnqueueSkill>,
   deps: TurnDeps,
 ): Promise<Envelope> {
-  const { budgets } = deps.runs;
+  const { budgets } = deps;
   const { requester, transcript } = turn;
   const { toolUseId } = context;
   // Only an answer of the person resumes a run, not the model by itself (U14).
@@ -142,14 +141,14 @@ async function enqueue(
     background?: boolean;
     refuse?: RefuseTask;
   }>,
-  { host, runs }: TurnDeps,
+  deps: TurnDeps,
 ): Promise<Envelope> {
   const { message, transcript, command } = turn;
   const { what, context, background, refuse } = how;
-  const set = await setUpTask(message, { ...call, parent: transcript }, refuse, host);
+  const set = await setUpTask(message, { ...call, parent: transcript }, refuse, deps);
   if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
-  const patienceMs = background === true ? 0 : host.runtime().config.agent.detachAfterSeconds * 1_000;
+  const patienceMs = background === true ? 0 : deps.runtime().config.agent.detachAfterSeconds * 1_000;
   const waiting = { id: set.id, conversation: message.conversation, patienceMs };
-  const told = context && (await waitForTask(waiting, context, { ...host, stopping: runs.stopping }));
+  const told = context && (await waitForTask(waiting, context, deps));
   return told ?? succeed(runningTask(what, set.id, command));
 }

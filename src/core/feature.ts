@@ -1,11 +1,16 @@
+import type { AskPeople } from './approval.ts';
 import type { BuiltIn } from './built-in-commands.ts';
-import type { Button, ChannelEvent, OpenForm } from './channel.ts';
+import type { Button, ChannelEvent, Filled, Home, OpenForm, Visit } from './channel.ts';
+import type { Conversation } from './conversation.ts';
 import type { Entry, Taint } from './entry.ts';
 import type { Said } from './memory.ts';
-import type { Message } from './message.ts';
+import type { Message, Sender, Task as MessageTask } from './message.ts';
 import type { WhoseWords } from './provenance.ts';
-import type { Requester, Tool } from './tool.ts';
-import { fixed } from './texts/say.ts';
+import type { Skill } from './skill.ts';
+import type { OutsideSource, Requester, Tool } from './tool.ts';
+import { fixed, type Say } from './texts/say.ts';
+
+type TaskKind = MessageTask['kind'];
 
 export type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
@@ -42,6 +47,15 @@ export type AnswerCommand = (
   asked: Readonly<{ write: (name: string, args?: string) => string; openForm?: OpenForm | undefined }>,
 ) => Promise<Answer | undefined>;
 
+/** A command of which this feature answers only a part, or which counts without a mark. */
+export type Command = Readonly<{
+  answer: AnswerCommand;
+  /** For which words behind the command it answers; another feature answers the rest. Undefined: for all. */
+  when?(args: string): boolean;
+  /** Whether these words mean the command also after a mention without a mark, because they may hold a secret. */
+  isMeant?(args: string): boolean;
+}>;
+
 /** A turn of the main agent that is about to begin. `key` is the key of its item in the inbox. */
 export type NewTurn = Readonly<{
   message: Message;
@@ -72,15 +86,100 @@ export type TurnPart = Readonly<{
   footer?(entries: readonly Entry[]): Promise<Footer>;
 }>;
 
+/** What a message may be to a feature before it is stored. */
+export type Takes = Readonly<{
+  /**
+   * Sees each message before anything is decided, stored or logged. Returns it without words that must be kept nowhere.
+   * Undefined: the feature took it, and it goes no further.
+   */
+  secret?(message: Message): Promise<Message | undefined>;
+  /**
+   * Takes what the feature waits for from a person who may act here. `isAddressed` is false if the message is not meant
+   * for the bot as far as is known. Returns whether it was taken; then it goes no further.
+   */
+  answer?(message: Message, isAddressed: boolean): Promise<boolean>;
+}>;
+
+/** What a person stopped: everything of theirs in this conversation. `cancelled` are ids of pending requests. */
+export type Stopped = Readonly<{
+  sender: string;
+  conversation: Conversation;
+  cancelled: readonly string[];
+}>;
+
+/** An item of the queue that a feature put there. It may be handled again at any point after a crash (Q5). */
+export type Task = Readonly<{
+  key: string;
+  message: Message;
+  /** Whether work on it began before, and was cut off. */
+  wasStarted: boolean;
+  /**
+   * Lets the main agent take a turn on `message`, unseen until it is done. `skill` runs with the text as its arguments.
+   */
+  think(message: Message, skill: string | undefined): Promise<Readonly<{ text: string; failed: boolean }>>;
+}>;
+
+/** How a kind of task is handled. */
+export type HandleTask = Readonly<{
+  handle(task: Task): Promise<void>;
+  /** Called when the task has failed for good. `why` is the sentence for people. May be repeated. */
+  giveUp(task: Pick<Task, 'key' | 'message'>, why: string): Promise<void>;
+}>;
+
+/** A skill's run that is about to begin. `named` are the tools that its list of allowed tools names, if it has one. */
+export type NewRun = Readonly<{
+  skill: Skill;
+  requester: Requester;
+  run: string;
+  transcript: string;
+  named: readonly string[] | undefined;
+  whose: WhoseWords;
+}>;
+
+/** What a person in a chat is asked about, by `/why PERSON [CHAT] [SKILL]`. */
+export type WhyAsked = Readonly<{ who: string; where: string | undefined; skill: string | undefined }>;
+
 /** An optional part of the bot: a folder of `features/` and a line of `bot/features.ts`. */
 export type Feature = Readonly<{
   name: string;
   /** Chat commands by their names in the table of `built-in-commands.ts`. */
-  commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand>>>;
-  /** Called once before each turn, also when it resumes after a crash. Undefined: nothing for this turn. */
-  turn?(turn: NewTurn): Promise<TurnPart | undefined>;
+  commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand | Command>>>;
   /** Buttons by the first word of their action. */
   presses?: Readonly<Record<string, AnswerPress>>;
+  /** Takes a filled form. Undefined: done. Otherwise what is wrong, by the key of the field. */
+  form?(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
+  takes?: Takes;
+  /** Asks people about risky calls. At most one feature does. */
+  ask?: AskPeople;
+  /** Called for `/stop` and `/new`, after the work itself was stopped. */
+  stopped?(of: Stopped): Promise<void>;
+  tasks?: Readonly<Partial<Record<TaskKind, HandleTask>>>;
+  /** Called once before each turn, also when it resumes after a crash. Undefined: nothing for this turn. */
+  turn?(turn: NewTurn): Promise<TurnPart | undefined>;
+  /** The tools for a skill's run. */
+  run?(run: NewRun): Promise<readonly Tool[]>;
+  /** Tools from outside of the bot, offered to the main agent and to runs by rules of their own (X1, X7). */
+  outside?: OutsideSource;
+  /** Tools whose settings can be set in a chat (X3), besides those from outside. */
+  settings?(): readonly Tool[];
+  /** Why the skill can't be used by this person. Undefined: this feature has nothing against it (U1). */
+  lacks?(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
+  /** Sections of the Home tab: `top` before what runs, `end` after everything else. */
+  home?(visit: Visit): Promise<Readonly<{ top?: Home; end?: Home }>>;
+  /** Problems that owners are shown by `/status` and the Home tab, one sentence each. */
+  notices?(reader: Sender): Promise<readonly string[]>;
+  /** What the feature keeps that changes what a person may do, for `/why`, one line each. */
+  kept?(asked: WhyAsked, say: Say): Promise<readonly string[]>;
+  /** Called when another config is in force. */
+  follow?(): Promise<void> | void;
+  /** Called before anything is said or heard. */
+  start?(): Promise<void> | void;
+  /** Does its own work until the bot stops. */
+  attend?(): Promise<void>;
+  /** Resolves once nothing of the feature is due at the moment. */
+  idle?(): Promise<void>;
+  /** Resolves once the feature has stopped. */
+  stop?(): Promise<void>;
 }>;
 
 export const expired = fixed`This button has expired. Please ask me again.`;

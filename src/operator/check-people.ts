@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { listsId } from '../access/chat-migrations.ts';
-import { otherApprovers } from '../approvals/who-may-answer.ts';
+import { otherApprovers } from '../access/approvers.ts';
 import type { Config } from '../config/complete-config.ts';
 import { placeInFile } from '../config/config-problem.ts';
 import { accessSettings } from '../config/runtime-config.ts';

@@ -14,7 +14,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { findProgram } from '../sandbox/inside-sandbox.ts';
 import { tryFolders } from '../store/make-folders.ts';
-import { serverEnvironment } from '../mcp/mcp-settings.ts';
+import { serverEnvironment } from '../features/mcp/mcp-settings.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
 import { skillRoots } from '../skills/open-library.ts';

@@ -1,4 +1,4 @@
-import { textOf } from '../approvals/approval-question.ts';
+import { textOf } from '../features/approvals/approval-question.ts';
 import { conversationKey, isShared } from '../core/conversation.ts';
 import { skillOf } from '../core/message.ts';
 import type { ListedItem } from '../store/inbox.ts';

@@ -9,13 +9,13 @@ import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Forgotten, Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { ChatSettings } from '../settings/chat-settings.ts';
+import type { ChatSettings } from '../tools/settings/chat-settings.ts';
 import { cancelWork } from '../runs/tasks.ts';
-import type { KeptFiles } from './kept-files.ts';
+import type { KeptFiles } from '../runs/kept-files.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
-import type { StandingRules } from '../approvals/standing-rules.ts';
-import type { SkillApprovals } from '../authoring/approve-skill.ts';
+import type { StandingRules } from '../features/approvals/standing-rules.ts';
+import type { SkillApprovals } from '../features/authoring/approve-skill.ts';
 
 type ForgottenPerson = Readonly<{
   forgotten: string;

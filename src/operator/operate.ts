@@ -1,29 +1,32 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { createChatMigrations } from '../access/chat-migrations.ts';
-import { createAccessContext } from '../access/decide-skill.ts';
-import { createPairing, createWelcome } from '../access/pairing.ts';
-import { createUsers } from '../access/users.ts';
-import { createStandingRules, type StandingRules } from '../approvals/standing-rules.ts';
+import { createPeople, type People } from '../access/create-people.ts';
+import { createStandingRules, type StandingRules } from '../features/approvals/standing-rules.ts';
 import { auditPlace } from '../audit/audit-files.ts';
 import { createAudit, type Audit } from '../audit/create-audit.ts';
-import { createSkillApprovals, type SkillApprovals } from '../authoring/approve-skill.ts';
-import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import { createCapabilityBase, createCapabilityOperations } from '../capabilities/capability-base.ts';
+import { createSkillApprovals, type SkillApprovals } from '../features/authoring/approve-skill.ts';
+import type { Capabilities } from '../features/capabilities/create-capabilities.ts';
+import {
+  createCapabilityBase,
+  createCapabilityOperations,
+} from '../features/capabilities/capability-base.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
 import { accessSettings, skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
-import { createGroups } from '../conversations/intake/groups.ts';
-import { createThreadPartners } from '../conversations/threads.ts';
+import { createThreadPartners } from '../replies/threads.ts';
 import { terminalOwnerId, type AccessSettings } from '../core/access-settings.ts';
 import { OperatorError } from '../core/errors.ts';
 import { operatorZone } from '../core/local-time.ts';
 import { once } from '../lib/async/mutex.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { createAgreements, createMcpOperations, type McpOperations } from '../mcp/server-agreement.ts';
-import { createChatSettings } from '../settings/chat-settings.ts';
-import { openPlugins } from '../plugins/plugins.ts';
+import {
+  createAgreements,
+  createMcpOperations,
+  type McpOperations,
+} from '../features/mcp/server-agreement.ts';
+import { createChatSettings, type ChatSettings } from '../tools/settings/chat-settings.ts';
+import { openPlugins } from '../features/plugins/plugins.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import { skillRoots, writtenRoot } from '../skills/open-library.ts';
 import { createWrittenSkills, readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
@@ -32,7 +35,7 @@ import type { Store } from '../store/store.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { openFolders } from '../folders/open-folders.ts';
-import { createKeptFiles, type KeptFiles } from './kept-files.ts';
+import { createKeptFiles, type KeptFiles } from '../runs/kept-files.ts';
 import { operations, typedOperate, type Operate, type OperationName } from './operations.ts';
 import type { OperateDeps, RunningParts } from './operation.ts';
 import { storeFileOf } from './archive/archive-parts.ts';
@@ -42,61 +45,31 @@ import { skilletHere } from '../core/skillet-here.ts';
 /** How many milliseconds to wait for answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
 
-type Host = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }>;
-
-export type People = ReturnType<typeof createPeople>;
-
-/** Makes what knows about people, in the same way with a running bot and without. */
-export function createPeople(
-  { store, audit, clock, log }: Host,
-  rules: Pick<Parameters<typeof createUsers>[0], 'access' | 'language' | 'isHere'>,
-) {
-  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const users = createUsers({ ...rules, stored: store.keyed('people'), migrations });
-  return {
-    migrations,
-    users,
-    pairing: createPairing({ stored: store.keyed('pairing'), users, audit, clock }),
-    groups: createGroups({ stored: store.keyed('groups'), users, migrations, audit, clock }),
-    welcome: createWelcome(store),
-    settings: createChatSettings({ store, migrations, log }),
-    accessOf: createAccessContext(migrations),
-  };
-}
-
-type OperateParts = Readonly<{
-  host: Host;
-  people: Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'settings' | 'accessOf'>;
-  access(): AccessSettings;
-  rules: StandingRules;
-  approvals: SkillApprovals;
-  mcp: McpOperations;
-  capabilities: Pick<Capabilities, 'forget' | 'operations'>;
-  files: Pick<KeptFiles, 'forget'>;
-  inForce: OperateDeps['inForce'];
-  zone: OperateDeps['zone'];
-  /** What only a running bot can do. Undefined while no bot runs. */
-  running?: RunningParts;
-}>;
+type OperateParts = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }> &
+  Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'accessOf'> &
+  Readonly<{
+    chatSettings: ChatSettings;
+    access(): AccessSettings;
+    rules: StandingRules;
+    approvals: SkillApprovals;
+    mcp: McpOperations;
+    capabilities: Pick<Capabilities, 'forget' | 'operations'>;
+    files: Pick<KeptFiles, 'forget'>;
+    inForce: OperateDeps['inForce'];
+    zone: OperateDeps['zone'];
+    /** What only a running bot can do. Undefined while no bot runs. */
+    running?: RunningParts;
+  }>;
 
 /** Makes the function that runs operations. `isAlone`: nothing can be running for anybody. */
 export function createOperate(
   parts: OperateParts,
   { isAlone = false }: Readonly<{ isAlone?: boolean }> = {},
 ): AnswerOperation {
-  const { host, people, access, rules, approvals, mcp, capabilities, files, inForce, zone, running } = parts;
-  const forget = createForgetSomebody({
-    ...host,
-    kept: { ...people, partners: createThreadPartners(host.store), rules, approvals, capabilities, files },
-    access,
-    waitMs: isAlone ? 0 : forgetWaitMs,
-  });
-  const { store, audit, clock } = host;
-  const deps: OperateDeps = {
-    ...{ store, audit, clock, people, forget, approvals, rules, mcp, inForce, zone, running },
-    capabilities: capabilities.operations,
-  };
-  return operateOn(deps);
+  const { store, chatSettings, capabilities } = parts;
+  const kept = { ...parts, settings: chatSettings, partners: createThreadPartners(store) };
+  const forget = createForgetSomebody({ ...parts, kept, waitMs: isAlone ? 0 : forgetWaitMs });
+  return operateOn({ ...parts, forget, capabilities: capabilities.operations });
 }
 
 /** Runs an operation by its name. Name and input may come from outside, so both are checked. */
@@ -161,8 +134,11 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
   const store = await openStore(url, { log });
   const place = auditPlace(config.store.url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock, log });
-  const host = { store, audit, clock, log };
   const access = () => accessSettings(config);
+  const people = createPeople(
+    { store, audit, clock },
+    { access: () => terminalAccess(access()), isHere: (owner) => owner !== terminalOwnerId },
+  );
   const base = createCapabilityBase({
     config: () => config,
     records: store.capabilities,
@@ -172,11 +148,9 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
   });
   const operate = createOperate(
     {
-      host,
-      people: createPeople(host, {
-        access: () => terminalAccess(access()),
-        isHere: (owner) => owner !== terminalOwnerId,
-      }),
+      ...{ store, audit, clock, log },
+      ...people,
+      chatSettings: createChatSettings({ store, migrations: people.migrations, log }),
       access,
       rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
       approvals: createSkillApprovals({

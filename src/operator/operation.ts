@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { AccessContext } from '../access/decide-skill.ts';
 import type { Pairing, PairingRequest } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
-import type { Approvals } from '../approvals/approvals.ts';
-import type { StandingRules } from '../approvals/standing-rules.ts';
+import type { Approvals } from '../features/approvals/approvals.ts';
+import type { StandingRules } from '../features/approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { SkillApprovals } from '../authoring/approve-skill.ts';
-import type { CapabilityOperations } from '../capabilities/capability-base.ts';
+import type { SkillApprovals } from '../features/authoring/approve-skill.ts';
+import type { CapabilityOperations } from '../features/capabilities/capability-base.ts';
 import type { OnProgress } from '../channels/terminal/control.ts';
-import type { Groups } from '../conversations/intake/groups.ts';
+import type { Groups } from '../access/groups.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { McpOperations } from '../mcp/server-agreement.ts';
+import type { McpOperations } from '../features/mcp/server-agreement.ts';
 import type { Store } from '../store/store.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
@@ -34,13 +34,11 @@ export type OperateDeps = Readonly<{
     | 'memories'
     | 'signals'
   >;
-  people: Readonly<{
-    users: Users;
-    pairing: Pairing;
-    groups: Pick<Groups, 'ignored' | 'revoke'>;
-    welcome(request: PairingRequest): Promise<void>;
-    accessOf: AccessContext;
-  }>;
+  users: Users;
+  pairing: Pairing;
+  groups: Pick<Groups, 'ignored' | 'revoke'>;
+  welcome(request: PairingRequest): Promise<void>;
+  accessOf: AccessContext;
   forget: ForgetSomebody;
   approvals: SkillApprovals;
   rules: Pick<StandingRules, 'list' | 'revoke'>;

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import type { PairingRequest } from '../access/pairing.ts';
 import { auditKinds, auditPerson } from '../audit/audit-event.ts';
 import { matchLines } from '../audit/match-lines.ts';
-import { listRules } from '../approvals/standing-rules.ts';
-import type { ApprovalOutcome } from '../authoring/approve-skill.ts';
+import { listRules } from '../features/approvals/standing-rules.ts';
+import type { ApprovalOutcome } from '../features/authoring/approve-skill.ts';
 import type { AnswerOperation, OnProgress } from '../channels/terminal/control.ts';
 import { removePlaceholder } from '../conversations/progress.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import { skilletVersion } from '../core/version.ts';
-import { memoriesOf } from '../memory/open-memory.ts';
-import { removeTeamNote, teamNotes } from '../memory/team-notes.ts';
+import { memoriesOf } from '../features/memory/open-memory.ts';
+import { removeTeamNote, teamNotes } from '../features/memory/team-notes.ts';
 import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
 import { isAskedDirectly, toLetter, toWaitingApproval, withoutDirectArguments } from './direct-words.ts';
@@ -48,25 +48,25 @@ const shownTools = z.object({
 
 /** What an operator can ask of a bot or of its store: by the command line, the control socket, or a page. */
 export const operations = {
-  'pair list': reads(none, async (_, { people: { pairing, users, groups } }) => ({
+  'pair list': reads(none, async (_, { pairing, users, groups }) => ({
     pending: await pairing.pending(),
     paired: await users.paired(),
     owners: await users.owners(),
     groups: await users.allowedGroups(),
     ignored: await groups.ignored(),
   })),
-  'pair claim': changes(none, async (_, { people: { users, pairing } }) => {
+  'pair claim': changes(none, async (_, { users, pairing }) => {
     if ((await users.owners()).length > 0)
       throw new OperatorError('this bot has an owner: others are named under [bot] owner in config.toml');
     return { claim: `start claim_${await pairing.newOwnerToken()}` };
   }),
-  'pair approve': changes(text, async (code, { people: { pairing, welcome } }) => {
+  'pair approve': changes(text, async (code, { pairing, welcome }) => {
     const request = found(await pairing.approve(code), code);
     await welcome(request);
     return request;
   }),
-  'pair deny': changes(text, async (code, { people }) => found(await people.pairing.deny(code), code)),
-  'pair revoke': changes(text, async (id, { people: { pairing, groups } }) => {
+  'pair deny': changes(text, async (code, { pairing }) => found(await pairing.deny(code), code)),
+  'pair revoke': changes(text, async (id, { pairing, groups }) => {
     if (!(await pairing.revoke(id)) && !(await groups.revoke(id)))
       throw new OperatorError(
         `${id} is neither paired nor a group that was decided on: see \`${skilletHere()} pair list\``,
@@ -126,7 +126,7 @@ export const operations = {
   /** Answers an approval, judged like a press of that person (S11, T8). */
   'approval answer': { ...changes(approvalAnswer, answerApproval), offline: false },
   /** Says what the rules decide about a person in a chat, and why (S8). */
-  'access decisions': reads(writer, (of, { people, inForce }) => accessDecisions(of, { ...people, inForce })),
+  'access decisions': reads(writer, (of, deps) => accessDecisions(of, deps)),
   /** Says who is in the groups that lists of people may name (A13). */
   'group list': reads(none, async (_, { inForce }) => {
     const { config, userGroups } = await inForce();
@@ -213,7 +213,7 @@ function decided(outcome: ApprovalOutcome): ApprovalOutcome {
 
 async function answerApproval(
   { id, answer, by }: z.output<typeof approvalAnswer>,
-  { store, people, running }: OperateDeps,
+  { store, users, running }: OperateDeps,
 ): Promise<Readonly<{ text: string }>> {
   const request = await store.pendingRequests.find(id);
   if (request?.kind !== 'approval' || running === undefined)
@@ -223,7 +223,7 @@ async function answerApproval(
     const [item] = await store.inbox.waitingIn(conversationKey(conversation));
     // The kind of chat is unknown if its message can't be read, and then it is judged like a group.
     const chatType = item?.message?.chatType ?? 'unknown';
-    const may = await people.users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
+    const may = await users.mayAct({ conversation, chatType, sender: { id: by, kind: 'person' } });
     if (!may.allowed) throw new OperatorError(may.reason);
     if (answer === 'approve' && by !== requester && isAskedDirectly(request))
       throw new OperatorError(

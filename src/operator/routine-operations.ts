@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conversationKey, isShared } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
-import { pauseOrResume, removeRoutine } from '../routines/routine-book.ts';
+import { pauseOrResume, removeRoutine } from '../features/routines/routine-book.ts';
 import type { Routine } from '../store/routines.ts';
 import { direct } from './direct-words.ts';
 import { changes, reads, target, unnamed, type OperateDeps } from './operation.ts';

@@ -6,7 +6,7 @@ import { journalOf } from '../runs/tasks.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Backlog, Store, UsageRow } from '../store/store.ts';
-import { serverStates, type ServerState } from '../mcp/server-state.ts';
+import { serverStates, type ServerState } from '../features/mcp/server-state.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import type { OperateDeps } from './operation.ts';
 

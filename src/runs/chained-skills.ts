@@ -1,23 +1,16 @@
-import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
+import { decideSkill } from '../access/decide-skill.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import type { SkillResult, Skill } from '../core/skill.ts';
 import type { Requester, Tool, ToolContext } from '../core/tool.ts';
-import type { Budgets } from '../limits/budgets.ts';
 import { hasStarted, runIdOf } from './run-journal.ts';
 import { failedRun, type RunPlace, type RunSkill } from './run-skill.ts';
 import { createUseSkill, type DeniedSkill, type SkillRequest } from './use-skill.ts';
-import type { Host, SkillSupply } from './work-deps.ts';
+import type { AgentDeps } from './agent-deps.ts';
 
 /** How deeply skills may be nested, the outermost included (U7). */
 const depthLimit = 3;
 
-type ChainDeps = Readonly<{
-  host: Pick<Host, 'runtime' | 'audit' | 'log' | 'store'>;
-  skills: Pick<SkillSupply, 'library' | 'availability' | 'requirements'>;
-  accessOf: AccessContext;
-  runSkill: RunSkill;
-  budgets: Pick<Budgets, 'ofRun'>;
-}>;
+type ChainDeps = AgentDeps & Readonly<{ runSkill: RunSkill }>;
 
 /**
  * The `use_skill` tool of a run. Access is decided again for the original sender and chat (U7). A skill inside itself,
@@ -29,25 +22,24 @@ export async function chainedUseSkill(
   requester: Requester,
   deps: ChainDeps,
 ): Promise<Tool> {
-  const { host, accessOf } = deps;
-  const { library, availability, requirements } = deps.skills;
+  const { runtime, store, accessOf, library, availability, requirements } = deps;
   const chain = [...run.chain, skill.name];
   const person = await accessOf({ ...requester, sender: { id: requester.sender } });
   const use = { ...person, by: 'model' } as const;
   const mayUse = (other: Skill): boolean =>
-    !chain.includes(other.name) && decideSkill(other, host.runtime().rules, use).allowed;
+    !chain.includes(other.name) && decideSkill(other, runtime().rules, use).allowed;
   return createUseSkill({
     skills: {
       visible: () => library.current().available(availability()).filter(mayUse),
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
     },
     access: {
-      rules: () => host.runtime().rules,
+      rules: () => runtime().rules,
       use: () => use,
-      onDenied: (denial) => reportDenial(denial, host),
+      onDenied: (denial) => reportDenial(denial, deps),
     },
     requirements,
-    hasStarted: (call) => hasStarted(run.transcript, call, host.store),
+    hasStarted: (call) => hasStarted(run.transcript, call, store),
     work: { run: (inner, request, context) => runInner(inner, request, context, { chain, run, deps }) },
   });
 }
@@ -71,7 +63,7 @@ async function runInner(
   const { transcript } = run;
   const { toolUseId, requester } = context;
   // A run that was started is finished, even if a budget has run out since (Q5).
-  const over = (await hasStarted(transcript, toolUseId, deps.host.store))
+  const over = (await hasStarted(transcript, toolUseId, deps.store))
     ? undefined
     : await deps.budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));
   if (over !== undefined) return failedRun('LIMIT_REACHED', over);
@@ -80,7 +72,7 @@ async function runInner(
 
 export function reportDenial(
   { skill, code, reason, requester }: DeniedSkill,
-  { audit, log }: Pick<Host, 'audit' | 'log'>,
+  { audit, log }: Pick<AgentDeps, 'audit' | 'log'>,
 ): void {
   log.info({ skill, code, reason, sender: requester.sender }, 'a skill was denied');
   void audit.record({ event: 'skill_refused', ...placeOf(requester), skill, code });

@@ -1,4 +1,4 @@
-import type { Capabilities } from '../capabilities/create-capabilities.ts';
+import type { Feature } from '../core/feature.ts';
 import type { Config } from '../config/complete-config.ts';
 import { fail } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
@@ -32,9 +32,9 @@ export function createRequirements(options: {
   config: () => Config;
   mode: SandboxMode;
   available: () => AvailablePackages;
-  lackingCapabilities: Capabilities['lacking'];
+  features: readonly Pick<Feature, 'lacks'>[];
 }): Requirements {
-  const { config, mode, available, lackingCapabilities } = options;
+  const { config, mode, available, features } = options;
   return async (skill, requester, signal) => {
     const missing = skill.packages.length === 0 ? [] : missingPackages(skill, available());
     if (missing.length > 0) {
@@ -61,8 +61,11 @@ export function createRequirements(options: {
         `${skill.name} is not set up. The operator adds to config.toml:\n[skills.${skill.name}]\n${lines}`,
       );
     }
-    const lacking = await lackingCapabilities(skill, requester, signal);
-    return lacking === undefined ? undefined : fail('CAPABILITY_UNAVAILABLE', lacking);
+    for (const feature of features) {
+      const lacking = await feature.lacks?.(skill, requester, signal);
+      if (lacking !== undefined) return fail('CAPABILITY_UNAVAILABLE', lacking);
+    }
+    return undefined;
   };
 }
 

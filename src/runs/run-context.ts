@@ -3,10 +3,11 @@ import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.
 import type { Decision } from '../access/decide-message.ts';
 import { restrictedSkills } from '../access/restricted-skills.ts';
 import { auditOfCall } from '../audit/audit-event.ts';
-import { createCapCommand } from '../capabilities/cap-command.ts';
+import { createCapCommand } from '../tools/built-in/cap-command.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
+import type { NewRun } from '../core/feature.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
@@ -36,36 +37,28 @@ import {
   runsScriptsAsFreely,
   scriptGround,
 } from './run-tools.ts';
-import type { Gates, Host, SkillSupply, ToolSupply } from './work-deps.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
-export type RunDeps = Readonly<{
-  host: Host;
-  gates: Gates;
-  skills: SkillSupply;
-  tools: ToolSupply;
-  questions: Pick<Questions, 'tool'>;
-  chained(skill: Skill, run: RunPlace, requester: Requester): Promise<Tool>;
-  subagent(skill: Skill, run: RunPlace, maxIterations: number): Tool;
-}>;
+export type RunDeps = AgentDeps &
+  Readonly<{
+    questions: Pick<Questions, 'tool'>;
+    chained(skill: Skill, run: RunPlace, requester: Requester): Promise<Tool>;
+    subagent(skill: Skill, run: RunPlace, maxIterations: number): Tool;
+  }>;
 
 /** Makes what a run works with: only this skill's body, model and tools (U2, T5). Not `ok` if the skill can't run. */
 export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
   const ready = await readBody(input, deps);
   if (!ready.ok) return ready;
-  const { host, skills, tools } = deps;
+  const { folders, seeing } = deps;
+  const { packages } = deps.skillSandbox;
   const { skill, context, run } = input;
   const plan = await planRun(input, deps);
-  await skills.folders.use(namesOfRun(plan.folders), 'reads', () => makeRunFolders(plan.folders));
-  if (plan.restricted.length > 0)
-    await bringShared({ shared: plan.shared, own: plan.folders.chat }, skills.folders);
-  const working = { ...plan, working: skills.folders, maxBytes: host.runtime().config.skills.maxBytes };
-  const of = { run: run.transcript, sender: context.requester.sender };
-  const plain = plainRunTools({
-    ...working,
-    writing: skills.authoring.writing,
-    whose: (text) => whoseDraft(text, of, host.store),
-    web: tools.web(),
-  });
+  await folders.use(namesOfRun(plan.folders), 'reads', () => makeRunFolders(plan.folders));
+  if (plan.restricted.length > 0) await bringShared({ shared: plan.shared, own: plan.folders.chat }, folders);
+  const working = { ...plan, working: folders, maxBytes: deps.runtime().config.skills.maxBytes };
+  const plain = plainRunTools(working);
   const others = await otherTools(input, plan, deps);
   const drawn = drawCeiling(
     [...namesOfCommandTools(plan), ...[...plain, ...others].map(({ name }) => name)],
@@ -76,12 +69,12 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const ceiling = withoutDisallowed(drawn, skill.disallowedTools);
   const commands = commandTools({
     ...working,
-    sandbox: lockedSandbox(skills.sandbox, skill),
-    packages: skills.packages,
+    sandbox: lockedSandbox(plan.sandbox, skill),
+    packages,
     env: ready.env,
     mayRunScripts: {
       inCeiling: ceiling.names.includes('skills_run_script'),
-      asFreely: (requester) => runsScriptsAsFreely(skill, requester, host),
+      asFreely: (requester) => runsScriptsAsFreely(skill, requester, deps),
     },
     cap:
       skill.capabilities.length === 0
@@ -91,17 +84,13 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const [readOwn, ...files] = plain;
   const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
   const callTool = callToolOf(input, { all, ceiling, plan }, deps);
-  const { redact, rules, models, config } = host.runtime();
+  const { redact, rules, models, config } = deps.runtime();
   const isDenied = deniesEveryCall(config.policy, { skill: skill.name, requester: context.requester });
   const { files: listed, cut } = listSkillFiles(skill);
   return {
     ok: true,
     sensitive: isSensitive(skill, rules),
-    model: whileAdmitted(
-      tools.seeing(models.get(plan.model), plan.shared),
-      context.requester,
-      deps.gates.stillAdmitted,
-    ),
+    model: whileAdmitted(seeing(models.get(plan.model), plan.shared), context.requester, deps.stillAdmitted),
     maxIterations: plan.maxIterations,
     timeoutSeconds: plan.skill.timeoutSeconds,
     profile: plan.profile,
@@ -116,20 +105,21 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
 
 async function readBody(
   { skill, request: { args, message } }: RunInput,
-  { host, skills }: RunDeps,
+  deps: RunDeps,
 ): Promise<
   | Readonly<{ ok: true; body: Extract<FilledBody, { ok: true }>; env: Readonly<Record<string, string>> }>
   | Extract<RunContext, { ok: false }>
 > {
-  const { byName, maxBytes } = host.runtime().config.skills;
-  if (!(await skills.authoring.asItStands(skill)).access.approved)
+  const { byName, maxBytes } = deps.runtime().config.skills;
+  if (!(await deps.asItStands(skill)).access.approved)
     return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
   const environment = skillEnvironment(skill, byName[skill.name]?.env ?? {});
   if (environment.missing.length > 0)
     return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
-  for (const { message } of environment.diagnostics) host.log.warn({ skill: skill.name }, message);
-  const skillPath = skill.directory === undefined ? undefined : skills.sandbox.seen('skill', skill.directory);
-  const body = await skills.library.current().body(skill.name, args ?? message, { skillPath, maxBytes });
+  for (const { message } of environment.diagnostics) deps.log.warn({ skill: skill.name }, message);
+  const { sandbox } = deps.skillSandbox;
+  const skillPath = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
+  const body = await deps.library.current().body(skill.name, args ?? message, { skillPath, maxBytes });
   if (!body.ok) return refused(body.code, body.message);
   return { ok: true, body, env: environment.env };
 }
@@ -143,7 +133,7 @@ type RunPlan = Readonly<{
   restricted: readonly string[];
   /** Path of the folder that the whole chat shares. */
   shared: string;
-  sandbox: SkillSupply['sandbox'];
+  sandbox: Sandbox;
   scripts: ScriptGround | undefined;
   /** False if the operator keeps the skill's env from commands that the model writes (U3). */
   envInBash: boolean;
@@ -153,21 +143,21 @@ type RunPlan = Readonly<{
   quota: number;
 }>;
 
-async function planRun({ skill, context, run }: RunInput, { host, skills }: RunDeps): Promise<RunPlan> {
-  const { config, models, rules } = host.runtime();
+async function planRun(
+  { skill, context, run }: RunInput,
+  { runtime, log, migrations, folders: stored, skillSandbox: { sandbox } }: RunDeps,
+): Promise<RunPlan> {
+  const { config, models, rules } = runtime();
   const settings = config.skills.byName[skill.name];
   const profile = config.agents[skill.agent];
   if (profile === undefined && skill.agent !== 'general')
-    host.log.warn(
-      { skill: skill.name, agent: skill.agent },
-      'no [agents] profile has this name: general is used',
-    );
-  const place = await host.migrations.original(context.requester.conversation);
+    log.warn({ skill: skill.name, agent: skill.agent }, 'no [agents] profile has this name: general is used');
+  const place = await migrations.original(context.requester.conversation);
   const restricted = restrictedSkills([...run.chain, skill.name], rules, context.requester.chatType);
-  const folders = runFolders(skills.folders.root, place, { id: run.scratch, restricted });
+  const folders = runFolders(stored.root, place, { id: run.scratch, restricted });
   const model = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
   const unknown = models.check(model);
-  if (unknown !== undefined) host.log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
+  if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
   return {
     skill: {
       ...skill,
@@ -178,9 +168,9 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     allowed: skill.allowedTools?.length ? skill.allowedTools : profile?.tools,
     folders,
     restricted,
-    shared: chatFolder(skills.folders.root, place),
-    scripts: scriptGround(skill, folders, skills.sandbox),
-    sandbox: skills.sandbox,
+    shared: chatFolder(stored.root, place),
+    scripts: scriptGround(skill, folders, sandbox),
+    sandbox,
     envInBash: settings?.envInBash ?? true,
     profile: profile?.prompt,
     model,
@@ -192,7 +182,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
 async function otherTools(
   { skill, context, run }: RunInput,
   { allowed, maxIterations }: RunPlan,
-  { tools, questions, chained, subagent }: RunDeps,
+  { features, outside, store, questions, chained, subagent }: RunDeps,
 ): Promise<readonly Tool[]> {
   // A list must name `use_skill`; no list and no pattern includes it (T5).
   const chains = allowed?.includes('use_skill') === true;
@@ -205,35 +195,35 @@ async function otherTools(
           ...(chains ? [await chained(skill, run, context.requester)] : []),
         ]
       : [];
-  const ofMemory = await tools.memory.runTools(context.requester, run.transcript);
-  return [
-    ...ofWhole,
-    ...ofMemory.filter(({ name }) => allowed?.includes(name)),
-    ...tools.capabilities.tools(skill, run.id),
-    ...(await tools.outside.offered(context.requester, 'run')),
-  ];
+  const { requester } = context;
+  const { transcript } = run;
+  const whose: NewRun['whose'] = (text) =>
+    whoseDraft(text, { run: transcript, sender: requester.sender }, store);
+  const begun: NewRun = { skill, requester, run: run.id, transcript, named: allowed, whose };
+  const ofFeatures = await Promise.all(features.map(async (feature) => feature.run?.(begun) ?? []));
+  return [...ofWhole, ...ofFeatures.flat(), ...(await outside.offered(requester, 'run'))];
 }
 
 function drawCeiling(
   names: readonly string[],
   { input: { skill, context }, plan }: Readonly<{ input: RunInput; plan: RunPlan }>,
-  { host, tools }: RunDeps,
+  deps: RunDeps,
 ): AllowedToolsResult {
   const { scripts, allowed } = plan;
   const ceiling = parseAllowedTools(allowed, names, {
     declaresCapabilities: skill.capabilities.length > 0,
-    invalid: host.runtime().config.skills.invalidAllowedTools,
-    elsewhere: tools.outside.names(),
+    invalid: deps.runtime().config.skills.invalidAllowedTools,
+    elsewhere: deps.outside.names(),
     startsOwnScript:
       scripts === undefined
         ? undefined
         : (command) =>
-            runsScriptsAsFreely(skill, context.requester, host) && ownScript(command, scripts) !== undefined,
+            runsScriptsAsFreely(skill, context.requester, deps) && ownScript(command, scripts) !== undefined,
   });
   for (const { code, message } of ceiling.warnings) {
     // A tool that this host has switched off is no mistake of the skill.
     const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
-    host.log[level]({ skill: skill.name, code }, message);
+    deps.log[level]({ skill: skill.name, code }, message);
   }
   return ceiling;
 }
@@ -241,18 +231,18 @@ function drawCeiling(
 function callToolOf(
   { skill, context, run }: RunInput,
   { all, ceiling, plan }: Readonly<{ all: readonly Tool[]; ceiling: AllowedTools; plan: RunPlan }>,
-  { host, gates, skills, tools }: RunDeps,
+  deps: RunDeps,
 ): CallTool {
   const { requester } = context;
   const of = { skill: skill.name, run: run.id };
-  const decide = gates.judgeCalls({
+  const decide = deps.judgeCalls({
     skill,
     run: run.id,
     transcript: run.transcript,
     async mayGoOn() {
       // An edit that takes rights away applies from the next call on (D7).
-      const use = await gates.accessOf({ ...requester, sender: { id: requester.sender } });
-      return mayGoOn(await skills.authoring.asItStands(skill), host.runtime().rules, use);
+      const use = await deps.accessOf({ ...requester, sender: { id: requester.sender } });
+      return mayGoOn(await deps.asItStands(skill), deps.runtime().rules, use);
     },
     waiting: run.deadline.pause,
   });
@@ -266,20 +256,20 @@ function callToolOf(
     },
     {
       decide,
-      settings: tools.settings.forCall(requester.conversation),
-      deliverArtifacts: tools.deliverArtifacts,
-      audit: (call) => host.audit.record(auditOfCall(call, of, host.runtime().config.audit.arguments)),
-      redact: host.runtime().redact,
+      settings: deps.settings.forCall(requester.conversation),
+      deliverArtifacts: deps.deliverArtifacts,
+      audit: (call) => deps.audit.record(auditOfCall(call, of, deps.runtime().config.audit.arguments)),
+      redact: deps.runtime().redact,
       onProgress: (text) => context.progress(text),
-      log: host.log,
+      log: deps.log,
     },
   );
 }
 
-function clearScratch(folders: RunFolders, run: string, { skills, host }: RunDeps): Promise<void> {
-  const [scratch] = namesOfRun(folders);
-  return skills.folders.remove([scratch]).catch((error: unknown) => {
-    host.log.warn({ err: error, run }, 'the folder of a run could not be removed: tried again later');
+function clearScratch(of: RunFolders, run: string, { folders, log }: RunDeps): Promise<void> {
+  const [scratch] = namesOfRun(of);
+  return folders.remove([scratch]).catch((error: unknown) => {
+    log.warn({ err: error, run }, 'the folder of a run could not be removed: tried again later');
   });
 }
 

@@ -4,7 +4,7 @@ import type { Entry } from '../core/entry.ts';
 import type { ModelRequest } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import { around, labelled, truncateLabelled } from '../lib/text/escape-labels.ts';
-import { withoutNotes } from '../memory/memory-notes.ts';
+import { withoutNotes } from './notes-block.ts';
 import { withoutShown } from '../core/received.ts';
 import { broughtAlong, heardWords, withoutDate } from './user-content.ts';
 import { finalText } from '../agent/next-step.ts';

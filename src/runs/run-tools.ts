@@ -1,5 +1,4 @@
 import type { Folders } from '../folders/folders.ts';
-import type { WhoseWords } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import { risks, type Requester, type Tool } from '../core/tool.ts';
 import { isHidden } from '../sandbox/own-entries.ts';
@@ -10,7 +9,6 @@ import { bashTool } from '../tools/built-in/bash.ts';
 import { ownSkillReadFileTool } from '../tools/built-in/skill-lookup.ts';
 import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
 import { grepFilesTool } from '../tools/built-in/grep-files.ts';
-import { createSkillWritingTools, type SkillWriting } from '../authoring/skill-authoring.ts';
 import { createRunScript, skillsRunScriptTool, toolPackages } from '../tools/built-in/skills-run-script.ts';
 import type { CapOf } from '../tools/built-in/run-command.ts';
 import { allowsSimpleOnly } from '../tools/allowed-tools.ts';
@@ -18,7 +16,7 @@ import type { ScriptGround } from '../tools/own-script.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import { inFolders } from '../tools/in-folders.ts';
 import { namesOfRun, runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
-import type { Host } from './work-deps.ts';
+import type { App } from '../app.ts';
 
 type RunGround = Readonly<{
   skill: Skill;
@@ -37,18 +35,7 @@ export function plainRunTools({
   sandbox,
   quota,
   maxBytes,
-  writing,
-  whose,
-  web,
-}: Omit<RunGround, 'scripts'> &
-  Readonly<{
-    quota: number;
-    maxBytes: number;
-    /** Drafts of skills. Their tools are offered only if the skill's list names them (D9). */
-    writing: SkillWriting;
-    whose: WhoseWords;
-    web: readonly Tool[];
-  }>): readonly Tool[] {
+}: Omit<RunGround, 'scripts'> & Readonly<{ quota: number; maxBytes: number }>): readonly Tool[] {
   const places = runScopes(folders, skill, sandbox);
   return [
     ownSkillReadFileTool(skill, maxBytes),
@@ -59,8 +46,6 @@ export function plainRunTools({
       grepFilesTool(places),
       sendFileTool(places),
     ].map((tool) => inFolders(tool, { names: namesOfRun(folders), places, folders: working })),
-    ...createSkillWritingTools(writing, whose).filter(({ name }) => skill.allowedTools?.includes(name)),
-    ...web,
   ];
 }
 
@@ -145,7 +130,7 @@ export function scriptGround(
 export function runsScriptsAsFreely(
   skill: Skill,
   requester: Requester,
-  { runtime }: Pick<Host, 'runtime'>,
+  { runtime }: Pick<App, 'runtime'>,
 ): boolean {
   const { policy } = runtime().config;
   return risks.every((risk) => {

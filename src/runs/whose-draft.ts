@@ -2,7 +2,7 @@ import { parentOf, taintAround } from '../access/taint-of.ts';
 import { callsOf } from '../agent/next-step.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Provenance } from '../core/provenance.ts';
-import { originIn, sourceOf } from '../memory/own-words.ts';
+import { originIn, sourceOf } from '../access/own-words.ts';
 import type { Transcripts } from '../store/store.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 

@@ -131,3 +131,18 @@ export async function readApprovals(written: Pick<WrittenSkills, 'all'>, root: s
     return record?.approved !== undefined && hashSkill(directory)?.hash === record.approved;
   };
 }
+
+/**
+ * A function that returns a skill with its approval as it is now, because a change of its files may have undone it.
+ * Rejects if the store can't be read.
+ */
+export function createAsItStands(
+  written: Pick<WrittenSkills, 'all'>,
+  root: string,
+): (skill: Skill) => Promise<Skill> {
+  return async (skill) => {
+    if (skill.origin !== 'workspace' || !skill.access.approved) return skill;
+    const isApproved = await readApprovals(written, root);
+    return isApproved(skill) ? skill : { ...skill, access: { ...skill.access, approved: false } };
+  };
+}

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createChatLookup, createNameLookup } from '../../src/channels/slack/look-up.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
-import { createThreadPartners } from '../../src/conversations/threads.ts';
+import { createThreadPartners } from '../../src/replies/threads.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { toFilled } from '../../src/channels/slack/form-view.ts';
-import { createThreadPartners } from '../../src/conversations/threads.ts';
+import { createThreadPartners } from '../../src/replies/threads.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createStandingRules } from '../../src/approvals/standing-rules.ts';
+import { createStandingRules } from '../../src/features/approvals/standing-rules.ts';
 import { createAudit } from '../../src/audit/create-audit.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { systemClock } from '../../src/lib/clock.ts';

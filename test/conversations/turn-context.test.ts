@@ -7,18 +7,17 @@ import type { Config } from '../../src/config/complete-config.ts';
 import { builtInNames } from '../../src/core/built-in-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
-import { memoryFeature } from '../../src/features/memory/feature.ts';
-import { routinesFeature } from '../../src/features/routines/feature.ts';
-import { createTurnMemory } from '../../src/memory/turn-memory.ts';
+import type { Feature } from '../../src/core/feature.ts';
+import { createMemory } from '../../src/features/memory/feature.ts';
+import { createRoutines } from '../../src/features/routines/feature.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { SkillSupply } from '../../src/runs/work-deps.ts';
-import type { SkillLibrary } from '../../src/skills/skill-library.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
 import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { webSearchTool } from '../../src/tools/web/web-search.ts';
+import { appOf } from '../support/app-of.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
@@ -49,30 +48,20 @@ after(() => store.close());
 /** A part that no call of these tests may reach. */
 const unused = (what: string) => async (): Promise<never> => assert.fail(`nothing is ${what}`);
 
-const memoryHost = {
-  store,
-  migrations: { original: async (conversation: Message['conversation']) => conversation },
-  accessOf: async () => use,
-  users: { isOwner: async () => false },
-  settings: { forCall: () => async () => ({}) },
-  audit: { record: async () => undefined },
-  clock: systemClock,
-  channels: new Map(),
-  botName: () => 'Skillet',
-};
-
 function grantBy(settings: Config, log = quietLog()) {
-  const memory = createTurnMemory({ ...memoryHost, runtime: () => ({ config: settings }) });
-  const routines = {
-    runtime: () => ({ config: settings, rules: skillRules(settings) }),
+  const app = appOf({
+    runtime: () =>
+      ({
+        config: settings,
+        rules: skillRules(settings),
+        models: { get: () => model },
+        redact: (text: string) => text,
+      }) as unknown as RuntimeConfig,
     store,
-    migrations: {
-      current: async (place: Message['conversation']) => place,
-      original: async (place: Message['conversation']) => place,
-    },
+    migrations: { current: async (place) => place, original: async (place) => place },
     audit: { record: async () => undefined },
     clock: systemClock,
-    library: { current: () => registry },
+    log,
     accessOf: async () => use,
     users: {
       isOwner: async () => false,
@@ -80,57 +69,30 @@ function grantBy(settings: Config, log = quietLog()) {
       setTimezone: async () => undefined,
       asksTimezone: async () => false,
     },
-  };
-  const shown = { show: unused('shown'), press: unused('pressed') };
-  const createContext = createTurnContexts({
-    host: {
-      runtime: () =>
-        ({
-          config: settings,
-          rules: skillRules(settings),
-          models: { get: () => model },
-          redact: (text: string) => text,
-        }) as unknown as RuntimeConfig,
-      store,
-      migrations: { original: async (conversation) => conversation },
-      audit: { record: async () => undefined },
-      clock: systemClock,
-      log,
-    },
-    gates: {
-      accessOf: async () => use,
-      stillAdmitted: async () => ({ allowed: true }),
-      judgeCalls: () => async () => ({ allowed: true }),
-    },
-    skills: {
-      library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
-      authoring: {
-        asItStands: async (skill) => skill,
-        writing: { write: unused('written'), read: () => assert.fail('nothing is read') },
-      },
-      availability: () => () => true,
-      requirements: () => undefined,
-      sandbox: createOffSandbox({ limits: sandboxLimits }),
-      folders: createPlainFolders('/nowhere'),
-      packages: { fetchAll: unused('fetched') } as unknown as SkillSupply['packages'],
-    },
-    tools: {
-      web: () => [webFetchTool(), webSearchTool({ search: unused('searched'), log: quietLog() })],
-      outside: { offered: async () => [], names: () => [] },
-      capabilities: { tools: () => [] },
-      settings: { forCall: () => async () => ({}) },
-      memory,
-      deliverArtifacts: unused('delivered'),
-      seeing: (seen) => seen,
-    },
+    channels: new Map(),
+    library: { current: () => registry, rescan: async () => registry },
+    skillSandbox: { sandbox: createOffSandbox({ limits: sandboxLimits }) },
+    folders: createPlainFolders('/nowhere'),
+    outside: { offered: async () => [], names: () => [] },
+    settings: { forCall: () => async () => ({}) },
+    deliverArtifacts: unused('delivered'),
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
     writeCommand: (_, name) => `/${name}`,
-    features: [memoryFeature({ memory: shown, turns: memory }), routinesFeature({ routines })],
-    runs: {
-      runSkill: unused('run'),
-      budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },
-      stopping: new AbortController().signal,
-    },
+    budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },
+    stopping: new AbortController().signal,
+  });
+  const search = webSearchTool({ search: unused('searched'), log: quietLog() });
+  const web: Feature = { name: 'web', turn: async () => ({ tools: [webFetchTool(), search] }) };
+  const createContext = createTurnContexts({
+    ...app,
+    features: [createMemory(app), createRoutines(app), web],
+    stillAdmitted: async () => ({ allowed: true }),
+    judgeCalls: () => async () => ({ allowed: true }),
+    asItStands: async (skill) => skill,
+    availability: () => () => true,
+    requirements: () => undefined,
+    seeing: (seen) => seen,
+    runSkill: unused('run'),
   });
   return (message: Message) =>
     createContext({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configuredProviders } from '../../src/capabilities/configured-providers.ts';
+import { configuredProviders } from '../../src/features/capabilities/configured-providers.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { nodeCommand } from '../support/node-command.ts';
 import { callSteps, isRun, resultsIn } from '../support/call-steps.ts';

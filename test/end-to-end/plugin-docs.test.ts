@@ -5,10 +5,10 @@ import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openPlugins } from '../../src/plugins/plugins.ts';
+import { openPlugins } from '../../src/features/plugins/plugins.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { OpenCall } from '../../src/plugins/define-tool.ts';
+import type { OpenCall } from '../../src/features/plugins/define-tool.ts';
 import { blocksOf } from '../support/documents.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
@@ -130,8 +130,8 @@ function exampleIn(file: string): string {
 
 test('X1 X2 the examples in the comments of what authors import can be loaded and called', async (t) => {
   const { folder, put } = await openFolder(t);
-  await put('greet/plugin.ts', exampleIn('plugins/define-plugin.ts'));
-  await put('dice/roll.ts', exampleIn('plugins/define-tool.ts'));
+  await put('greet/plugin.ts', exampleIn('features/plugins/define-plugin.ts'));
+  await put('dice/roll.ts', exampleIn('features/plugins/define-tool.ts'));
   const whole = "import { definePlugin } from 'skillet/plugin';\nimport { roll } from './roll.ts';\n";
   await put(
     'dice/plugin.ts',

@@ -8,7 +8,7 @@ import { compileCacheFolder } from '../../src/cli/compile-cache.js';
 import { ownDataDir } from '../../src/operator/own-data-dir.ts';
 import { askControl, controlPath } from '../../src/channels/terminal/control.ts';
 import { changeableByOthers, isPrivateGroup } from '../../src/lib/files/changeable-by-others.js';
-import { findPlugin } from '../../src/plugins/find-plugin.ts';
+import { findPlugin } from '../../src/features/plugins/find-plugin.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 async function makeFolder(t: TestContext): Promise<string> {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createKeptFiles } from '../../src/operator/kept-files.ts';
+import { createKeptFiles } from '../../src/runs/kept-files.ts';
 import { folderSize } from '../../src/lib/files/list-inside.ts';
 import { removeFolder } from '../../src/lib/files/write-inside.ts';
 import { measureFolder, trimFolder } from '../../src/sandbox/limits/measure-disk.ts';

@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** What a person has to agree to (T8, S7), and who may. */
 export const approvalMutations = [
-  ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
+  ...changesOf('features/approvals/approvals.ts', 'features/approvals/approvals.test.ts', [
     [
       'an answer counts in any chat',
       'conversationKey(request.conversation) === conversationKey(conversation)',
@@ -27,19 +27,19 @@ export const approvalMutations = [
       "void rules.add(rule.data, request.answer?.by ?? '', clock.now());",
     ],
   ]),
-  ...changesOf('approvals/who-may-answer.ts', 'approvals/approvals.test.ts', [
+  ...changesOf('access/approvers.ts', 'features/approvals/approvals.test.ts', [
     ['anybody answers', 'sender === requester || isApprover', 'true'],
     ['approvers do not count', 'sender === requester || isApprover', 'sender === requester'],
     ['who asked approves under four_eyes', "payload['fourEyes'] === true", 'false'],
   ]),
-  ...changesOf('approvals/approval-question.ts', 'approvals/approvals.test.ts', [
+  ...changesOf('features/approvals/approval-question.ts', 'features/approvals/approvals.test.ts', [
     ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
   ]),
   ...changesOf('access/while-admitted.ts', 'access/while-admitted.test.ts', [
     ['a removed person is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
     ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
   ]),
-  ...changesOf('plugins/plugin-calls.ts', 'plugins/plugin-calls.test.ts', [
+  ...changesOf('features/plugins/plugin-calls.ts', 'features/plugins/plugin-calls.test.ts', [
     [
       'a plugin asks a model for a removed person',
       'whileAdmitted(models.get(wanted), requester, stillAdmitted)',

@@ -23,11 +23,11 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'approvals',
-    files: ['approvals/judge-calls.ts', 'approvals/standing-rules.ts', 'tools/policy.ts'],
+    files: ['runs/judge-calls.ts', 'features/approvals/standing-rules.ts', 'tools/policy.ts'],
     tests: [
-      'approvals/asked-calls.test.ts',
-      'approvals/judge-calls.test.ts',
-      'approvals/standing-rules.test.ts',
+      'runs/asked-calls.test.ts',
+      'runs/judge-calls.test.ts',
+      'features/approvals/standing-rules.test.ts',
       'tools/matches-glob.test.ts',
       'tools/policy.test.ts',
       'tools/risk.test.ts',
@@ -54,13 +54,13 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'memory',
-    files: ['memory/decide-memory.ts', 'memory/open-memory.ts', 'memory/own-words.ts'],
+    files: ['features/memory/decide-memory.ts', 'features/memory/open-memory.ts', 'access/own-words.ts'],
     // Not decide-memory.test.ts: its millions of cases cost most of a minute for each change.
     tests: [
-      'memory/memory-uses.test.ts',
-      'memory/open-memory.test.ts',
-      'memory/own-words.test.ts',
-      'memory/typed-words.test.ts',
+      'features/memory/memory-uses.test.ts',
+      'features/memory/open-memory.test.ts',
+      'access/own-words.test.ts',
+      'access/typed-words.test.ts',
     ],
   },
   {
@@ -107,19 +107,23 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'hooks',
-    files: ['hooks/verify-request.ts', 'hooks/receive-hook.ts'],
-    tests: ['hooks/hook-answers.test.ts', 'hooks/receive-hook.test.ts', 'hooks/verify-request.test.ts'],
+    files: ['features/hooks/verify-request.ts', 'features/hooks/receive-hook.ts'],
+    tests: [
+      'features/hooks/hook-answers.test.ts',
+      'features/hooks/receive-hook.test.ts',
+      'features/hooks/verify-request.test.ts',
+    ],
   },
   {
     name: 'due times',
-    files: ['routines/due-times.ts'],
-    tests: ['routines/due-times.test.ts'],
+    files: ['features/routines/due-times.ts'],
+    tests: ['features/routines/due-times.test.ts'],
   },
   {
     name: 'times in words',
-    files: ['read-day', 'read-every', 'read-span', 'read-when'].map((file) => `routines/${file}.ts`),
+    files: ['read-day', 'read-every', 'read-span', 'read-when'].map((file) => `features/routines/${file}.ts`),
     tests: ['read-day', 'read-every', 'read-span', 'read-when', 'read-when-results'].map(
-      (file) => `routines/${file}.test.ts`,
+      (file) => `features/routines/${file}.test.ts`,
     ),
   },
   {

@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** Who sends events, and what becomes of them (N7). */
 export const hookMutations = [
-  ...changesOf('hooks/read-event.ts', 'end-to-end/hooks.test.ts', [
+  ...changesOf('features/hooks/read-event.ts', 'end-to-end/hooks.test.ts', [
     [
       'an event of any size is read',
       "if (size > largestEvent) return 'too large';",

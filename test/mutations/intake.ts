@@ -239,7 +239,7 @@ export const intakeMutations = [
   ...changesOf('channels/slack/create-intake.ts', 'channels/slack-intake.test.ts', [
     ['another bot takes a thread over', " || sender.kind === 'bot') return;", ') return;'],
   ]),
-  ...changesOf('conversations/intake/groups.ts', 'conversations/groups.test.ts', [
+  ...changesOf('access/groups.ts', 'access/groups.test.ts', [
     [
       'a bot asks for a group in an owner’s name',
       "!addressed || sender.kind !== 'person' ||",
@@ -254,7 +254,7 @@ export const intakeMutations = [
       '[chatIdOf(message.conversation)]',
     ],
   ]),
-  ...changesOf('conversations/intake/groups.ts', 'conversations/groups.test.ts', [
+  ...changesOf('access/groups.ts', 'access/groups.test.ts', [
     [
       'a group is allowed that nobody asked about',
       'asked === undefined || !(await stored.delete(askedKey(id)))',
@@ -276,7 +276,7 @@ export const intakeMutations = [
     ],
     ['Ignore allows', "if (verdict === 'allow') await", 'if (true) await'],
   ]),
-  ...changesOf('conversations/intake/groups.ts', 'end-to-end/unlisted-groups.test.ts', [
+  ...changesOf('access/groups.ts', 'end-to-end/unlisted-groups.test.ts', [
     ['anybody makes the bot ask', ' || !(await users.isOwner(sender.id))', ''],
     ['a word to nobody asks', '!addressed || ', ''],
   ]),

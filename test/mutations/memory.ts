@@ -4,7 +4,7 @@ import type { Mutation } from './mutation.ts';
 /** Who sees a memory (K1, K2). */
 export const memoryMutations: readonly Mutation[] = [
   {
-    file: 'routines/define-routine.ts',
+    file: 'features/routines/define-routine.ts',
     test: 'end-to-end/lasting.test.ts',
     name: 'a new name makes a forwarded task one’s own',
     find: "now.words === 'typed' && !isReplaced",
@@ -18,7 +18,7 @@ export const memoryMutations: readonly Mutation[] = [
     replace: 'direct.taint : undefined',
   },
   {
-    file: 'routines/routine-tools.ts',
+    file: 'features/routines/routine-tools.ts',
     test: 'end-to-end/copied-words.test.ts',
     name: 'a short title carries words of others',
     find: "return title.words === 'typed' ? of : title;",
@@ -46,13 +46,13 @@ export const memoryMutations: readonly Mutation[] = [
     replace: 'input: ',
   },
   {
-    file: 'memory/team-notes.ts',
+    file: 'features/memory/team-notes.ts',
     test: 'dashboard/memory.test.ts',
     name: 'operators remove notes of a person',
     find: "!decideMemory(memory, { ...operator, what: 'forget' }).allowed",
     replace: 'false',
   },
-  ...changesOf('memory/open-memory.ts', 'memory/open-memory.test.ts', [
+  ...changesOf('features/memory/open-memory.ts', 'features/memory/open-memory.test.ts', [
     ['notes of the team are looked up where outsiders read along', 'external === false ? (', 'true ? ('],
     [
       'a chat of unknown kind has a memory',

@@ -12,7 +12,7 @@ export const routineMutations: readonly Mutation[] = [
     ],
     ['a budget does not count', 'if (over !== undefined)', 'if (over === task.name)'],
   ]),
-  ...changesOf('routines/routine-tools.ts', 'end-to-end/routines.test.ts', [
+  ...changesOf('features/routines/routine-tools.ts', 'end-to-end/routines.test.ts', [
     ['a person allows themselves to be called often', 'byApprover: true', 'byApprover: false'],
   ]),
   ...changesOf('core/message.ts', 'end-to-end/routine-creators.test.ts', [
@@ -22,7 +22,7 @@ export const routineMutations: readonly Mutation[] = [
       "'ofRoutine' in task && task.kind === 'routine'",
     ],
   ]),
-  ...changesOf('routines/settle-routine.ts', 'routines/settle-routine.test.ts', [
+  ...changesOf('features/routines/settle-routine.ts', 'features/routines/settle-routine.test.ts', [
     ['an answer pauses what failed before it', "how !== 'failed' || failures", 'failures'],
     [
       'a routine that is gone can not be stopped',
@@ -32,14 +32,14 @@ export const routineMutations: readonly Mutation[] = [
     ['a routine is stopped twice', "if (routine.state !== 'active') return;", ''],
     ['a firing that was stopped is not done', 'await store.commit({ done: message.id });', ''],
   ]),
-  ...changesOf('routines/settle-routine.ts', 'end-to-end/routine-creators.test.ts', [
+  ...changesOf('features/routines/settle-routine.ts', 'end-to-end/routine-creators.test.ts', [
     [
       'owners read what somebody calls a routine in a direct message',
       'words(isPublic ? task.name : task.id)',
       'words(isPublic ? task.id : task.name)',
     ],
   ]),
-  ...changesOf('routines/press-routine.ts', 'end-to-end/routine-strangers.test.ts', [
+  ...changesOf('features/routines/press-routine.ts', 'end-to-end/routine-strangers.test.ts', [
     [
       'anybody who reads along presses the buttons of a routine',
       'if (!(await mayManage(routine, requester.sender, deps)))',
@@ -53,7 +53,7 @@ export const routineMutations: readonly Mutation[] = [
       "level === 'error' && message === '' ? [",
     ],
   ]),
-  ...changesOf('routines/watch-routines.ts', 'routines/simulated-year.test.ts', [
+  ...changesOf('features/routines/watch-routines.ts', 'features/routines/simulated-year.test.ts', [
     ['a clock that is set back fires again', 'Math.max(clock.now(), dueAt)', 'clock.now()'],
   ]),
   ...changesOf('store/routines.ts', 'store/embedded.test.ts', [

@@ -1,10 +1,10 @@
 import { changesOf } from './changes-of.ts';
 
-const flows = 'capabilities/auth-flows.test.ts';
+const flows = 'features/capabilities/auth-flows.test.ts';
 
 /** How accounts are linked (C6). */
 export const signInMutations = [
-  ...changesOf('capabilities/auth-flows.ts', flows, [
+  ...changesOf('features/capabilities/auth-flows.ts', flows, [
     ['a sign-in begins in a group', "if (requester.chatType !== 'private')", 'if (false)'],
     ['a page without encryption is offered', "if (url.protocol !== 'https:' && !isHere)", 'if (false)'],
     ['a sign-in has no state', "if (state === null || state === '')", 'if (false)'],
@@ -31,7 +31,7 @@ export const signInMutations = [
     ],
     ['a provider is polled too early', '(flow.dueAt ?? 0) <= clock.now()', 'true'],
   ]),
-  ...changesOf('capabilities/advance-flow.ts', flows, [
+  ...changesOf('features/capabilities/advance-flow.ts', flows, [
     ['a sign-in that is over is completed', 'if (flow.expiresAt <= now)', 'if (false)'],
     [
       'a linked account may hold a credential',
@@ -55,7 +55,7 @@ export const signInMutations = [
       'const over = false;',
     ],
   ]),
-  ...changesOf('capabilities/confirm-accounts.ts', flows, [
+  ...changesOf('features/capabilities/confirm-accounts.ts', flows, [
     [
       'an identity is confirmed by anybody',
       "if (kept.sender !== sender) return { outcome: 'not yours' };",
@@ -69,7 +69,7 @@ export const signInMutations = [
     ['an identity is confirmed too late', 'flow.expiresAt <= clock.now()', 'false'],
     ['no is yes to an identity', 'const done = yes\n', 'const done = true\n'],
   ]),
-  ...changesOf('capabilities/take-auth-answer.ts', flows, [
+  ...changesOf('features/capabilities/take-auth-answer.ts', flows, [
     ['a code counts in a group', 'if (isPublic) return', 'if (false) return'],
     [
       'a code counts where outsiders read along',
@@ -107,26 +107,30 @@ export const signInMutations = [
       'return one.length === other.length;',
     ],
   ]),
-  ...changesOf('capabilities/take-auth-answer.ts', 'capabilities/read-auth-answer.test.ts', [
+  ...changesOf(
+    'features/capabilities/take-auth-answer.ts',
+    'features/capabilities/read-auth-answer.test.ts',
     [
-      'an address with two codes counts',
-      '.some((name) => given.getAll(name).length > 1)',
-      '.some(() => false)',
+      [
+        'an address with two codes counts',
+        '.some((name) => given.getAll(name).length > 1)',
+        '.some(() => false)',
+      ],
+      ['a refusal with a code is a code', "if (given.has('error')) return { kind: 'refused', state };", ''],
+      [
+        'words may say another code',
+        "if (words.some((word) => word !== code)) return unusable('capability_auth_code_conflict');",
+        '',
+      ],
+      ['any word is a code', 'word.length >= 8 && /\\d/.test(word)', 'word.length >= 8'],
+      [
+        'a code of control characters counts',
+        'if (!/^[\\x21-\\x7e]{1,2048}$/.test(code)) return',
+        'if (false) return',
+      ],
     ],
-    ['a refusal with a code is a code', "if (given.has('error')) return { kind: 'refused', state };", ''],
-    [
-      'words may say another code',
-      "if (words.some((word) => word !== code)) return unusable('capability_auth_code_conflict');",
-      '',
-    ],
-    ['any word is a code', 'word.length >= 8 && /\\d/.test(word)', 'word.length >= 8'],
-    [
-      'a code of control characters counts',
-      'if (!/^[\\x21-\\x7e]{1,2048}$/.test(code)) return',
-      'if (false) return',
-    ],
-  ]),
-  ...changesOf('capabilities/guard-sign-ins.ts', 'capabilities/guard-sign-ins.test.ts', [
+  ),
+  ...changesOf('features/capabilities/guard-sign-ins.ts', 'features/capabilities/guard-sign-ins.test.ts', [
     ['a code in a reply stays', 'replyTo: replyTo && (await cleanQuote(message, replyTo))', 'replyTo'],
     [
       'a code that is passed on stays',

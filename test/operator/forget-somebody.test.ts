@@ -5,7 +5,7 @@ import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { createPairing } from '../../src/access/pairing.ts';
 import { createUsers } from '../../src/access/users.ts';
 import { createWrittenSkills } from '../../src/skills/written-skills.ts';
-import { createStandingRules } from '../../src/approvals/standing-rules.ts';
+import { createStandingRules } from '../../src/features/approvals/standing-rules.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { capabilityStage } from '../support/capability-stage.ts';

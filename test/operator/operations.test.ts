@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createChatSettings } from '../../src/tools/settings/chat-settings.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,9 +14,10 @@ import {
 } from '../../src/channels/terminal/control.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { skillRules } from '../../src/config/runtime-config.ts';
-import { createPeople, createOperate } from '../../src/operator/operate.ts';
+import { createOperate } from '../../src/operator/operate.ts';
+import { createPeople } from '../../src/access/create-people.ts';
 import { operations } from '../../src/operator/operations.ts';
-import { createStandingRules } from '../../src/approvals/standing-rules.ts';
+import { createStandingRules } from '../../src/features/approvals/standing-rules.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -43,13 +45,15 @@ async function operateHere(t: TestContext, folder: string, isRunning = true): Pr
   const log = quietLog();
   const audit = createAudit({ dataDir: folder, keyed: store.keyed, clock: systemClock, log });
   const host = { store, audit, clock: systemClock, log };
+  const people = createPeople(host, { access });
   const nothing = async (): Promise<never> => Promise.reject(new Error('nobody asks this here'));
   const parsed = parseConfig('', { env: {} });
   assert.ok(parsed.ok);
   const { config } = parsed;
   return createOperate({
-    host,
-    people: createPeople(host, { access }),
+    ...host,
+    ...people,
+    chatSettings: createChatSettings({ store, migrations: people.migrations, log }),
     access,
     rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
     approvals: {

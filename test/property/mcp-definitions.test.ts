@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { escapeLabels } from '../../src/lib/text/escape-labels.ts';
-import { cleanSchema } from '../../src/mcp/clean-schema.ts';
-import { mcpTool, mcpToolName } from '../../src/mcp/mcp-tool.ts';
-import { readDefinition } from '../../src/mcp/read-definition.ts';
+import { cleanSchema } from '../../src/features/mcp/clean-schema.ts';
+import { mcpTool, mcpToolName } from '../../src/features/mcp/mcp-tool.ts';
+import { readDefinition } from '../../src/features/mcp/read-definition.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const word = fc.oneof(

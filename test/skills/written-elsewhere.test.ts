@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
-import { createSkillApprovals } from '../../src/authoring/approve-skill.ts';
+import { createSkillApprovals } from '../../src/features/authoring/approve-skill.ts';
 import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { prepareDraft } from '../../src/skills/prepare-draft.ts';
 import { createWrittenSkills, readApprovals } from '../../src/skills/written-skills.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
-import { createGuardSignIns } from '../../src/capabilities/guard-sign-ins.ts';
+import { createGuardSignIns } from '../../src/features/capabilities/guard-sign-ins.ts';
 import { receiveEvent, type ReceiveDeps } from '../../src/conversations/intake/receive-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
-import type { Message } from '../../src/core/message.ts';
+import { partsOfFeatures } from '../../src/conversations/parts-of-features.ts';
+import { appOf } from './app-of.ts';
 import { caller, capabilityStage } from './capability-stage.ts';
 
 /** The way in, with a sign-in that waits for its code. Whoever it must not ask fails the test. */
@@ -20,44 +21,44 @@ export async function openDoor(t: TestContext) {
     audit,
     log,
   });
+  const features = partsOfFeatures([
+    {
+      name: 'sign-ins',
+      takes: {
+        secret: async (message) => ((await signIns.takes(message)) ? undefined : signIns.clean(message)),
+      },
+    },
+  ]);
   const deps: ReceiveDeps = {
-    host: {
+    ...appOf({
       store,
       migrations: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
       audit,
       clock,
       log,
-    },
-    people: {
       users: {
         heard: async () => undefined,
         mayAct: fails,
         owners: fails,
-        decide: async ({ addressed }: Message) =>
+        decide: async ({ addressed }) =>
           addressed
             ? { allowed: true }
             : { allowed: false, code: 'NOT_ADDRESSED', reason: 'it was not addressed' },
       },
-      strangers: { claims: async () => false, meet: fails },
       groups: { left: async () => undefined },
-      meetGroup: { joined: async () => undefined, spoken: async () => undefined },
+      replies: { answer: fails, tellOwners: fails },
+    }),
+    features,
+    overview: { usable: fails, status: fails },
+    strangers: { claims: async () => false, meet: fails },
+    meetGroup: { joined: async () => undefined, spoken: async () => undefined },
+    // One command that is answered at once.
+    commands: {
+      atOnce: async ({ command }) => command?.name === 'c',
+      resolve: fails,
+      unknown: fails,
     },
-    reading: {
-      // One command that is answered at once.
-      commands: {
-        atOnce: async ({ command }) => command?.name === 'c',
-        resolve: fails,
-      },
-      judge: fails,
-    },
-    asked: {
-      signIns,
-      answerRequests: async () => false,
-      answerUnaddressed: async () => false,
-      settings: { takeValue: async () => false, takeForm: fails },
-    },
-    pages: { press: fails, showHome: fails, suggestPrompts: fails },
-    replies: { answer: fails, tellOwners: fails },
+    judge: fails,
     isDue: { refusal: () => true, full: () => true },
   };
   const onEvent = (event: ChannelEvent) => receiveEvent(event, deps);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { OpenCall } from '../../src/plugins/define-tool.ts';
-import { namedLog } from '../../src/plugins/tool-context.ts';
+import type { OpenCall } from '../../src/features/plugins/define-tool.ts';
+import { namedLog } from '../../src/features/plugins/tool-context.ts';
 import { quietLog } from './quiet-log.ts';
 
 type Context = Awaited<ReturnType<OpenCall>>['context'];

@@ -110,18 +110,15 @@ export async function openTurnStage(
   );
   const lookup = createLookupTools();
   const skillDeps: ActiveSkillDeps = {
-    host: { runtime: live, log },
-    skills: {
-      library,
-      authoring: {
-        asItStands: async (skill) => ({
-          ...skill,
-          access: { ...skill.access, approved: !unapproved.has(skill.name) },
-        }),
-      },
-      sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
-    },
-    tools: { outside: { names: () => [] } },
+    runtime: live,
+    log,
+    library,
+    asItStands: async (skill) => ({
+      ...skill,
+      access: { ...skill.access, approved: !unapproved.has(skill.name) },
+    }),
+    skillSandbox: { sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` } },
+    outside: { names: () => [] },
   };
   const turn = makeTurn({ store, clock, log, background: 0 });
   const byPerson: SkillUse = {

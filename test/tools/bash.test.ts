@@ -72,14 +72,7 @@ function bashOf({
     decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester: by, marked: false })
       .action === 'allow';
   const working = createPlainFolders('/nowhere');
-  const plain = plainRunTools({
-    ...{ skill, folders, working, sandbox, quota: 1_000_000, maxBytes: 200_000, web: [] },
-    writing: {
-      write: async () => Promise.reject(new Error('unused')),
-      read: () => Promise.reject(new Error('unused')),
-    },
-    whose: () => Promise.reject(new Error('unused')),
-  });
+  const plain = plainRunTools({ skill, folders, working, sandbox, quota: 1_000_000, maxBytes: 200_000 });
   const names = [...namesOfCommandTools({ scripts }), ...plain.map(({ name }) => name)];
   const ceiling = parseAllowedTools(allowed, names, {
     declaresCapabilities: false,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createJudgeCalls } from '../../src/approvals/judge-calls.ts';
+import { createJudgeCalls } from '../../src/runs/judge-calls.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { createOutsideTools } from '../../src/tools/outside-tools.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -111,15 +111,15 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
   let meanwhile = (): void => undefined;
   const judge = createJudgeCalls({
     runtime: () => ({ config: parsed.config }) as RuntimeConfig,
-    approvals: {
+    ask: {
       request: async () => {
         meanwhile();
         return { kind: 'approved', by: 'telegram:42' };
       },
+      covers: async () => false,
     },
     deliverArtifacts: noHandOver,
     whose: async () => ({ words: 'typed' }),
-    rules: { covers: async () => false },
     outside: { mayCall },
     stillAdmitted: async () => ({ allowed: true }),
     store: {

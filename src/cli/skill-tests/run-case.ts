@@ -14,7 +14,7 @@ import type { Models } from '../../core/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { openHealth } from '../../operator/health/open-health.ts';
-import type { Plugins } from '../../plugins/plugins.ts';
+import type { Plugins } from '../../features/plugins/plugins.ts';
 import type { SkillSandbox } from '../../skills/open-library.ts';
 import type { SkillCase } from '../../skills/skill-cases.ts';
 import type { SkillLibrary } from '../../skills/skill-library.ts';

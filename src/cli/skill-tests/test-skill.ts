@@ -19,7 +19,7 @@ import { marker } from '../../skills/written-marker.ts';
 import { judgeCase, type CaseRun } from './judge-case.ts';
 import { replayed, taped, type Exchange, type Heard, type Tape } from './model-tape.ts';
 import { skillRoots, writtenRoot, openSkillSandbox } from '../../skills/open-library.ts';
-import { openPlugins } from '../../plugins/plugins.ts';
+import { openPlugins } from '../../features/plugins/plugins.ts';
 import { runCase } from './run-case.ts';
 
 export type CaseOutcome = Readonly<

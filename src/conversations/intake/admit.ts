@@ -1,47 +1,26 @@
+import type { App } from '../../app.ts';
+import type { MeetGroup } from '../../access/groups.ts';
 import type { MessageDenial } from '../../access/decide-message.ts';
 import type { Strangers } from '../../access/pairing.ts';
-import type { Users } from '../../access/users.ts';
-import type { Audit } from '../../audit/create-audit.ts';
-import type { GuardSignIns } from '../../capabilities/guard-sign-ins.ts';
 import type { ChannelEvent } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Replies } from '../../replies/replies.ts';
-import type { SettingsTalk } from '../../settings/settings-talk.ts';
-import type { Store } from '../../store/store.ts';
 import type { Commands } from '../commands.ts';
 import type { JudgeMessage } from '../judge-message.ts';
-import type { MeetGroup } from './groups.ts';
+import type { FeatureParts } from '../parts-of-features.ts';
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
 
-export type AdmitDeps = Readonly<{
-  host: Readonly<{
-    store: Pick<Store, 'inbox' | 'overheard'>;
-    audit: Pick<Audit, 'record'>;
-    clock: Clock;
-    log: Log;
-  }>;
-  people: Readonly<{
-    users: Pick<Users, 'decide' | 'heard'>;
+export type AdmitDeps = App &
+  Readonly<{
+    features: Pick<FeatureParts, 'withoutSecrets' | 'take'>;
     strangers: Strangers;
-    meetGroup: Pick<MeetGroup, 'spoken'>;
+    meetGroup: MeetGroup;
+    commands: Commands;
+    judge: JudgeMessage;
+    isDue: Readonly<{ refusal(key: string): boolean; full(key: string): boolean }>;
   }>;
-  reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
-  /** What a message may be the answer to. Each of these sees the message before it is stored. */
-  asked: Readonly<{
-    signIns: GuardSignIns;
-    answerRequests(message: Message): Promise<boolean>;
-    /** A yes or no with a question's code counts without a mention (T8). */
-    answerUnaddressed(message: Message): Promise<boolean>;
-    settings: Pick<SettingsTalk, 'takeValue'>;
-  }>;
-  replies: Pick<Replies, 'answer'>;
-  isDue: Readonly<{ refusal(key: string): boolean; full(key: string): boolean }>;
-}>;
 
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
 const tooMany = fixed`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`;
@@ -51,21 +30,19 @@ const tooMany = fixed`Too many messages are waiting here, so I skipped this one.
  * platform sends it again.
  */
 export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void> {
-  const { users, strangers } = deps.people;
-  const { signIns, answerRequests, answerUnaddressed, settings } = deps.asked;
-  const { commands } = deps.reading;
+  const { features, users, strangers, commands } = deps;
   // A sign-in's code must be taken before anything is decided, stored or logged.
-  if (await signIns.takes(event.message)) return;
-  const { message, join } = await partOf(event, await signIns.clean(event.message), deps);
+  const clean = await features.withoutSecrets(event.message);
+  if (clean === undefined) return;
+  const { message, join } = await partOf(event, clean, deps);
   if (await strangers.claims(message)) return;
   const decision = await users.decide(message);
+  if (decision.allowed) await users.heard(message.sender);
   // A secret that was asked for, or a question's code, needs no mention.
   const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
-  if (mayAct && (await settings.takeValue(message))) return;
-  if (!decision.allowed && mayAct && (await answerUnaddressed(message))) return;
+  if (mayAct && (await features.take(message, decision.allowed))) return;
   if (!decision.allowed) return refuse(message, decision, deps);
-  await users.heard(message.sender);
-  if ((await answerRequests(message)) || (await commands.atOnce(message, event.openForm))) return;
+  if (await commands.atOnce(message, event.openForm)) return;
   if (event.openThread !== undefined) return acceptInThread(message, event.openThread, event, deps);
   await accept(message, { ...event, join }, deps);
 }
@@ -77,7 +54,7 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
 async function partOf(
   { join }: MessageEvent,
   message: Message,
-  { host: { store } }: AdmitDeps,
+  { store }: AdmitDeps,
 ): Promise<Pick<MessageEvent, 'message' | 'join'>> {
   const whole = join && (await store.inbox.begun(message, join));
   if (whole === undefined) return { message, join: join?.holdMs === 0 ? undefined : join };
@@ -89,7 +66,7 @@ async function partOf(
 async function refuse(
   message: Message,
   { code, reason }: Readonly<{ code: MessageDenial; reason: string }>,
-  { host: { store, audit, clock, log }, people: { strangers, meetGroup }, isDue }: AdmitDeps,
+  { store, audit, clock, log, strangers, meetGroup, isDue }: AdmitDeps,
 ): Promise<void> {
   if (code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
   const { id, sender, conversation, chatType } = message;
@@ -116,7 +93,7 @@ async function acceptInThread(
   event: MessageEvent,
   deps: AdmitDeps,
 ): Promise<void> {
-  const judged = await deps.reading.judge(message, { isNew: true });
+  const judged = await deps.judge(message, { isNew: true });
   if (judged.kind === 'answer') return deps.replies.answer(message, judged.text, judged.more);
   if (judged.kind === 'command')
     return deps.replies.answer(message, sayIn(message.sender.language)(nothingToEnd));
@@ -127,7 +104,7 @@ async function acceptInThread(
 async function accept(
   message: Message,
   { join, stored }: MessageEvent,
-  { host: { store, clock, log }, replies, isDue }: AdmitDeps,
+  { store, clock, log, replies, isDue }: AdmitDeps,
 ): Promise<void> {
   const accepted = await store.inbox.accept(message, { now: clock.now(), join });
   if (accepted === 'stored') stored?.();

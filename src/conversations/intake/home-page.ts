@@ -1,33 +1,21 @@
 import type { MessageDenial } from '../../access/decide-message.ts';
-import type { Pairing } from '../../access/pairing.ts';
+import type { App } from '../../app.ts';
 import type { Users } from '../../access/users.ts';
-import type { RuntimeConfig } from '../../config/runtime-config.ts';
-import type { ChannelEvent, Home, HomeSection, Visit, WriteCommand } from '../../core/channel.ts';
-import type { PressEvent } from '../../core/feature.ts';
+import type { ChannelEvent, Home, HomeSection, Visit } from '../../core/channel.ts';
 import { operatorZone } from '../../core/local-time.ts';
 import type { Message } from '../../core/message.ts';
 import type { Skill } from '../../core/skill.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { inlineCode, oneLine } from '../../lib/text/text.ts';
-import { routinesAtHome } from '../../routines/show-routines.ts';
-import type { SettingsTalk } from '../../settings/settings-talk.ts';
-import type { Store } from '../../store/store.ts';
 import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
 import { ownRuns, taskId } from '../stop-work.ts';
-import type { SayAs } from './presses.ts';
+import type { FeatureParts } from '../parts-of-features.ts';
+import { press, type SayAs } from './presses.ts';
 
 export type HomeEvent = Extract<ChannelEvent, { type: 'home' }>;
 export type OpenedEvent = Extract<ChannelEvent, { type: 'opened' }>;
 
-type PageDeps = Readonly<{
-  runtime: () => Pick<RuntimeConfig, 'config'>;
-  users: Pick<Users, 'mayAct' | 'isOwner'>;
-  pairing: Pick<Pairing, 'pending'>;
-  overview: Overview;
-  settings: Pick<SettingsTalk, 'menu'>;
-  store: Pick<Store, 'pendingRequests' | 'inbox' | 'routines' | 'outbox'>;
-  writeCommand: WriteCommand;
-}>;
+export type PageDeps = App & Readonly<{ overview: Overview; features: FeatureParts }>;
 
 const mostRuns = 10;
 const mostPrompts = 3;
@@ -37,7 +25,7 @@ const longestTitle = 75;
 export async function showHomePage(
   { visit, showHome, ...more }: HomeEvent,
   say: SayAs,
-  deps: Readonly<{ press(event: PressEvent, say: SayAs): Promise<void>; page: PageDeps }>,
+  deps: PageDeps,
 ): Promise<void> {
   const { action, ...who } = visit;
   const told: string[] = [];
@@ -47,44 +35,30 @@ export async function showHomePage(
       tell(sayIn(who.sender.language)`I answer in our direct message.`);
       await say(message);
     };
-    await deps.press({ ...more, type: 'press', press: { ...who, action }, tell }, heard);
+    await press({ ...more, type: 'press', press: { ...who, action }, tell }, heard, deps);
   }
-  showHome(await homePage(visit, told, deps.page));
+  showHome(await homePage(visit, told, deps));
 }
 
 /** `told` is the outcome of a press, shown at the top. */
 async function homePage(visit: Visit, told: readonly string[], deps: PageDeps): Promise<Home> {
-  const { conversation, chatType, sender } = visit;
-  const { runtime, users, overview, settings } = deps;
+  const { sender } = visit;
+  const { runtime, users, overview, features } = deps;
   const say = sayIn(sender.language);
   const may = await users.mayAct(visit);
   if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];
   const { name } = runtime().config.bot;
   const hello = say`Hello, I am ${name}. Write to me in a direct message, or start a skill here: I answer there.`;
   const { model, used, notices } = await overview.status(sender);
-  const asking = { conversation, chatType, sender: sender.id, language: sender.language };
-  const menu = await settings.menu(asking);
+  const brought = await Promise.all(features.all.map(async (feature) => (await feature.home?.(visit)) ?? {}));
   return [
     { markdown: [...told, hello].join('\n\n') },
-    ...(await pairings(visit, deps)),
+    ...brought.flatMap(({ top = [] }) => top),
     ...(await runs(visit, deps)),
-    ...(await routinesAtHome(await deps.store.routines.of(sender.id), sender, deps.store.outbox)),
     await skills(visit, deps),
     { markdown: [used, model, ...notices].join('\n\n') },
-    ...(menu === undefined ? [] : [{ markdown: menu.text, buttons: menu.buttons }]),
+    ...brought.flatMap(({ end = [] }) => end),
   ];
-}
-
-async function pairings({ sender }: Visit, { users, pairing }: PageDeps): Promise<Home> {
-  if (!(await users.isOwner(sender.id))) return [];
-  const say = sayIn(sender.language);
-  return (await pairing.pending()).map(({ name, sender: id, code }) => ({
-    markdown: say`${inlineCode(name)} asks to use this bot: id ${inlineCode(id)}.`,
-    buttons: [
-      { label: say`Approve`, action: `pair:approve:${code}` },
-      { label: say`Deny`, action: `pair:deny:${code}` },
-    ],
-  }));
 }
 
 async function runs({ sender }: Visit, { runtime, store }: PageDeps): Promise<Home> {

@@ -1,27 +1,16 @@
-import type { Users } from '../../access/users.ts';
+import type { App } from '../../app.ts';
 import type { Press } from '../../core/channel.ts';
-import { expired, type AnswerPress, type PressEvent, type ReplyOptions } from '../../core/feature.ts';
+import { expired, type PressEvent, type ReplyOptions } from '../../core/feature.ts';
 import { parseCommand, type Message } from '../../core/message.ts';
 import { sayIn } from '../../core/texts/say.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import { onlyToSender, partKey, type Replies } from '../../replies/replies.ts';
-import type { Store } from '../../store/store.ts';
+import { onlyToSender, partKey } from '../../replies/replies.ts';
+import type { FeatureParts } from '../parts-of-features.ts';
 import { stopOwnRun } from '../stop-work.ts';
 
 export type SayAs = (message: Message) => Promise<void>;
 
-type PressDeps = Readonly<{
-  host: Readonly<{
-    store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
-    clock: Pick<Clock, 'now'>;
-    log: Log;
-  }>;
-  people: Readonly<{ users: Pick<Users, 'mayAct'> }>;
-  /** Who answers a press, by the first word of the button's action. */
-  presses: ReadonlyMap<string, AnswerPress>;
-  replies: Pick<Replies, 'rows'>;
-}>;
+type PressDeps = Pick<App, 'store' | 'clock' | 'log' | 'users' | 'replies'> &
+  Readonly<{ features: Pick<FeatureParts, 'press'> }>;
 
 /**
  * Answers a pressed button outside the queue (Q4). Anybody can press, so each feature checks who did, and explains a
@@ -29,19 +18,19 @@ type PressDeps = Readonly<{
  */
 export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Promise<void> {
   const pressed = event.press;
-  const { store, clock, log } = deps.host;
+  const { store, clock, log } = deps;
   const { sender, action } = pressed;
   const [kind = '', ...words] = action.split(':');
   if (kind === 'run') return say(toMessage(pressed, `/${words.join(':')}`, clock.now()));
   // Removed people can still see buttons, but may not use them (S11).
-  const may = await deps.people.users.mayAct(pressed);
+  const may = await deps.users.mayAct(pressed);
   if (!may.allowed) {
     log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
     event.tell?.(sayIn(sender.language)`You don’t have access to this bot. Ask its operator for it.`);
     return;
   }
   if (kind === 'stop') return event.tell?.(await stopOwnRun(sender, words[0] ?? '', store));
-  const answer = deps.presses.get(kind);
+  const answer = deps.features.press(kind);
   if (answer === undefined) {
     log.info({ action }, 'a button that means nothing any more was pressed');
     return event.tell?.(sayIn(sender.language)(expired));
@@ -74,7 +63,7 @@ async function show(
   pressed: Press,
   outcome: string,
   more: ReplyOptions,
-  { host: { store }, replies }: PressDeps,
+  { store, replies }: PressDeps,
 ): Promise<void> {
   const { id, conversation, receipt, ephemeral } = pressed;
   const key = `outcome:${id}`;

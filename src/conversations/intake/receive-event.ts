@@ -8,50 +8,28 @@
  * There the queue takes over: `inbox-worker.ts` takes the message in its conversation's order, `handle-item.ts` answers it.
  * Presses, forms and pages do not wait in the queue. A press that starts a skill becomes a message and goes the same way.
  */
-import type { ChatMigrations } from '../../access/chat-migrations.ts';
-import { createStrangers, type Pairing } from '../../access/pairing.ts';
+import type { App } from '../../app.ts';
+import { createMeetGroup } from '../../access/groups.ts';
+import { createStrangers } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
-import type { Approvals } from '../../approvals/approvals.ts';
-import type { Capabilities } from '../../capabilities/create-capabilities.ts';
-import type { Channel, ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
-import type { AnswerPress, PressEvent } from '../../core/feature.ts';
+import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message, Sender } from '../../core/message.ts';
 import { createThrottle } from '../../lib/async/mutex.ts';
 import { inlineCode } from '../../lib/text/text.ts';
-import type { Replies } from '../../replies/replies.ts';
-import type { Host } from '../../runs/work-deps.ts';
-import type { SettingsTalk } from '../../settings/settings-talk.ts';
-import type { Store } from '../../store/store.ts';
 import type { Commands } from '../commands.ts';
 import type { JudgeMessage } from '../judge-message.ts';
 import type { Overview } from '../overview.ts';
+import type { FeatureParts } from '../parts-of-features.ts';
 import { admit, type AdmitDeps } from './admit.ts';
-import { answerByText, answerUnaddressed } from './approve-by-text.ts';
-import { createMeetGroup, type Groups, type MeetGroup } from './groups.ts';
-import { showHomePage, suggestPrompts, type HomeEvent, type OpenedEvent } from './home-page.ts';
-import { press, type SayAs } from './presses.ts';
+import { showHomePage, suggestPrompts, type PageDeps } from './home-page.ts';
+import { press } from './presses.ts';
 import { takeEdit } from './take-edit.ts';
 
 type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
+type FormEvent = Extract<ChannelEvent, { type: 'form' }>;
 
-export type ReceiveDeps = AdmitDeps &
-  Readonly<{
-    host: Readonly<{ store: Pick<Store, 'stop' | 'keyed' | 'transcripts'>; migrations: ChatMigrations }>;
-    people: Readonly<{
-      users: Pick<Users, 'mayAct' | 'owners'>;
-      groups: Pick<Groups, 'left'>;
-      meetGroup: MeetGroup;
-    }>;
-    reading: Readonly<{ commands: Pick<Commands, 'resolve'> }>;
-    asked: Readonly<{ settings: Pick<SettingsTalk, 'takeForm'> }>;
-    pages: Readonly<{
-      press(event: PressEvent, say: SayAs): Promise<void>;
-      showHome(event: HomeEvent, say: SayAs): Promise<void>;
-      suggestPrompts(event: OpenedEvent): Promise<void>;
-    }>;
-    replies: Pick<Replies, 'tellOwners'>;
-  }>;
+export type ReceiveDeps = AdmitDeps & PageDeps;
 
 export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Promise<void> {
   switch (event.type) {
@@ -62,24 +40,21 @@ export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Prom
     case 'deleted':
       return onDeleted(event.message, deps);
     case 'press':
-      return deps.pages.press(event, (message) => {
-        const { openThread } = event;
-        return admit({ type: 'message', message, openThread }, deps);
-      });
+      return press(
+        event,
+        (message) => admit({ type: 'message', message, openThread: event.openThread }, deps),
+        deps,
+      );
     case 'home':
-      return deps.pages.showHome(event, (message) => admit({ type: 'message', message }, deps));
+      return showHomePage(event, (message) => admit({ type: 'message', message }, deps), deps);
     case 'opened':
-      return deps.pages.suggestPrompts(event);
-    case 'form': {
-      if (!(await deps.people.users.mayAct(event.filled)).allowed) return;
-      const problems = await deps.asked.settings.takeForm(event.filled);
-      if (problems !== undefined) event.refuse(problems);
-      return;
-    }
+      return suggestPrompts(event, deps);
+    case 'form':
+      return onForm(event, deps);
     case 'joined':
-      return deps.people.meetGroup.joined(event);
+      return deps.meetGroup.joined(event);
     case 'left':
-      return deps.people.groups.left(event.conversation);
+      return deps.groups.left(event.conversation);
     case 'notice':
       return onNotice(event, deps);
     case 'moved':
@@ -88,28 +63,34 @@ export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Prom
 }
 
 async function onEdited({ message: edited, at }: EditEvent, deps: ReceiveDeps): Promise<void> {
-  const { signIns } = deps.asked;
-  if (await signIns.takes(edited)) return;
-  const message = await signIns.clean(edited);
-  if (!(await deps.people.users.decide(message)).allowed) return;
+  const message = await deps.features.withoutSecrets(edited);
+  if (message === undefined || !(await deps.users.decide(message)).allowed) return;
   await takeEdit(message, at, {
-    ...deps.host,
-    resolve: deps.reading.commands.resolve,
+    ...deps,
+    resolve: deps.commands.resolve,
     taken: (heard) => admit({ type: 'message', message: heard }, deps),
   });
 }
 
+async function onForm({ filled, refuse }: FormEvent, { users, features }: ReceiveDeps): Promise<void> {
+  if (!(await users.mayAct(filled)).allowed) return;
+  for (const feature of features.all) {
+    const problems = await feature.form?.(filled);
+    if (problems !== undefined) return refuse(problems);
+  }
+}
+
 /** Forgets a deleted message as background, and drops it if work on it has not started. */
-async function onDeleted({ id, conversation }: Message, { host: { store } }: ReceiveDeps): Promise<void> {
+async function onDeleted({ id, conversation }: Message, { store }: ReceiveDeps): Promise<void> {
   await store.overheard.remove(id);
   const waiting = await store.inbox.waitingIn(conversationKey(conversation));
   const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
   if (untaken) await store.stop({ items: [id] });
 }
 
-async function onMoved(from: string, to: string, { host, replies }: ReceiveDeps): Promise<void> {
-  if (!(await host.migrations.remember(from, to))) return;
-  host.log.warn(
+async function onMoved(from: string, to: string, { migrations, log, replies }: ReceiveDeps): Promise<void> {
+  if (!(await migrations.remember(from, to))) return;
+  log.warn(
     { from, to },
     'a chat has a new id; its rules still hold, but config.toml should name the new one',
   );
@@ -122,7 +103,7 @@ async function onMoved(from: string, to: string, { host, replies }: ReceiveDeps)
 
 async function onNotice(
   { key, markdown }: Extract<ChannelEvent, { type: 'notice' }>,
-  { host: { store, clock }, people: { users }, replies }: ReceiveDeps,
+  { store, clock, users, replies }: ReceiveDeps,
 ): Promise<void> {
   const told = store.keyed('notices');
   if ((await users.owners()).length === 0 || (await told.has(key))) return;
@@ -134,55 +115,18 @@ async function onNotice(
 const refusalEveryMs = 3_600_000;
 const fullEveryMs = 60_000;
 
-export function createReceiveEvent(deps: {
-  host: ReceiveDeps['host'] & Pick<Host, 'runtime' | 'store'>;
-  people: Readonly<{
-    users: Users;
-    pairing: Pairing;
-    groups: Groups;
-  }>;
-  reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
-  approvals: Approvals;
-  presses: ReadonlyMap<string, AnswerPress>;
-  capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
-  shows: Readonly<{ overview: Overview; settings: SettingsTalk }>;
-  chat: Readonly<{
-    channels: ReadonlyMap<string, Channel>;
-    writeCommand: WriteCommand;
-    replies: Replies;
-  }>;
-}): OnEvent {
-  const { host, people, approvals } = deps;
-  const { users, pairing, groups } = people;
-  const { channels, writeCommand, replies } = deps.chat;
-  const { overview, settings } = deps.shows;
-  const { store, runtime, clock } = host;
-  const { signIns, confirmations } = deps.capabilities;
-  const answerDeps = { approvals, confirmations, store, replies };
-  const pressDeps = { host, people, presses: deps.presses, replies };
-  const page = { users, pairing, overview, settings, runtime, store, writeCommand };
-  const presses: ReceiveDeps['pages']['press'] = (event, say) => press(event, say, pressDeps);
-  const receive: ReceiveDeps = {
-    host,
-    people: {
-      users,
-      groups,
-      strangers: createStrangers({ pairing, replies, writeCommand }),
-      meetGroup: createMeetGroup({ groups, users, channels, replies, clock }),
-    },
-    reading: deps.reading,
-    asked: {
-      signIns,
-      answerRequests: (message) => answerByText(message, answerDeps),
-      answerUnaddressed: (message) => answerUnaddressed(message, answerDeps),
-      settings,
-    },
-    pages: {
-      press: presses,
-      showHome: (event, say) => showHomePage(event, say, { press: presses, page }),
-      suggestPrompts: (event) => suggestPrompts(event, { users, overview }),
-    },
-    replies,
+export function createReceiveEvent(
+  app: App,
+  features: FeatureParts,
+  reading: Readonly<{ commands: Commands; judge: JudgeMessage; overview: Overview }>,
+): OnEvent {
+  const { runtime, users, clock } = app;
+  const deps: ReceiveDeps = {
+    ...app,
+    ...reading,
+    features,
+    strangers: createStrangers(app),
+    meetGroup: createMeetGroup(app),
     isDue: {
       refusal: createThrottle(refusalEveryMs, clock),
       full: createThrottle(fullEveryMs, clock),
@@ -190,7 +134,7 @@ export function createReceiveEvent(deps: {
   };
   return async (event) => {
     const heard = inLanguage(event, runtime().config.bot.language);
-    return receiveEvent(await inTheirZone(heard, users), receive);
+    return receiveEvent(await inTheirZone(heard, users), deps);
   };
 }
 

@@ -1,11 +1,28 @@
-import { approvalAnswers, type Approvals } from '../../approvals/approvals.ts';
-import { expired, type Feature } from '../../core/feature.ts';
-import { sayIn } from '../../core/texts/say.ts';
+import type { App } from '../../app.ts';
+import { expired, type Feature, type WhyAsked } from '../../core/feature.ts';
+import { sayOrigin } from '../../core/provenance.ts';
+import { sayIn, type Say } from '../../core/texts/say.ts';
+import { inlineCode } from '../../lib/text/text.ts';
+import { answerByText } from './answer-by-text.ts';
+import { approvalAnswers, createApprovals, type Approvals } from './approvals.ts';
+import { createStandingRules, type KeptRule, type StandingRules } from './standing-rules.ts';
+
+export type ApprovalsFeature = Feature & Readonly<{ approvals: Approvals; rules: StandingRules }>;
 
 /** Questions whether a call may be made (T8), and questions of skills (U14). */
-export function approvalsFeature({ approvals }: { approvals: Pick<Approvals, 'answer'> }): Feature {
+export function createApprovalsFeature(app: App): ApprovalsFeature {
+  const { store, audit, runtime, users } = app;
+  const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
+  const approvals = createApprovals(
+    { ...app, rules, approvers: () => runtime().config.policy.approvers, isOwner: users.isOwner },
+    app,
+  );
   return {
     name: 'approvals',
+    approvals,
+    rules,
+    ask: { request: approvals.request, covers: rules.covers },
+    takes: { answer: (message, isAddressed) => answerByText(message, isAddressed, { ...app, approvals }) },
     presses: {
       async ask({ press: { sender, conversation } }, [id = '', value]) {
         const say = sayIn(sender.language);
@@ -17,5 +34,31 @@ export function approvalsFeature({ approvals }: { approvals: Pick<Approvals, 'an
         return { told: answered.kind === 'unknown' ? say(expired) : answered.text.replaceAll('`', '') };
       },
     },
+    async stopped({ cancelled }) {
+      for (const id of cancelled) await approvals.settled(id);
+    },
+    kept: async (asked, say) => keptLines(asked, await rules.list(), say),
+    attend: () => approvals.attend(),
   };
+}
+
+/** The standing approvals that a person has in a chat, each with whose words led to it (S13). */
+function keptLines(
+  { who, where, skill }: WhyAsked,
+  standing: readonly KeptRule[],
+  say: Say,
+): readonly string[] {
+  const theirs = standing.filter(
+    (rule) =>
+      rule.sender === who &&
+      (where === undefined || rule.chat === where) &&
+      (skill === undefined || rule.skill === skill),
+  );
+  const lines = theirs.map((rule) => {
+    const of = rule.skill === undefined ? '' : `, ${inlineCode(rule.skill)}`;
+    const origin = sayOrigin(rule.from, say);
+    const from = origin === undefined ? '' : ` (${say`From: ${origin}`})`;
+    return `- ${inlineCode(rule.tool)}${of}, ${inlineCode(rule.chat)}${from}`;
+  });
+  return lines.length === 0 ? [] : [[say`Calls that I no longer ask them about:`, ...lines].join('\n')];
 }

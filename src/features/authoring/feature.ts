@@ -1,25 +1,34 @@
-import type { ApprovalOutcome } from '../../authoring/approve-skill.ts';
-import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
+import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
+import { sayOrigin } from '../../core/provenance.ts';
+import { skillNamed } from '../../core/skill.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
-import type { Log } from '../../lib/log.ts';
 import { inlineCode } from '../../lib/text/text.ts';
+import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
+import { createSkillAuthoring, createSkillWritingTools } from './skill-authoring.ts';
 
-/** Skills that the bot writes are enabled by those who may (D9). */
-export function authoringFeature(deps: {
-  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
-  log: Log;
-}): Feature {
-  const { approvals, mayApprove } = deps.authoring;
+/** Skills that the bot writes, which those enable who may (D9). */
+export function createAuthoring(app: App): Feature & Readonly<{ approvals: SkillApprovals }> {
+  const { approvals, mayApprove, writing } = createSkillAuthoring({ ...app, otherTools: app.outside.names });
   return {
     name: 'authoring',
+    approvals,
+    run: async ({ skill, whose }) =>
+      createSkillWritingTools(writing, whose).filter(({ name }) => skill.allowedTools?.includes(name)),
+    async kept({ skill }, say) {
+      const record = skill === undefined ? undefined : skillNamed(await approvals.records(), skill);
+      if (record === undefined) return [];
+      const origin = sayOrigin(record.from, say);
+      const from = origin === undefined ? '' : ` (${say`From: ${origin}`})`;
+      return [`${say`I wrote ${inlineCode(record.name)} myself.`}${from}`];
+    },
     presses: {
       async skill({ press: { sender, action } }, [verdict, version = '']) {
         const say = sayIn(sender.language);
         if (!(await mayApprove(sender.id))) {
           const message = 'somebody who may not approve skills pressed a button that does';
-          deps.log.warn({ sender: sender.id, action }, message);
+          app.log.warn({ sender: sender.id, action }, message);
           return { told: say`Only an owner or an approver can decide that.` };
         }
         const name = await approvals.nameOf(version);

@@ -1,23 +1,11 @@
-import type { Users } from '../../access/users.ts';
+import type { App } from '../../app.ts';
 import { expired, type Feature } from '../../core/feature.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 import { sayIn } from '../../core/texts/say.ts';
-import type { Log } from '../../lib/log.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 
 /** Owners decide about groups that the bot was added to (H13). */
-export function groupsFeature(deps: {
-  users: Pick<Users, 'isOwner'>;
-  groups: Readonly<{
-    decide(
-      chat: string,
-      verdict: 'allow' | 'ignore',
-      by: string,
-    ): Promise<Readonly<{ name: string }> | undefined>;
-  }>;
-  log: Log;
-}): Feature {
-  const { users, groups, log } = deps;
+export function createGroupDecisions({ users, groups, log }: App): Feature {
   return {
     name: 'groups',
     presses: {

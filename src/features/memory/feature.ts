@@ -1,24 +1,33 @@
+import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
 import { sayIn } from '../../core/texts/say.ts';
-import { memoryPrefix, type ShowMemory } from '../../memory/show-memory.ts';
-import type { MemoryOfTurns } from '../../memory/turn-memory.ts';
+import { memorySwitch } from './open-memory.ts';
+import { createShowMemory, memoryPrefix } from './show-memory.ts';
+import { createTurnMemory } from './turn-memory.ts';
 
 /** Notes about people and chats (K1-K6). */
-export function memoryFeature(deps: { memory: ShowMemory; turns: Pick<MemoryOfTurns, 'turn'> }): Feature {
-  const { memory, turns } = deps;
+export function createMemory(app: App): Feature {
+  const config = () => app.runtime().config;
+  const view = createShowMemory(app);
+  const memory = createTurnMemory({ ...app, botName: () => config().bot.name });
   return {
     name: 'memory',
-    turn: turns.turn,
+    settings: () => (config().memory.enabled ? [memorySwitch] : []),
+    turn: memory.turn,
+    async run({ requester, transcript, named }) {
+      const tools = named === undefined ? [] : await memory.runTools(requester, transcript);
+      return tools.filter(({ name }) => named?.includes(name));
+    },
     commands: {
       async memory(message) {
-        const { text, buttons } = await memory.show(message);
+        const { text, buttons } = await view.show(message);
         return { text, more: { buttons } };
       },
     },
     presses: {
       async [memoryPrefix]({ press }, [id = '']) {
-        const view = await memory.press(press, id);
-        return view ?? { told: sayIn(press.sender.language)`You can’t remove this note, or it is gone.` };
+        const changed = await view.press(press, id);
+        return changed ?? { told: sayIn(press.sender.language)`You can’t remove this note, or it is gone.` };
       },
     },
   };

@@ -1,20 +1,24 @@
-import type { Pairing, PairingRequest } from '../../access/pairing.ts';
-import type { Users } from '../../access/users.ts';
+import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
-import type { Log } from '../../lib/log.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 
 /** Owners approve people who ask to use the bot (A10). */
-export function pairingFeature(deps: {
-  users: Pick<Users, 'isOwner'>;
-  pairing: Pick<Pairing, 'approve' | 'deny'>;
-  welcome(request: PairingRequest): Promise<void>;
-  log: Log;
-}): Feature {
-  const { users, pairing, welcome, log } = deps;
+export function createPairingDecisions({ users, pairing, welcome, log }: App): Feature {
   return {
     name: 'pairing',
+    async home({ sender }) {
+      if (!(await users.isOwner(sender.id))) return {};
+      const say = sayIn(sender.language);
+      const top = (await pairing.pending()).map(({ name, sender: id, code }) => ({
+        markdown: say`${inlineCode(name)} asks to use this bot: id ${inlineCode(id)}.`,
+        buttons: [
+          { label: say`Approve`, action: `pair:approve:${code}` },
+          { label: say`Deny`, action: `pair:deny:${code}` },
+        ],
+      }));
+      return { top };
+    },
     presses: {
       async pair({ press: { sender, action } }, [verdict, code = '']) {
         const say = sayIn(sender.language);

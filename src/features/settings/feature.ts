@@ -1,30 +1,26 @@
+import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
-import { requesterOf } from '../../core/message.ts';
-import type { BookDeps } from '../../routines/define-routine.ts';
-import { answerZone } from '../../routines/person-zone.ts';
-import type { ChatAgent } from '../../settings/chat-agent.ts';
-import { settingPrefix } from '../../settings/setting-views.ts';
-import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import { answerModel, answerPersona } from './answer-agent.ts';
+import { settingPrefix } from './setting-views.ts';
+import { createSettingsTalk } from './settings-talk.ts';
 
-/** What people change in a chat: settings of tools (X3), their time zone (U20), the model and the persona (M15). */
-export function settingsFeature(deps: {
-  settings: Pick<SettingsTalk, 'answer' | 'press'>;
-  chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
-  routines: BookDeps;
-}): Feature {
-  const { settings, chatAgent, routines } = deps;
+/** What owners change in a chat: settings of tools (X3), the model and the persona (M15). */
+export function createSettings(app: App): Feature {
+  const settings = createSettingsTalk(app);
   return {
     name: 'settings',
+    start: () => app.patient(settings.load, { repeatable: true }),
+    takes: { answer: (message) => settings.takeValue(message) },
     commands: {
-      async settings(message, args, { write, openForm }) {
-        const zone = ofZone.exec(args)?.[1];
-        const { text, buttons } = await (zone === undefined
-          ? settings.answer(message, args, openForm)
-          : answerZone(zone, requesterOf(message), routines, write));
-        return { text, more: { buttons } };
+      settings: {
+        isMeant: settings.isMeant,
+        async answer(message, args, { openForm }) {
+          const { text, buttons } = await settings.answer(message, args, openForm);
+          return { text, more: { buttons } };
+        },
       },
-      model: (message, args, { write }) => chatAgent.model(message, args, write),
-      persona: (message, args, { write }) => chatAgent.persona(message, args, write),
+      model: answerModel(app),
+      persona: answerPersona(app),
     },
     presses: {
       async [settingPrefix]({ press, openForm }) {
@@ -34,13 +30,15 @@ export function settingsFeature(deps: {
         return changed.refused === undefined ? undefined : { told: changed.refused };
       },
     },
+    form: (filled) => settings.takeForm(filled),
+    async home({ conversation, chatType, sender }) {
+      const menu = await settings.menu({
+        conversation,
+        chatType,
+        sender: sender.id,
+        language: sender.language,
+      });
+      return menu === undefined ? {} : { end: [{ markdown: menu.text, buttons: menu.buttons }] };
+    },
   };
 }
-
-/** Whether `/settings args` sets something, and is no sentence that begins with the word. */
-export function isSetting(args: string, settings: Pick<SettingsTalk, 'isMeant'>): boolean {
-  return settings.isMeant(args) || ofZone.test(args);
-}
-
-/** Everybody's own (U20). */
-const ofZone = /^time[ _-]?zone(?:$|\s+)(.*)$/i;

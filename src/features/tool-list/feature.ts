@@ -1,8 +1,10 @@
+import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
-import type { ListTools } from '../../tools/list-tools.ts';
+import { createListTools } from '../../tools/list-tools.ts';
 
 /** `/tools`: what the bot and its skills can use here. */
-export function toolListFeature({ listTools }: { listTools: ListTools }): Feature {
+export function createToolList(app: App): Feature {
+  const listTools = createListTools({ ...app, sandbox: app.skillSandbox.sandbox });
   return {
     name: 'tool list',
     commands: { tools: async (message) => ({ text: await listTools(message) }) },

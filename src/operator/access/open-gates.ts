@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Registry } from '../../skills/registry.ts';
 import { openStore } from '../../store/open-store.ts';
-import { createPeople } from '../operate.ts';
+import { createPeople } from '../../access/create-people.ts';
 import { accessDecisions, type AccessDecisions, type Writer } from './access-decisions.ts';
 import { terminalAccess } from '../terminals/take-terminal.ts';
 
@@ -28,7 +28,7 @@ export async function openGates(
   const { dataDir } = config.bot;
   const audit = createAudit({ dataDir, place: auditPlace(memory, dataDir), keyed: store.keyed, clock, log });
   const access = terminalAccess(accessSettings(config));
-  const { users, accessOf } = createPeople({ store, audit, clock, log }, { access: () => access });
+  const { users, accessOf } = createPeople({ store, audit, clock }, { access: () => access });
   const inForce = { config, access, rules: skillRules(config), registry };
   return {
     decide: (writer) => accessDecisions(writer, { users, accessOf, inForce: async () => inForce }),

@@ -4,7 +4,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
 import { oneLine } from '../../lib/text/text.ts';
-import type { ServerState } from '../../mcp/server-state.ts';
+import type { ServerState } from '../../features/mcp/server-state.ts';
 import { check, type Check, type Found } from './finding.ts';
 
 /** Milliseconds for connecting, long because the first start may download a package. */
@@ -42,7 +42,7 @@ export async function tryServers(
 ): Promise<Check | undefined> {
   const names = Object.keys(mcp);
   if (names.length === 0) return undefined;
-  const { connectOnce } = await import('../../mcp/connect-once.ts');
+  const { connectOnce } = await import('../../features/mcp/connect-once.ts');
   const endWithUs = createEndWithUs(log);
   const tried = await Promise.all(
     Object.entries(mcp).map(async ([name, settings]) => {

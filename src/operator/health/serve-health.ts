@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
-import type { HookAnswer, Hooks } from '../../hooks/receive-hook.ts';
+import type { HookAnswer, Hooks } from '../../features/hooks/receive-hook.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { serveHttp, type HttpServer } from '../../lib/net/serve-http.ts';
 import { hostAndPort } from '../../lib/text/text.ts';
-import type { LinkState } from '../../mcp/create-lasting-link.ts';
-import { ofLink } from '../../mcp/server-state.ts';
+import type { LinkState } from '../../features/mcp/create-lasting-link.ts';
+import { ofLink } from '../../features/mcp/server-state.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
 import { defined } from '../../lib/json/json-values.ts';
 

@@ -1,0 +1,125 @@
+import type { App } from '../app.ts';
+import type { BuiltIn } from '../core/built-in-commands.ts';
+import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import type { AnswerCommand } from '../core/feature.ts';
+import { operatorZone } from '../core/local-time.ts';
+import type { Message } from '../core/message.ts';
+import { skillNamed } from '../core/skill.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
+import { inlineCode } from '../lib/text/text.ts';
+import {
+  describeTasks,
+  describeSkill,
+  helpText,
+  listSkills,
+  startButtons,
+  type Overview,
+  type WriteHere,
+} from './overview.ts';
+import type { FeatureParts } from './parts-of-features.ts';
+import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
+
+/** The commands about the bot itself and what it is doing (I3, Q4). Features bring the others. */
+export function ownCommands(
+  { runtime, store, users, writeCommand }: App,
+  { usable, status }: Overview,
+  features: FeatureParts,
+): Readonly<Partial<Record<BuiltIn, AnswerCommand>>> {
+  function writeIn({ conversation }: Message): WriteHere {
+    return (name, args) => writeCommand(conversation, name, args);
+  }
+
+  return {
+    start: async (message, args) => {
+      const named = /^skill_(.+)$/.exec(args)?.[1];
+      const write = writeIn(message);
+      const skill = named === undefined ? undefined : skillNamed(await usable(message), named);
+      if (skill !== undefined)
+        return { text: describeSkill(skill, write), more: { buttons: startButtons([skill]) } };
+      const { name } = runtime().config.bot;
+      return {
+        text: sayTo(
+          message,
+        )`Hello, I am ${name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
+      };
+    },
+    help: async (message) => ({
+      text: helpText(writeIn(message), sayTo(message), message.conversation.channel),
+    }),
+    skills: async (message) => ({
+      text: listSkills(await usable(message), writeIn(message), sayTo(message)),
+    }),
+    skill: async (message, args) => {
+      const skills = await usable(message);
+      const list = listSkills(skills, writeIn(message), sayTo(message));
+      if (args !== '') return { text: sayTo(message)`There is no skill ${inlineCode(args)} here. ${list}` };
+      return { text: list, more: { buttons: startButtons(skills.slice(0, 20)) } };
+    },
+    stop: async (message, args) => {
+      const { sender, conversation } = message;
+      const means = {
+        isOwner: await users.isOwner(sender.id),
+        store,
+        onStopped: (cancelled: readonly string[]) =>
+          features.stopped({ sender: sender.id, conversation, cancelled }),
+      };
+      return {
+        text: await (args === ''
+          ? stopWork(message, means)
+          : stopTask(message, args, means, writeIn(message)('tasks'))),
+      };
+    },
+    tasks: async (message) => ({
+      text: describeTasks(await tasksHere(message, store.inbox), {
+        requests: await store.pendingRequests.open(message.conversation),
+        reader: message.sender,
+        zone: operatorZone(runtime().config),
+        known: new Set((await usable(message)).map(({ name }) => name)),
+      }),
+    }),
+    status: async (message) => {
+      const { running, waiting } = await workHere(message, store.inbox);
+      const say = sayTo(message);
+      const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? '?')));
+      const { model, used, notices } = await status(message.sender, message.conversation);
+      const doing = names.size === 0 ? say`idle` : say`answering ${[...names].join(', ')}`;
+      return {
+        text: [
+          model,
+          say`Skills here: ${(await usable(message)).length}`,
+          used,
+          ...notices,
+          say`Now: ${doing}, ${waiting.length} waiting`,
+        ].join('\n\n'),
+      };
+    },
+    whoami: async (message) => {
+      const { sender, conversation, chatType, external } = message;
+      const say = sayTo(message);
+      const role = (await users.isOwner(sender.id)) ? say`owner` : say`user`;
+      const place = external ? say`${chatType}, shared with others` : chatType;
+      return {
+        text: [
+          say`You: ${inlineCode(sender.id)} (${role})`,
+          say`Chat: ${inlineCode(chatIdOf(conversation))}, ${place}`,
+        ].join('\n\n'),
+      };
+    },
+    retry: async (message) => {
+      const { running, waiting } = await workHere(message, store.inbox);
+      const queue = conversationKey(message.conversation);
+      if (![...running, ...waiting].some((item) => item.queue === queue)) return undefined;
+      const stop = writeIn(message)('stop');
+      return { text: sayTo(message)`I am still answering. Write ${stop} first, or wait for my answer.` };
+    },
+    exit: async (message) => ({
+      text: sayTo(
+        message,
+      )`You can leave only the terminal. ${writeIn(message)('new')} starts a new conversation.`,
+    }),
+  };
+}
+
+function sayTo({ sender }: Message): Say {
+  return sayIn(sender.language);
+}

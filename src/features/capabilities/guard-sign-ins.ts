@@ -1,0 +1,103 @@
+import type { Channel } from '../../core/channel.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Message, Quote } from '../../core/message.ts';
+import type { TakenAnswer } from './take-auth-answer.ts';
+import type { Audit } from '../../audit/create-audit.ts';
+import { failureText } from './confirm-accounts.ts';
+import type { Replies } from '../../replies/replies.ts';
+import { sayIn } from '../../core/texts/say.ts';
+
+/** Takes answers of sign-in pages out of messages before anything stores or logs them (C6). */
+export type GuardSignIns = Readonly<{
+  /** Handles a message that is such an answer. True: the message is done and goes no further. */
+  takes(message: Message): Promise<boolean>;
+  /** The message without such answers in what it quotes. */
+  clean(message: Message): Promise<Message>;
+}>;
+
+export function createGuardSignIns(options: {
+  take(
+    message: Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>,
+  ): Promise<TakenAnswer>;
+  channels: ReadonlyMap<string, Channel>;
+  replies: Pick<Replies, 'answer'>;
+  audit: Pick<Audit, 'record'>;
+  log: Log;
+}): GuardSignIns {
+  const { take, channels, replies, audit, log } = options;
+
+  /** Deletes a message that others could read. False if the platform does not allow it. */
+  async function remove({ conversation, platformId }: Message): Promise<boolean> {
+    const channel = channels.get(conversation.channel);
+    if (channel === undefined || platformId === undefined) return false;
+    try {
+      await channel.remove(conversation, { id: platformId });
+      return true;
+    } catch (error) {
+      log.info(
+        { err: error, conversation: conversationKey(conversation) },
+        'a pasted code could not be deleted',
+      );
+      return false;
+    }
+  }
+
+  /** Takes an answer out of a quote. A quoted answer counts as public, so it is never used. */
+  async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
+    const { sender } = message;
+    const said = { text: quote.text, sender: { ...sender, id: quote.sender ?? sender.id } };
+    const quoted = await take({ ...message, ...said, chatType: 'unknown' });
+    return quoted.kind === 'none' ? quote : { ...quote, text: '(the answer of a sign-in page, taken out)' };
+  }
+
+  return {
+    async takes(message) {
+      const taken = await take(message);
+      if (taken.kind === 'none') return false;
+      const outcome =
+        taken.kind === 'refused' ? taken.code : taken.kind === 'public' ? 'capability_access_denied' : 'ok';
+      await audit.record({
+        event: 'capability_sign_in',
+        sender: message.sender.id,
+        conversation: conversationKey(message.conversation),
+        chatType: message.chatType,
+        step: 'answer',
+        capability: 'capability' in taken ? taken.capability : undefined,
+        outcome,
+      });
+      const key = { key: `${message.id}!sign-in` };
+      if (taken.kind === 'public') {
+        const gone = await remove(message);
+        const say = sayIn(message.sender.language);
+        const fate = gone ? say`I deleted it.` : say`Please delete it.`;
+        await replies.answer(
+          message,
+          say`That looked like the answer of a sign-in page. Others can read it here, so I didn’t use it. ${fate} Send it to me in a direct message.`,
+          key,
+        );
+      }
+      if (taken.kind === 'refused')
+        await replies.answer(
+          message,
+          failureText(taken.code, isOver.has(taken.code), message.sender.language),
+          key,
+        );
+      return true;
+    },
+    async clean(message) {
+      const { replyTo, shared } = message;
+      return {
+        ...message,
+        replyTo: replyTo && (await cleanQuote(message, replyTo)),
+        shared: shared && (await Promise.all(shared.map((quote) => cleanQuote(message, quote)))),
+      };
+    },
+  };
+}
+
+const isOver: ReadonlySet<string> = new Set([
+  'capability_auth_flow_invalid',
+  'capability_auth_flow_expired',
+  'capability_auth_flow_denied',
+]);

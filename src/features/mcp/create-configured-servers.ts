@@ -1,0 +1,214 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { OutsideSource, OutsideTool } from '../../core/tool.ts';
+import { oneLine } from '../../lib/text/text.ts';
+import { raceTimeout } from '../../lib/async/deadline.ts';
+import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
+import type { ConnectOnce } from './connect-once.ts';
+import {
+  isOn,
+  type Disagreement,
+  type ServerAgreement,
+  type ToolAgreement,
+  type Agreements,
+} from './server-agreement.ts';
+import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
+import { mcpToolName, mcpTool } from './mcp-tool.ts';
+import { createLastingLink, type LinkState, type ServerLink } from './create-lasting-link.ts';
+import { readDefinition, type McpDefinition } from './read-definition.ts';
+
+export type ConfiguredServers = Readonly<{
+  /** The servers' tools that are on. Tools of a server that is away stay, and their calls say that it is. */
+  tools: OutsideSource;
+  /** Starts connecting, without waiting for a server. Tools that were approved before are there at once. */
+  start(): Promise<void>;
+  /** Resolves when each new server has listed its tools or failed, after 10 s at the latest. */
+  seen(): Promise<void>;
+  /** Applies a changed config: servers are opened and closed, and rules hold at once. */
+  follow(): void;
+  states(): Readonly<Record<string, LinkState>>;
+  stop(): Promise<void>;
+}>;
+
+type Running = {
+  readonly link: ServerLink;
+  /** The settings that the connection was opened with. If they change, a new connection is needed. */
+  readonly opened: string;
+  readonly identity: string;
+  /** The server's tools by name. Undefined until it has listed them once. */
+  listed?: ReadonlyMap<string, McpDefinition>;
+  readonly made: Map<string, Readonly<{ of: McpSettings; tool: OutsideTool }>>;
+};
+
+const seenMs = 10_000;
+
+/** Keeps a connection to each configured server. The SDK is loaded only for the first one (B3, B4). */
+export function createConfiguredServers(options: {
+  /** Returns `[mcp]` of the config in force. */
+  settings: () => Readonly<Record<string, McpSettings>>;
+  agreements: Agreements;
+  /** Called after a listing with the tools that it turned off. */
+  onOff(server: string, off: readonly Disagreement[]): Promise<void>;
+  /** Environment and folder for the processes of servers. */
+  process: Readonly<{ env: Readonly<Record<string, string | undefined>>; cwd: string }>;
+  redact(text: string): string;
+  connect?: ConnectOnce;
+  clock: Clock;
+  log: Log;
+}): ConfiguredServers {
+  const { settings, agreements, onOff, process, redact, clock, log } = options;
+  const running = new Map<string, Running>();
+  const closing = new Set<Promise<void>>();
+  let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
+  const endWithUs = createEndWithUs(log);
+  let started = false;
+  const connect: ConnectOnce =
+    options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
+
+  async function remember(): Promise<void> {
+    remembered = await agreements.all();
+  }
+
+  function open(server: string, config: McpSettings): void {
+    const identity = identityOf(config);
+    const link = createLastingLink({
+      connect: (signal, onListChanged) =>
+        connect(config, { ...process, signal, redact, onListChanged, endWithUs, clock }),
+      take: (raw) => take(server, identity, raw),
+      onState(state, before) {
+        if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');
+        if (state.is !== 'lost') return;
+        const isNews = before.is !== 'lost' || before.why !== state.why;
+        const fields = { server, why: oneLine(state.why, 500) };
+        log[isNews ? 'warn' : 'debug'](fields, 'an MCP server is away: it is tried again');
+      },
+      clock,
+    });
+    running.set(server, { link, opened: openedWith(config), identity, made: new Map() });
+  }
+
+  async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
+    if (raw.length > mostTools)
+      log.warn({ server }, `an MCP server has more than ${mostTools} tools: the others are left out`);
+    const tools: McpDefinition[] = [];
+    for (const read of raw.slice(0, mostTools).map(readDefinition)) {
+      if (read.ok) tools.push(read.definition);
+      else log.warn({ server, tool: read.name }, `a tool of an MCP server is left out: ${read.problem}`);
+    }
+    const trusted = settings()[server]?.trusted === true;
+    const listing = { identity, trusted, tools: distinct(server, tools) };
+    await agreements.take(server, listing, (off) => onOff(server, off));
+    await remember();
+    const one = running.get(server);
+    if (one?.identity === identity) one.listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** Of two tools whose names would be equal, only the first is kept. */
+  function distinct(server: string, tools: readonly McpDefinition[]): readonly McpDefinition[] {
+    const names = new Map<string, string>();
+    return tools.filter(({ name }) => {
+      const here = mcpToolName(server, name);
+      const other = names.get(here);
+      if (other === undefined) names.set(here, name);
+      else
+        log.warn(
+          { server, tools: [other, name] },
+          `two tools of an MCP server would be ${here}: the second is left out`,
+        );
+      return other === undefined;
+    });
+  }
+
+  /** The tools that are on, by the server's own list or otherwise by the last one known. */
+  function on({ identity, listed }: Running, of: ServerAgreement | undefined): readonly McpDefinition[] {
+    if (of?.identity !== identity) return [];
+    return of.tools.flatMap((tool: ToolAgreement) => {
+      const seen = listed === undefined ? tool.seen : listed.get(tool.name);
+      return seen !== undefined && isOn({ ...tool, seen }) ? [seen] : [];
+    });
+  }
+
+  function toolOf(server: string, one: Running, config: McpSettings, definition: McpDefinition): OutsideTool {
+    const made = one.made.get(definition.hash + definition.name);
+    if (made?.of === config) return made.tool;
+    const tool: OutsideTool = {
+      tool: mcpTool({
+        server,
+        identity: one.identity,
+        definition,
+        trusted: config.trusted,
+        isProcess: config.url === undefined,
+        isStill: () =>
+          running.get(server) === one &&
+          on(one, remembered.get(server)).some(
+            ({ name, hash }) => name === definition.name && hash === definition.hash,
+          ),
+        call: one.link.call,
+        redact,
+      }),
+      from: `mcp ${server}`,
+      main: config.main,
+      access: { chatTypes: config.chatTypes ?? ['private'], users: config.users ?? 'owners' },
+    };
+    one.made.set(definition.hash + definition.name, { of: config, tool });
+    return tool;
+  }
+
+  function follow(): void {
+    if (!started) return;
+    const wanted = settings();
+    for (const [server, { link, opened }] of running) {
+      const now = wanted[server];
+      if (now !== undefined && openedWith(now) === opened) continue;
+      running.delete(server);
+      const closed = link.close().finally(() => closing.delete(closed));
+      closing.add(closed);
+    }
+    for (const [server, config] of Object.entries(wanted)) if (!running.has(server)) open(server, config);
+  }
+
+  const forget = agreements.onAgreed(() => {
+    if (started)
+      remember().catch((error: unknown) => log.error({ err: error }, 'what was agreed to could not be read'));
+  });
+
+  return {
+    tools: () =>
+      Object.entries(settings())
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([server, config]) => {
+          const one = running.get(server);
+          if (one === undefined || one.opened !== openedWith(config)) return [];
+          return on(one, remembered.get(server)).map((definition) => toolOf(server, one, config, definition));
+        }),
+    async start() {
+      if (Object.keys(settings()).length > 0) await remember();
+      started = true;
+      follow();
+    },
+    async seen() {
+      const unseen = [...running].filter(
+        ([server, { identity }]) => remembered.get(server)?.identity !== identity,
+      );
+      const tried = Promise.all(unseen.map(([, { link }]) => link.tried));
+      await raceTimeout(
+        clock,
+        tried.then(() => undefined),
+        seenMs,
+      );
+    },
+    follow,
+    states: () => Object.fromEntries([...running].map(([server, { link }]) => [server, link.state()])),
+    async stop() {
+      started = false;
+      forget();
+      await Promise.all([...closing, ...[...running.values()].map(({ link }) => link.close())]);
+      running.clear();
+    },
+  };
+}
+
+/** The settings that need a new connection if they change. Rules and trust are read at each use. */
+function openedWith({ command, args, env, url, headers }: McpSettings): string {
+  return JSON.stringify([command, args, env, url, headers]);
+}

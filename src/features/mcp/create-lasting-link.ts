@@ -1,0 +1,216 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createDeadline, raceTimeout } from '../../lib/async/deadline.ts';
+import type { Called, Connection } from './connect-once.ts';
+
+/** The state of a connection. `since` (Unix ms) is when it began; retries do not change it. */
+export type LinkState = Readonly<{ since: number }> &
+  (Readonly<{ is: 'connecting' | 'connected' }> | Readonly<{ is: 'lost'; why: string }>);
+
+type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
+
+/** How a call ended. `off`: it was not made, because the tool is no longer allowed. */
+type LinkCalled =
+  | Exclude<Called, Readonly<{ kind: 'unreached' }>>
+  | Readonly<{ kind: 'unreached' | 'late'; message: string }>
+  | Readonly<{ kind: 'off' }>;
+
+export type ServerLink = Readonly<{
+  state(): LinkState;
+  /** Resolves when the first try to connect has succeeded or failed. */
+  tried: Promise<void>;
+  /**
+   * Calls a tool. Rejects only if aborted. `mayCall` is asked after connecting, because the tool may have changed then.
+   */
+  call(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
+  ): Promise<LinkCalled>;
+  close(): Promise<void>;
+}>;
+
+/** Milliseconds for connecting, long because the first start may download a package. */
+const connectMs = 60_000;
+const readyMs = 20_000;
+/** Milliseconds that a call may take without progress, and in total. */
+export const silentMs = 120_000;
+const wholeMs = 900_000;
+/**
+ * Milliseconds between retries. They double from `first` to `last`, and restart at `first` after a connection that
+ * lasted `held`.
+ */
+const backoffMs = { first: 1_000, last: 60_000, held: 30_000 };
+/** Milliseconds between listings, which double as long as the list keeps changing. */
+const listingMs = { first: 1_000, last: 60_000 };
+
+/** Keeps a connection, and retries in the background with growing pauses (X7). `take` receives every list of tools. */
+export function createLastingLink(options: {
+  connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
+  /** Called with the tools of each listing. If it rejects, the connection ends. */
+  take(listed: readonly unknown[]): Promise<void>;
+  onState(state: LinkState, before: LinkState): void;
+  clock: Clock;
+}): ServerLink {
+  const { connect, take, onState, clock } = options;
+  const ended = new AbortController();
+  let state: LinkState = { is: 'connecting', since: clock.now() };
+  let current: Connection | undefined;
+  /** Resolves after the current or the next try. */
+  let attempt = Promise.withResolvers<void>();
+  const tried = attempt.promise;
+  let pause = new AbortController();
+  const running = run();
+
+  async function run(): Promise<void> {
+    let wait = backoffMs.first;
+    while (!ended.signal.aborted) {
+      const began = clock.now();
+      pause = new AbortController();
+      const why = await hold().catch(messageOf);
+      if (ended.signal.aborted) return;
+      enter({ is: 'lost', why });
+      if (clock.now() - began >= backoffMs.held) wait = backoffMs.first;
+      await sleep(wait, pause.signal);
+      wait = Math.min(wait * 2, backoffMs.last);
+    }
+  }
+
+  /** Connects, and resolves with the reason when the connection is lost. */
+  async function hold(): Promise<string> {
+    const over = createDeadline(clock);
+    let connection: Connection | undefined;
+    try {
+      over.start(connectMs);
+      const signal = AbortSignal.any([over.signal, ended.signal]);
+      const changes = createChanges();
+      connection = await connect(signal, changes.note);
+      await take(await connection.list(signal));
+      over.end();
+      current = connection;
+      enter({ is: 'connected' });
+      const following = changes.follow(connection);
+      return await Promise.race([connection.closed, following, untilAborted(ended.signal)]);
+    } catch (error) {
+      return over.signal.aborted ? `it did not answer within ${connectMs / 1_000} s` : messageOf(error);
+    } finally {
+      over.end();
+      current = undefined;
+      await connection?.close();
+    }
+  }
+
+  function createChanges() {
+    let noted = Promise.withResolvers<void>();
+    let changed = false;
+    return {
+      note: () => {
+        changed = true;
+        noted.resolve();
+      },
+      async follow(connection: Connection): Promise<string> {
+        for (let wait = listingMs.first; ;) {
+          await Promise.race([noted.promise, connection.closed]);
+          if (current !== connection) return 'the connection ended';
+          noted = Promise.withResolvers();
+          changed = false;
+          const over = createDeadline(clock);
+          over.start(connectMs);
+          try {
+            await take(await connection.list(AbortSignal.any([over.signal, ended.signal])));
+          } finally {
+            over.end();
+          }
+          await sleep(wait, ended.signal);
+          wait = changed ? Math.min(wait * 2, listingMs.last) : listingMs.first;
+        }
+      },
+    };
+  }
+
+  function enter(next: Entered): void {
+    const before = state;
+    state = { ...next, since: next.is === before.is ? before.since : clock.now() };
+    onState(state, before);
+    // Calls that wait for a connection get the next try.
+    if (before.is === 'connected') return;
+    attempt.resolve();
+    attempt = Promise.withResolvers();
+  }
+
+  /** Starts a retry at once and waits for that one. Undefined if it failed. */
+  async function ready(signal: AbortSignal): Promise<Connection | undefined> {
+    if (current !== undefined) return current;
+    pause.abort();
+    const { promise } = attempt;
+    await raceTimeout(clock, Promise.race([promise, untilAborted(signal).then(() => undefined)]), readyMs);
+    signal.throwIfAborted();
+    return current;
+  }
+
+  async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+    await clock.sleep(ms, AbortSignal.any([signal, ended.signal])).catch(() => undefined);
+  }
+
+  return {
+    state: () => state,
+    tried,
+    async call(tool, input, { signal, mayCall, onProgress }) {
+      for (let again = true; ; again = false) {
+        const connection = await ready(signal);
+        if (!mayCall()) return { kind: 'off' };
+        if (connection === undefined)
+          return {
+            kind: 'unreached',
+            message: state.is === 'lost' ? state.why : 'it is still being connected',
+          };
+        const silent = createDeadline(clock);
+        const whole = createDeadline(clock);
+        silent.start(silentMs);
+        whole.start(wholeMs);
+        try {
+          const called = await connection.call(tool, input, {
+            signal: AbortSignal.any([signal, silent.signal, whole.signal]),
+            onProgress(text) {
+              silent.end();
+              silent.start(silentMs);
+              onProgress(text);
+            },
+          });
+          if (called.kind !== 'unreached' || !again) return called;
+          await raceTimeout(
+            clock,
+            connection.closed.then(() => undefined),
+            readyMs,
+          );
+          if (current === connection) current = undefined;
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!silent.signal.aborted && !whole.signal.aborted) throw error;
+          connection.check();
+          const took = silent.signal.aborted
+            ? `${silentMs / 1_000} s without a word`
+            : `${wholeMs / 1_000} s`;
+          return { kind: 'late', message: `it did not answer: it was given up after ${took}` };
+        } finally {
+          silent.end();
+          whole.end();
+        }
+      }
+    },
+    async close() {
+      ended.abort();
+      attempt.resolve();
+      await running;
+    },
+  };
+}
+
+async function untilAborted(signal: AbortSignal): Promise<string> {
+  if (!signal.aborted)
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return 'it was closed';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
