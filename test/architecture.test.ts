@@ -22,60 +22,23 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   sandbox: [],
   skills: ['sandbox', ...low],
   tools: ['skills', 'sandbox', ...low],
-  mcp: ['tools', 'skills', 'sandbox', ...low],
-  settings: ['tools', 'skills', ...low],
-  approvals: ['tools', 'skills', ...low],
-  memory: ['agent', ...low],
-  routines: ['tools', 'skills', ...low],
-  authoring: ['tools', 'skills', 'sandbox', ...low],
-  capabilities: ['tools', 'skills', 'sandbox', ...low],
-  providers: ['capabilities'],
-  plugins: ['tools', 'settings', 'capabilities', 'skills', 'sandbox', ...low],
-  runs: [
-    'agent',
-    'approvals',
-    'memory',
-    'authoring',
-    'capabilities',
-    'settings',
-    'tools',
-    'skills',
-    'sandbox',
-    ...low,
-  ],
-  conversations: [
-    'memory',
-    'runs',
-    'agent',
-    'approvals',
-    'authoring',
-    'capabilities',
-    'routines',
-    'settings',
-    'tools',
-    'skills',
-    'sandbox',
-    ...low,
-  ],
-  features: [
-    'agent',
-    'approvals',
-    'authoring',
-    'capabilities',
-    'memory',
-    'routines',
-    'settings',
-    'tools',
-    ...low,
-  ],
-  hooks: low,
+  // What the bot shares. It names types only.
+  'app.ts': ['tools', 'skills', ...low],
+  runs: ['app.ts', 'agent', 'tools', 'skills', 'sandbox', ...low],
+  conversations: ['app.ts', 'runs', 'agent', 'tools', 'skills', 'sandbox', ...low],
+  // What can be taken away. No feature may import another, but for `needs`.
+  features: ['app.ts', 'conversations', 'runs', 'agent', 'tools', 'skills', 'sandbox', ...low],
+  providers: ['features'],
   operator: 'all',
   dashboard: ['operator', ...low],
   bot: 'all',
   cli: 'all',
 };
+/** Feature → the features that it can't do without. */
+const needs: Readonly<Record<string, readonly string[]>> = { plugins: ['capabilities'] };
 /** Rooms that no other but these may import. */
 const above: Readonly<Record<string, readonly string[]>> = {
+  features: ['operator', 'bot', 'cli', 'providers'],
   providers: ['cli'],
   operator: ['bot', 'dashboard', 'cli'],
   dashboard: ['cli'],
@@ -94,10 +57,10 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^just-bash$/, /^src\/sandbox\/virtual\//],
   [/^mdast-util-|^micromark/, /^src\/lib\/markdown\//],
   [/^turndown$/, /^src\/tools\/web\//],
-  [/^@modelcontextprotocol\//, /^src\/mcp\//],
+  [/^@modelcontextprotocol\//, /^src\/features\/mcp\//],
   [/^@cfworker\/json-schema$/, /^src\/lib\/json\/json-schema-check\.ts$/],
-  [/^jose$/, /^src\/capabilities\//],
-  [/^croner$/, /^src\/routines\//],
+  [/^jose$/, /^src\/features\/capabilities\//],
+  [/^croner$/, /^src\/features\/routines\//],
   [/^commander$/, /^src\/cli\//],
   [/^@clack\/prompts$/, /^src\/cli\/init\//],
   [/^pino$|^prom-client$/, /^src\/operator\//],
@@ -134,6 +97,20 @@ test('every source file imports only rooms that the table of edges allows', () =
       const [, room, folder = ''] = target.split(path.sep);
       if (room !== 'channels' || folder.endsWith('.ts')) continue;
       assert.equal(folder, channel, `${file} imports ${target}: channels know nothing of each other`);
+    }
+  }
+});
+
+test('no feature imports another one', () => {
+  const featureOf = (file: string): string | undefined =>
+    /^src\/features\/([^/]+)\//.exec(file.replaceAll(path.sep, '/'))?.[1];
+  for (const [file, list] of imports) {
+    const own = featureOf(file);
+    if (own === undefined) continue;
+    for (const { specifier } of list.filter(({ specifier }) => specifier.startsWith('.'))) {
+      const other = featureOf(resolve(file, specifier));
+      const isAllowed = other === undefined || other === own || needs[own]?.includes(other) === true;
+      assert.ok(isAllowed, `${file} imports ${specifier}: the feature ${own} must work without ${other}`);
     }
   }
 });
@@ -207,7 +184,7 @@ test('the map has a line for each room, and for no other', () => {
 
 function roomOf(file: string): string {
   if (file.startsWith('providers')) return 'providers';
-  return file === 'src/plugin.ts' ? 'plugins' : (file.split(path.sep)[1] ?? '');
+  return file === 'src/plugin.ts' ? 'features' : (file.split(path.sep)[1] ?? '');
 }
 
 function resolve(from: string, specifier: string): string {

@@ -29,7 +29,7 @@ export type Ground = Readonly<{
   written(): Config;
   /** Puts a config into force. Without one, members of user groups have changed (A13). */
   apply(config?: Config): void;
-  /** Aborts `app.stopping`. */
+  /** Aborts `app.stopping`, so that waiting and repeated work ends. */
   end(reason: unknown): void;
 }>;
 

@@ -40,7 +40,8 @@ export function createBot(parts: BotParts): Bot {
   const delivery = deliveryOf(ground, parts);
   const hooks = hooksOf(ground);
   const menus = createRefreshMenus({ ...app, signals: store.signals });
-  const each = (step: (feature: Feature) => Promise<void> | void) => Promise.all(all.map(step));
+  const each = (step: (feature: Feature) => Promise<void> | void) =>
+    Promise.all(all.map(async (feature) => step(feature)));
   let chores: readonly Promise<void>[] = [];
 
   return {

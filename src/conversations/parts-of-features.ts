@@ -41,7 +41,7 @@ export function partsOfFeatures(all: readonly Feature[]): FeatureParts {
       ]);
   for (const [name, list] of commands)
     if (builtInCommand(name) === undefined || list.filter(({ when }) => when === undefined).length > 1)
-      throw new Error(`two features answer /${name}, or the table of commands lacks it`);
+      throw new Error(`two features answer the command ${name}, or the table of commands lacks it`);
   const named = (name: string): readonly Command[] => commands.get(name) ?? [];
   return {
     all,

@@ -13,7 +13,7 @@ export const approvalMutations = [
       "request?.state === 'open' && request.expiresAt > clock.now()",
       'ask',
     ],
-    ['anybody is heard without a mention', ' && mayAnswer(ask, sender);', ';'],
+    ['anybody is heard without a mention', ' && mayAnswer(request, sender);', ';'],
     ['always where each time is asked', "value === 'always' && !standing.success", 'false'],
     [
       'the question is bound to no input',
@@ -80,21 +80,5 @@ export const approvalMutations = [
       'calls.every(({ name }) => traits.get(name)?.sideEffects === false)',
       'true',
     ],
-  ]),
-  ...changesOf('conversations/intake/approve-by-text.ts', 'conversations/approve-by-text.test.ts', [
-    ['a yes counts for one of several questions', 'more.length > 0', 'false'],
-    ['a yes counts for a question of a run', "request?.kind !== 'approval'", 'ask === undefined'],
-    ['a yes counts for what was asked after it', 'sentAt + wholeSeconds < request.askedAt', 'false'],
-    [
-      'a yes counts for what was not shown',
-      "typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined",
-      'false',
-    ],
-    ['a yes counts after other words that wait', 'if (waiting) return true;', ''],
-    ['a yes counts after other words', 'entry.sender === sender.id && ', 'false && '],
-    ['a yes counts for what somebody else is asked', 'requester === sender.id', 'true'],
-    ['a code after other words decides', 'const coded = /^\\s*`?', 'const coded = /`?'],
-    ['a code before other words decides', '`?\\s*$/u', '`?\\s*/u'],
-    ['any code is heard without a mention', '|| !(await deps.approvals.awaits(code, personOf(message)))', ''],
   ]),
 ];

@@ -34,6 +34,15 @@ export const areas: readonly Area[] = [
     ],
   },
   {
+    name: 'answers',
+    files: [
+      'core/plain-words.ts',
+      'features/approvals/answer-by-text.ts',
+      'conversations/parts-of-features.ts',
+    ],
+    tests: ['conversations/parts-of-features.test.ts', 'features/approvals/answer-by-text.test.ts'],
+  },
+  {
     name: 'tools',
     files: ['allowed-entry', 'allowed-tools', 'bound-files', 'disallowed-tools', 'outside-tools'].map(
       (file) => `tools/${file}.ts`,

@@ -3,13 +3,15 @@ import type { Mutation } from './mutation.ts';
 
 /** The main agent of one chat, and a question asked again (I3, M15). */
 export const chatAgentMutations: readonly Mutation[] = [
-  ...changesOf('settings/chat-agent.ts', 'end-to-end/chat-agent.test.ts', [
+  ...changesOf('features/settings/answer-agent.ts', 'end-to-end/chat-agent.test.ts', [
     [
       'anybody sets the model',
-      'return { text: say`Only an owner can change that.` };\n      const { models } = runtime().config;',
-      'void 0;\n      const { models } = runtime().config;',
+      'return { text: say`Only an owner can change that.` };\n    const { models } = runtime().config;',
+      'void 0;\n    const { models } = runtime().config;',
     ],
     ['a persona of any length is kept', 'text.length > longestPersona', 'false'],
+  ]),
+  ...changesOf('tools/settings/chat-agent.ts', 'end-to-end/chat-agent.test.ts', [
     [
       'an alias that is gone stays in force',
       'const known = resolveModel(models, model) !== undefined;',

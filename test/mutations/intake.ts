@@ -206,12 +206,15 @@ export const intakeMutations = [
     ],
   ]),
   ...changesOf('conversations/intake/admit.ts', 'conversations/admit.test.ts', [
-    ['a pasted code goes on', 'if (await signIns.takes(event.message)) return;', ''],
-    ['a code in a quote is stored', 'await signIns.clean(event.message)', 'event.message'],
+    ['a pasted code goes on', 'if (clean === undefined) return;', ''],
+    ['a code in a quote is stored', 'partOf(event, clean, deps)', 'partOf(event, event.message, deps)'],
   ]),
   ...changesOf('conversations/intake/receive-event.ts', 'conversations/admit.test.ts', [
-    ['a code that comes by an edit goes on', 'if (await signIns.takes(edited)) return;', ''],
-    ['a code in the quote of an edit is stored', 'await signIns.clean(edited)', 'edited'],
+    [
+      'a code in the quote of an edit is stored',
+      'await takeEdit(message, at, {',
+      'await takeEdit(edited, at, {',
+    ],
   ]),
   ...changesOf('access/users.ts', 'access/pairing.test.ts', [
     [
@@ -246,7 +249,7 @@ export const intakeMutations = [
       '!addressed ||',
     ],
   ]),
-  ...changesOf('access/users.ts', 'conversations/groups.test.ts', [
+  ...changesOf('access/users.ts', 'access/groups.test.ts', [
     ['any group counts as allowed', 'allowed.some((group) => group !== undefined)', 'true'],
     [
       'a group with a new id is not known',
@@ -280,6 +283,14 @@ export const intakeMutations = [
     ['anybody makes the bot ask', ' || !(await users.isOwner(sender.id))', ''],
     ['a word to nobody asks', '!addressed || ', ''],
   ]),
+  ...changesOf('features/pairing/feature.ts', 'end-to-end/slack-home.test.ts', [
+    [
+      'everybody sees who waits for an owner',
+      'if (!(await users.isOwner(sender.id))) return {};',
+      '',
+      { only: 'an owner reads who waits' },
+    ],
+  ]),
   ...changesOf('features/groups/feature.ts', 'end-to-end/unlisted-groups.test.ts', [
     ['anybody allows a group', 'if (!(await users.isOwner(sender.id)))', 'if (false)'],
   ]),
@@ -289,12 +300,6 @@ export const intakeMutations = [
       'if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];',
       '',
       { only: 'a stranger reads' },
-    ],
-    [
-      'everybody sees who waits for an owner',
-      'if (!(await users.isOwner(sender.id))) return [];',
-      '',
-      { only: 'an owner reads who waits' },
     ],
   ]),
   ...changesOf('conversations/intake/home-page.ts', 'end-to-end/slack-home.test.ts', [

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 /** Who may have what done at a later time, and how often it is done (N1, N3). */
 export const routineMutations: readonly Mutation[] = [
-  ...changesOf('conversations/handle-routine.ts', 'end-to-end/routine-creators.test.ts', [
+  ...changesOf('features/routines/handle-routine.ts', 'end-to-end/routine-creators.test.ts', [
     ['a removed creator has hands', 'if (!decision.allowed) {', 'if (decision.code === undefined) {'],
     [
       'a withdrawn skill runs',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
-import { prepareTool, readOnly, type Tool, type ToolContext } from '../../core/tool.ts';
+import { prepareTool, readOnly, type Tool, type ToolContext, type CallAssessment } from '../../core/tool.ts';
 import type { Accounts } from './capability-base.ts';
 import type { AuthFlows } from './auth-flows.ts';
 import type { CapabilityFailure } from './call-bridge.ts';
@@ -170,7 +170,11 @@ export function capabilityTools(
   ];
 
   /** The checks come before a person is asked to confirm (C5). */
-  async function termsOf(input: unknown, caller: CapabilityCaller, signal: AbortSignal) {
+  async function termsOf(
+    input: unknown,
+    caller: CapabilityCaller,
+    signal: AbortSignal,
+  ): Promise<CallAssessment> {
     const request = input as Parameters<InvokeCapability['prepare']>[1];
     const prepared = await invoke.prepare(caller, request, signal);
     if (!prepared.ok) {
@@ -178,11 +182,11 @@ export function capabilityTools(
       return { refused: await refusal(prepared, { caller, capability, operation }) };
     }
     const { mutating, done, account } = prepared.value;
-    if (!mutating || done) return { risk: 'safe', marks, outward: !done } as const;
-    const asks = {
+    if (!mutating || done) return { risk: 'safe', marks, outward: !done };
+    const mustConfirm = {
       shown: shownCall(request, account),
       refusedAs: 'capability_mutation_not_confirmed',
     } as const;
-    return { risk: 'dangerous', asks, marks, outward: true } as const;
+    return { risk: 'dangerous', mustConfirm, marks, outward: true };
   }
 }

@@ -9,7 +9,7 @@ import { serverStates } from './server-state.ts';
 
 export type McpFeature = Feature & Readonly<{ mcp: ReturnType<typeof createMcp> }>;
 
-/** Tools of MCP servers (X7). */
+/** Brings the tools of MCP servers to the main agent and to runs (X7). */
 export function createMcpFeature(app: App): McpFeature {
   const mcp = createMcp(app);
   return {

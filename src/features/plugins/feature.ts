@@ -3,7 +3,7 @@ import type { Feature } from '../../core/feature.ts';
 import { createPluginCalls } from './plugin-calls.ts';
 import type { Plugins } from './plugins.ts';
 
-/** Tools of plugins (X1). */
+/** Brings the tools of plugins to the main agent and to runs (X1). */
 export function createPlugins(app: App, plugins: Pick<Plugins, 'source' | 'diagnostics'>): Feature {
   const calls = createPluginCalls({ ...app, sandbox: app.skillSandbox.sandbox }, app);
   return {

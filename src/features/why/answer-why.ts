@@ -37,7 +37,7 @@ export async function answerWhy(
   const isHere = asked.where === chatIdOf(conversation);
   const place = isHere ? { chatType, external } : {};
   const found = await explain({ who: asked.who, where: asked.where, ...place }, say);
-  const kept = await Promise.all(features().map((feature) => feature.kept?.(asked, say) ?? []));
+  const kept = await Promise.all(features().map(async (feature) => feature.kept?.(asked, say) ?? []));
   const text = [answerOf(asked, found, isHere, say), ...kept.flat()].join('\n\n');
   if (chatType === 'private') return { text };
   if (showToOne.includes(conversation.channel)) return { text, more: { onlyTo: sender.id } };
