@@ -97,6 +97,7 @@ test('K4 N1 the parts of a turn: all tools, all that is searchable, the first no
   const question = { text: 'Sure?', buttons: [] };
   const said = {
     holder: 'team',
+    asker: 'telegram:42',
     transcript: 't',
     conversation: message.conversation,
     at: 1,
