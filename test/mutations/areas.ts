@@ -148,7 +148,12 @@ export const areas: readonly Area[] = [
   {
     name: 'redaction',
     files: ['lib/redaction/find-secrets.ts', 'lib/redaction/redact.ts'],
-    tests: ['lib/redact.test.ts', 'lib/redact-deep.test.ts', 'lib/secret-forms.test.ts'],
+    tests: [
+      'lib/find-secrets.test.ts',
+      'lib/redact-deep.test.ts',
+      'lib/redact.test.ts',
+      'lib/secret-forms.test.ts',
+    ],
   },
   {
     name: 'SKILL.md',

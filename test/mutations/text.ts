@@ -2,9 +2,8 @@ import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 const label = { file: 'lib/text/escape-labels.ts', test: 'lib/escape-labels.test.ts' } as const;
-const find = { file: 'lib/redaction/find-secrets.ts', test: 'lib/redact.test.ts' } as const;
 
-/** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
+/** Labels that nobody can forge (M11). */
 export const textMutations: readonly Mutation[] = [
   ...changesOf('skills/parse/parse-yaml.ts', 'skills/parse-skill.test.ts', [
     ['front matter is nested one deeper', 'depth >= depthLimit', 'depth > depthLimit'],
@@ -73,42 +72,6 @@ export const textMutations: readonly Mutation[] = [
     name: 'a text that was cut is not made harmless',
     find: 'truncate(escapeLabels(cut.text), limit)',
     replace: 'truncate(cut.text, limit)',
-  },
-  {
-    ...find,
-    name: 'a secret inside another leaks its end',
-    find: 'last.end = Math.max(last.end, end)',
-    replace: 'last.end = end',
-  },
-  {
-    ...find,
-    name: 'a word that overlaps another is passed over',
-    find: 'start < last.end) last.end',
-    replace: 'start < last.end - 1) last.end',
-  },
-  {
-    ...find,
-    name: 'line breaks hide a secret',
-    find: 'const flat = withoutLineBreaks(text);\n      return inText',
-    replace: 'const flat = text;\n      return inText',
-  },
-  {
-    ...find,
-    name: 'the end of a text never opens a secret',
-    find: 'let open = Math.max(0, flat.length - longest + 1);',
-    replace: 'let open = flat.length;',
-  },
-  {
-    ...find,
-    name: 'the longest word is not tried first',
-    find: 'list.sort((a, b) => b.length - a.length)',
-    replace: 'list.sort((a, b) => a.length - b.length)',
-  },
-  {
-    ...find,
-    name: 'windows move on too far',
-    find: 'Math.min(255, shortest - block + 1)',
-    replace: 'Math.min(255, shortest - block + 2)',
   },
   {
     file: 'conversations/turn.ts',

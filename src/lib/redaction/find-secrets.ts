@@ -9,9 +9,9 @@ export type FindSecrets = Readonly<{
   openFrom(text: string): number;
 }>;
 
-const lineBreaks = /[\r\n]+/g;
+const lineBreaks = /[\r\n]/g;
 const block = 3;
-const slots = 1 << 16;
+const lastSlot = 0xffff;
 
 /**
  * Makes a finder of `words`, which map to names and have 8 characters or more without line breaks. By the method of Wu
@@ -22,33 +22,32 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
   const sorted = [...named.keys()].sort();
   const shortest = Math.min(...sorted.map(({ length }) => length));
   const longest = Math.max(...sorted.map(({ length }) => length));
-  const { skips, ending } = tablesOf(sorted, shortest);
   const beginnings = new Set(sorted.map((word) => word.slice(0, block)));
-
-  function wordAt(flat: string, start: number, end: number): string | undefined {
-    return ending.get(hash(flat, end))?.find((word) => flat.startsWith(word, start));
-  }
+  const { skips, ending } = tablesOf(named, shortest);
 
   function stretchesIn(flat: string): readonly Stretch[] {
     const found: { start: number; end: number; name: string }[] = [];
     for (let at = shortest - 1; at < flat.length;) {
-      const skip = skips[hash(flat, at)] ?? 0;
+      const slot = hash(flat, at);
+      const skip = skips[slot] ?? 0;
       if (skip > 0) {
         at += skip;
         continue;
       }
       const start = at - shortest + 1;
-      const word = wordAt(flat, start, at);
+      const known = ending.get(slot)?.find(([word]) => flat.startsWith(word, start));
       at += 1;
-      if (word === undefined) continue;
+      if (known === undefined) continue;
+      const [word, name] = known;
       const last = found.at(-1);
       const end = start + word.length;
       if (last !== undefined && start < last.end) last.end = Math.max(last.end, end);
-      else found.push({ start, end, name: named.get(word) ?? '' });
+      else found.push({ start, end, name });
     }
     return found;
   }
 
+  /** Whether what begins here is the beginning of a longer word. */
   function mayGoOn(flat: string, start: number): boolean {
     const rest = flat.slice(start);
     if (rest.length >= block && !beginnings.has(rest.slice(0, block))) return false;
@@ -63,62 +62,52 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
 
   return {
     all(text) {
-      if (text.length < shortest) return [];
-      const flat = withoutLineBreaks(text);
-      return inText(text, flat, stretchesIn(flat));
+      const found = stretchesIn(text.replace(lineBreaks, ''));
+      // Most texts hold none, and those are many.
+      if (found.length === 0) return found;
+      const place = placesIn(text);
+      return found.map(({ start, end, name }) => ({ start: place(start), end: place(end - 1) + 1, name }));
     },
     openFrom(text) {
-      const flat = withoutLineBreaks(text);
-      let open = Math.max(0, flat.length - longest + 1);
-      while (open < flat.length && !mayGoOn(flat, open)) open += 1;
-      if (open >= flat.length) return text.length;
-      const [stretch] = inText(text, flat, [{ start: open, end: flat.length, name: '' }]);
-      return stretch?.start ?? text.length;
+      const flat = text.replace(lineBreaks, '');
+      for (let open = Math.max(0, flat.length - longest); open < flat.length; open++)
+        if (mayGoOn(flat, open)) return placesIn(text)(open);
+      return text.length;
     },
   };
 }
 
 type Tables = Readonly<{
   skips: Uint8Array;
-  /** Words by the last characters of the window they may begin with, longest first. */
-  ending: ReadonlyMap<number, readonly string[]>;
+  /** Words and their names by the last characters of the window they may begin with, longest first. */
+  ending: ReadonlyMap<number, readonly (readonly [word: string, name: string])[]>;
 }>;
 
-function tablesOf(words: readonly string[], shortest: number): Tables {
+function tablesOf(named: ReadonlyMap<string, string>, shortest: number): Tables {
   const farthest = Math.min(255, shortest - block + 1);
-  const skips = new Uint8Array(slots).fill(farthest);
-  const ending = new Map<number, string[]>();
-  for (const word of words) {
+  const skips = new Uint8Array(lastSlot + 1).fill(farthest);
+  for (const word of named.keys())
     for (let end = block - 1; end < shortest; end++) {
       const slot = hash(word, end);
       skips[slot] = Math.min(skips[slot] ?? 0, shortest - 1 - end);
     }
-    const slot = hash(word, shortest - 1);
-    ending.set(slot, [...(ending.get(slot) ?? []), word]);
-  }
-  for (const list of ending.values()) list.sort((a, b) => b.length - a.length);
-  return { skips, ending };
+  const longestFirst = [...named].sort(([a], [b]) => b.length - a.length);
+  return { skips, ending: Map.groupBy(longestFirst, ([word]) => hash(word, shortest - 1)) };
 }
 
 function hash(text: string, end: number): number {
   return (
-    ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & (slots - 1)
+    ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & lastSlot
   );
 }
 
-function withoutLineBreaks(text: string): string {
-  return text.includes('\n') || text.includes('\r') ? text.replace(lineBreaks, '') : text;
-}
-
-function inText(text: string, flat: string, stretches: readonly Stretch[]): readonly Stretch[] {
-  if (stretches.length === 0 || flat.length === text.length) return stretches;
+/** Returns the place in the text for each of rising places in the text without its line breaks. */
+function placesIn(text: string): (index: number) => number {
   const breaks = text.matchAll(lineBreaks);
   let next = breaks.next().value;
   let removed = 0;
-  const place = (index: number): number => {
-    for (; next !== undefined && next.index - removed <= index; next = breaks.next().value)
-      removed += next[0].length;
+  return (index) => {
+    for (; next !== undefined && next.index - removed <= index; next = breaks.next().value) removed += 1;
     return index + removed;
   };
-  return stretches.map(({ start, end, name }) => ({ start: place(start), end: place(end - 1) + 1, name }));
 }
