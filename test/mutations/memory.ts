@@ -1,4 +1,3 @@
-import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 /** Who sees a memory (K1, K2). */
@@ -52,12 +51,4 @@ export const memoryMutations: readonly Mutation[] = [
     find: "!decideMemory(memory, { ...operator, what: 'forget' }).allowed",
     replace: 'false',
   },
-  ...changesOf('features/memory/open-memory.ts', 'features/memory/open-memory.test.ts', [
-    ['notes of the team are looked up where outsiders read along', 'external === false ? (', 'true ? ('],
-    [
-      'a chat of unknown kind has a memory',
-      "chatType === 'group' || chatType === 'channel' ? `",
-      'chatType !== undefined ? `',
-    ],
-  ]),
 ];
