@@ -129,6 +129,11 @@ export const areas: readonly Area[] = [
     tests: ['features/routines/due-times.test.ts'],
   },
   {
+    name: 'outcomes of routines',
+    files: ['features/routines/settle-routine.ts'],
+    tests: ['features/routines/settle-routine.test.ts'],
+  },
+  {
     name: 'times in words',
     files: ['read-day', 'read-every', 'read-span', 'read-when'].map((file) => `features/routines/${file}.ts`),
     tests: ['read-day', 'read-every', 'read-span', 'read-when', 'read-when-results'].map(

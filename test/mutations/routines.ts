@@ -22,23 +22,6 @@ export const routineMutations: readonly Mutation[] = [
       "'ofRoutine' in task && task.kind === 'routine'",
     ],
   ]),
-  ...changesOf('features/routines/settle-routine.ts', 'features/routines/settle-routine.test.ts', [
-    ['an answer pauses what failed before it', "how !== 'failed' || failures", 'failures'],
-    [
-      'a routine that is gone can not be stopped',
-      "if (routine !== undefined) await pauseRoutine(routine, 'stopped', deps);",
-      "await pauseRoutine(routine!, 'stopped', deps);",
-    ],
-    ['a routine is stopped twice', "if (routine.state !== 'active') return;", ''],
-    ['a firing that was stopped is not done', 'await store.commit({ done: message.id });', ''],
-  ]),
-  ...changesOf('features/routines/settle-routine.ts', 'end-to-end/routine-creators.test.ts', [
-    [
-      'owners read what somebody calls a routine in a direct message',
-      'words(isPublic ? task.name : task.id)',
-      'words(isPublic ? task.id : task.name)',
-    ],
-  ]),
   ...changesOf('features/routines/press-routine.ts', 'end-to-end/routine-strangers.test.ts', [
     [
       'anybody who reads along presses the buttons of a routine',
