@@ -21,7 +21,7 @@ export async function taintAround(transcripts: Reads, id: string): Promise<Taint
 
 /** Name of the journal of what was started in a conversation. `/new` ends it. */
 export function startedIn(id: string): string {
-  return `${conversationOf(id)}#marks`;
+  return `${conversationOf(id)}#taint`;
 }
 
 /** Name of the journal of a chat's folder, which `/new` does not end. */
@@ -29,20 +29,20 @@ export function roomOf(id: string): string {
   return `${id.split(/[@#]/)[0]}#room`;
 }
 
-/** Adds private marks to a journal. Known marks are written again once a day, so that retention keeps the journal. */
+/** Adds taint to a journal. Known taint is written again once a day, so that retention keeps the journal. */
 export async function recordTaint(
   store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
   journal: string,
-  marks: Taint | undefined,
+  taint: Taint | undefined,
   now: number,
 ): Promise<void> {
-  if (marks === undefined) return;
+  if (taint === undefined) return;
   const { entries } = await store.transcripts.read(journal);
   const known = taintIn(entries.map(({ entry }) => entry));
   const last = entries.at(-1)?.entry.at ?? 0;
-  const all = joinTaint(known, marks) ?? marks;
+  const all = joinTaint(known, taint) ?? taint;
   if (all === known && now - last < dayMs) return;
-  await store.commit({ entries: [{ transcript: journal, entry: { kind: 'mark', marks: all, at: now } }] });
+  await store.commit({ entries: [{ transcript: journal, entry: { kind: 'taint', taint: all, at: now } }] });
 }
 
 const dayMs = 86_400_000;

@@ -11,10 +11,10 @@ export async function whoseWords(
 ): Promise<Provenance> {
   const { entries, damaged } = await transcripts.read(transcript);
   const said = entries.map(({ entry }) => entry);
-  const marks = await taintAround(transcripts, transcript);
+  const taint = await taintAround(transcripts, transcript);
   const isTheirs = !unattended && damaged === 0 && sourceOf(text, said, sender) !== 'foreign';
-  if (isTheirs) return { words: 'typed', marks };
-  return { ...(originIn(text, said, sender) ?? { words: 'unknown' }), marks };
+  if (isTheirs) return { words: 'typed', taint };
+  return { ...(originIn(text, said, sender) ?? { words: 'unknown' }), taint };
 }
 
 /**
@@ -28,7 +28,7 @@ export async function whoseTitle(
 ): Promise<Provenance> {
   const { entries, damaged } = await transcripts.read(transcript);
   const said = entries.map(({ entry }) => entry);
-  const marks = await taintAround(transcripts, transcript);
+  const taint = await taintAround(transcripts, transcript);
   const from = damaged > 0 ? ({ words: 'unknown' } as const) : borrowedFrom(text, said, sender);
-  return { ...(from ?? { words: 'typed' }), marks };
+  return { ...(from ?? { words: 'typed' }), taint };
 }

@@ -78,7 +78,7 @@ export async function compactEntries(options: {
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
   // The taint of everything that was read for the summary.
-  const marks = taintIn(entries);
+  const taint = taintIn(entries);
   const summary: Summary = {
     kind: 'summary',
     text: made.ok ? made.text : trimmed(previous, limit),
@@ -86,7 +86,7 @@ export async function compactEntries(options: {
     folded: plan.tail > plan.cut ? plan.tail - plan.cut : undefined,
     senders: sendersOf(older),
     own: own?.part === undefined ? undefined : own.part,
-    marks,
+    taint,
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
     // It only grows, because ids of calls depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),

@@ -58,7 +58,7 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
         own: entry.own && { ...entry.own, text: redact(entry.own.text) },
       };
     case 'tool_started':
-    case 'mark':
+    case 'taint':
       return entry;
   }
 }

@@ -66,8 +66,8 @@ export async function userEntry(
   ].join(' ');
   const files = filesShown(message, heard, received);
   // Instructions of a skill that a task reports get a turn of their own.
-  const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
-  const kept = message.task?.kind === 'routine' ? message.task.from?.marks : undefined;
+  const { follows, taint: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
+  const kept = message.task?.kind === 'routine' ? message.task.from?.taint : undefined;
   const quoted = await taintOfOwnWords(message, { heard, before, transcript }, store);
   const urls = message.task === undefined ? addressesTyped(message) : [];
   const questions = waiting.map((each) => ({ skill: each.skill, text: questionContent(each) }));
@@ -86,7 +86,7 @@ export async function userEntry(
     urls: unlessEmpty(urls),
     files: unlessEmpty(files),
     unread: invokesSkill ? undefined : whyUnread(message, received),
-    marks: [told, kept, quoted, notes?.marks].reduce(joinTaint, undefined),
+    taint: [told, kept, quoted, notes?.taint].reduce(joinTaint, undefined),
     at: clock.now(),
   };
 }
@@ -152,14 +152,14 @@ export async function invokeSkill(
   const { callTool, signal, clock } = deps;
   const message = args === '' ? `Run ${skill}.` : args;
   const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args, context } };
-  const { content: outcome, follows, settles, marks } = await callTool(call, signal);
+  const { content: outcome, follows, settles, taint } = await callTool(call, signal);
   if (isShuttingDown(signal)) throw signal.reason;
   const started = labelled('host', `The person started the skill ${skill}.`);
   const bare = args === '' ? `\n${message}` : '';
   const content = follows === undefined ? `${started}\n${outcome}` : `[Skill: ${skill}]\n${outcome}${bare}`;
   const item = invocationItem(key);
   return {
-    entry: { kind: 'user', item, content, about: skill, follows, marks, at: clock.now() },
+    entry: { kind: 'user', item, content, about: skill, follows, taint, at: clock.now() },
     settles,
   };
 }

@@ -32,7 +32,7 @@ export type Entry =
       files?: readonly ShownFile[];
       /** What the person is told if none of the files could be fetched. */
       unread?: string;
-      marks?: Taint;
+      taint?: Taint;
       at: number;
     }>
   | Readonly<{
@@ -55,14 +55,14 @@ export type Entry =
       /** Set if the content is the instructions of this skill (U8). */
       follows?: ActiveSkill;
       artifacts?: readonly DeliveredFile[];
-      marks?: Taint;
+      taint?: Taint;
       /** Model calls of a subagent, which count as calls of this run (U7). */
       steps?: number;
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
   /** In a journal: private data came into the conversation (S7). */
-  | Readonly<{ kind: 'mark'; marks: Taint; at: number }>
+  | Readonly<{ kind: 'taint'; taint: Taint; at: number }>
   /** Takes the place of all earlier entries except the last `kept` (M9). */
   | Readonly<{
       kind: 'summary';
@@ -72,7 +72,7 @@ export type Entry =
       folded?: number;
       senders?: readonly string[];
       own?: Readonly<{ sender: string; text: string }>;
-      marks?: Taint;
+      taint?: Taint;
       tokens: Tokens;
       at: number;
     }>;
@@ -104,7 +104,7 @@ export function joinTaint(one: Taint | undefined, other: Taint | undefined): Tai
 export function taintIn(entries: readonly Entry[], damaged = 0): Taint | undefined {
   const unknown = damaged > 0 ? true : undefined;
   return entries.reduce<Taint | undefined>(
-    (marks, entry) => ('marks' in entry ? joinTaint(marks, entry.marks) : marks),
+    (taint, entry) => ('taint' in entry ? joinTaint(taint, entry.taint) : taint),
     unknown,
   );
 }

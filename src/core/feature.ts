@@ -65,8 +65,8 @@ export type NewTurn = Readonly<{
   whose: WhoseWords;
 }>;
 
-/** What the model is told with a message. `marks`: what private data is in it. */
-export type Notes = Readonly<{ text: string; marks: Taint | undefined }>;
+/** What the model is told with a message. `taint`: what private data is in it. */
+export type Notes = Readonly<{ text: string; taint: Taint | undefined }>;
 
 /** Words below an answer, and a question of its own behind it. */
 export type Footer = Readonly<{

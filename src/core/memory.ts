@@ -24,7 +24,7 @@ export type Memory = Readonly<{
   isApproved: boolean;
   /** The platform's id of the message in which it was said. */
   source?: string;
-  marks?: Taint;
+  taint?: Taint;
   /** Whose words the text is; undefined if it is unknown (S13). */
   from?: Origin;
   at: number;

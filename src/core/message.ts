@@ -84,7 +84,7 @@ export type Task = Readonly<
       /** Set if `result` is the instructions of this skill (T6). */
       follows?: ActiveSkill;
       /** Set if the result is private (S7). */
-      marks?: Taint;
+      taint?: Taint;
       ofRoutine?: true;
     }
   /** A routine fires. The message's text is its task, in the creator's words (N1). */

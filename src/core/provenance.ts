@@ -11,7 +11,7 @@ export type Provenance = Readonly<{
   words: (typeof wordSources)[number];
   /** The name of the person said to have written it. */
   by?: string | undefined;
-  marks?: Taint | undefined;
+  taint?: Taint | undefined;
 }>;
 
 /**
@@ -27,7 +27,7 @@ export const storedOrigin: z.ZodType<NonNullable<Origin>> = z.object({
 export const storedProvenance: z.ZodType<Provenance> = z.object({
   words: z.enum(wordSources),
   by: z.string().optional(),
-  marks: z.union([z.string(), z.literal(true)]).optional(),
+  taint: z.union([z.string(), z.literal(true)]).optional(),
 });
 
 /** Tells whose words a text is in the conversation or run where it is said (S13). */

@@ -118,6 +118,6 @@ export type SkillResult = Readonly<{
   /** With `needs_input`: the id by which the run continues (U14). */
   resume?: string;
   /** Set if its words are private, with where they are from (S7). */
-  marks?: Taint;
+  taint?: Taint;
   truncated: boolean;
 }>;

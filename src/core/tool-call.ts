@@ -19,7 +19,7 @@ export type ToolOutcome = Readonly<{
   question?: string;
   artifacts?: readonly DeliveredFile[];
   /** Set if `content` is private; stored together with it (S7). */
-  marks?: Taint;
+  taint?: Taint;
   /** Model calls that the call made, which count as the caller's (U7). */
   steps?: number;
 }>;

@@ -5,7 +5,7 @@
 export type Writes = 'nothing' | 'here' | 'bound' | 'outside';
 
 /**
- * `lasts` is true if the effect outlives the conversation. Then whose words it is and its marks are kept with it (S13).
+ * `lasts` is true if the effect outlives the conversation. Then whose words it is and its taint are kept with it (S13).
  */
 type Row = Readonly<{ writes: Writes; lasts: boolean }>;
 

@@ -60,7 +60,7 @@ export type CallAssessment = Readonly<
         because?: string;
       }>;
       /** Private data that the call touches; noted before it runs (S7). */
-      marks?: Taint | undefined;
+      taint?: Taint | undefined;
       /** True if a provider gets the input, even for a tool that needs no network (S7). */
       outward?: boolean;
     }
@@ -113,7 +113,7 @@ export type ToolContext = Readonly<{
   /** Ends the loop here until a person answers the question (U14). */
   awaitAnswer(question: string): void;
   /** Declares that the outcome is private (S7). */
-  mark(as: Taint): void;
+  addTaint(as: Taint): void;
   /** Adds model calls that count as the caller's (U7). */
   spend(steps: number): void;
   /** Sends a file or picture (T12). Once it resolves, a crash can't lose it. */

@@ -100,9 +100,9 @@ export function createJudgeCalls(options: {
   }
 
   /** Stores, before the call runs, what the conversation and its folder may hold afterwards. */
-  async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
+  async function note({ tool, taint }: JudgedCall, transcript: string): Promise<void> {
     const found = await markInFolder(tool, transcript);
-    const begun = joinTaint(marks, found);
+    const begun = joinTaint(taint, found);
     await recordTaint(store, startedIn(transcript), begun, clock.now());
     const { requiresFilesystem, sideEffects } = tool.traits;
     if (begun === undefined && !(requiresFilesystem && sideEffects)) return;

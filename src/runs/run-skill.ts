@@ -132,7 +132,7 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
       durationMs: clock.now() - began,
       resume: status === 'needs_input' ? id : undefined,
       // Read from the store, because the conversation may have been reset meanwhile.
-      marks: await taintAround(store.transcripts, transcript),
+      taint: await taintAround(store.transcripts, transcript),
     };
     logEnd(input, { result, model: granted.model }, deps);
     return result;
@@ -203,7 +203,7 @@ async function loopOver(
       sender: requester.sender,
       content: prompt.firstMessage,
       files: filesSent(said, requester.sender, context.toolUseId),
-      marks: granted.sensitive ? skill.name : undefined,
+      taint: granted.sensitive ? skill.name : undefined,
       at: began,
     };
     await store.commit({ entries: [{ transcript, entry: first }], runs: count(user.model) });

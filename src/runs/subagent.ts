@@ -62,7 +62,7 @@ export function subagentTool(
       const part = { scratch: run.scratch, deadline: run.deadline, maxIterations: left };
       const result = await runSkill(skill, request, context, run.transcript, run.chain, part);
       context.spend(result.iterations);
-      if (result.marks !== undefined) context.mark(result.marks);
+      if (result.taint !== undefined) context.addTaint(result.taint);
       return envelopeOfWork('the subagent', result);
     },
   });

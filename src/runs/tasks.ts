@@ -113,11 +113,11 @@ async function callOnce(
 export async function tellResult(
   { message }: InboxItem,
   { id, skill, ofRoutine }: RunTask,
-  { content, isError, follows, marks, done }: ToolOutcome & Readonly<{ done?: string }>,
+  { content, isError, follows, taint, done }: ToolOutcome & Readonly<{ done?: string }>,
   { store }: Readonly<{ store: Pick<Store, 'commit' | 'signals'> }>,
 ): Promise<void> {
   const failed = isError ? true : undefined;
-  const task = { kind: 'result', id, skill, result: content, failed, follows, marks, ofRoutine } as const;
+  const task = { kind: 'result', id, skill, result: content, failed, follows, taint, ofRoutine } as const;
   const told: Message = { ...message, id: resultKey(id), task };
   await store.commit({ work: [{ queue: conversationKey(message.conversation), message: told }], done });
   await store.signals.send('ended', id);
@@ -162,7 +162,7 @@ type WaitDeps = Readonly<{
  */
 export async function waitForTask(
   waiting: Waiting,
-  context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
+  context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'addTaint'>,
   deps: WaitDeps,
 ): Promise<Envelope | undefined> {
   const { id, patienceMs } = waiting;
@@ -203,14 +203,14 @@ export async function waitForTask(
 
 async function takeResult(
   { id, conversation }: Waiting,
-  context: Pick<ToolContext, 'settle' | 'mark'>,
+  context: Pick<ToolContext, 'settle' | 'addTaint'>,
   { inbox }: Pick<Store, 'inbox'>,
 ): Promise<Envelope | undefined> {
   const items = await inbox.waitingIn(conversationKey(conversation));
   const found = items.find(({ key }) => key === resultKey(id))?.message?.task;
   if (found?.kind !== 'result') return undefined;
   context.settle(resultKey(id));
-  if (found.marks !== undefined) context.mark(found.marks);
+  if (found.taint !== undefined) context.addTaint(found.taint);
   return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
 }
 

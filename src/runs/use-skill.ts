@@ -111,7 +111,7 @@ export function createUseSkill(options: UseSkillOptions): Tool {
     async terms(given, { toolUseId }) {
       const skill = await skills.find(input.parse(given).skill);
       if (skill === undefined || !isSensitive(skill, access.rules())) return {};
-      return decideSkill(skill, access.rules(), access.use(toolUseId)).allowed ? { marks: skill.name } : {};
+      return decideSkill(skill, access.rules(), access.use(toolUseId)).allowed ? { taint: skill.name } : {};
     },
   };
 }
@@ -157,7 +157,7 @@ async function runSkillNow(
   const unready = await options.requirements(skill, context.requester, context.signal);
   if (unready !== undefined) return unready;
   const result = await options.run(skill, request, context);
-  if (result.marks !== undefined) context.mark(result.marks);
+  if (result.taint !== undefined) context.addTaint(result.taint);
   // The skill may have been edited meanwhile, so that its result may not be shown (D7, A8).
   const now = await findAllowed(skill.name, context, options);
   return 'denied' in now ? now.denied : asEnvelope(skill.name, result);

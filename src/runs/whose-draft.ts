@@ -26,10 +26,10 @@ export async function whoseDraft(
   { run, sender }: Readonly<{ run: string; sender: string }>,
   { transcripts }: Readonly<{ transcripts: Pick<Transcripts, 'read'> }>,
 ): Promise<Provenance> {
-  const marks = await taintAround(transcripts, run);
+  const taint = await taintAround(transcripts, run);
   const met = await metUpTo(run, transcripts);
-  if (met !== undefined && sourceOf(text, met, sender) !== 'foreign') return { words: 'typed', marks };
-  return { ...(originIn(text, met ?? [], sender) ?? { words: 'unknown' }), marks };
+  if (met !== undefined && sourceOf(text, met, sender) !== 'foreign') return { words: 'typed', taint };
+  return { ...(originIn(text, met ?? [], sender) ?? { words: 'unknown' }), taint };
 }
 
 /** Undefined if something is damaged or gone. */

@@ -11,7 +11,7 @@ import { storedOrigin } from '../core/provenance.ts';
 import type { Log } from '../lib/log.ts';
 import { searchWords } from '../lib/text/search-words.ts';
 import { each, hasChanged, type Sql, type Steps } from './sql.ts';
-import { storedMarks } from './stored-entry.ts';
+import { storedTaint } from './stored-entry.ts';
 import { readStored, type FieldsOf } from './stored-json.ts';
 import { storedConversation } from './stored-message.ts';
 
@@ -60,7 +60,7 @@ const storedMemory: z.ZodType<Memory> = z.object({
   isPrivate: z.boolean(),
   isApproved: z.boolean(),
   source: z.string().optional(),
-  marks: storedMarks,
+  taint: storedTaint,
   from: storedOrigin.optional(),
   at: z.number(),
 } satisfies FieldsOf<Memory>);

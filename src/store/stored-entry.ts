@@ -17,8 +17,8 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
-/** The private marks of something stored, as stores write them (S7). */
-export const storedMarks: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
+/** The taint of something stored, as stores write them (S7). */
+export const storedTaint: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
 export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
   .object({
     skill: text,
@@ -53,7 +53,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     urls: z.array(text).optional(),
     files: z.array(storedFile).optional(),
     unread: text.optional(),
-    marks: storedMarks,
+    taint: storedTaint,
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),
   z.object({
@@ -79,16 +79,16 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     artifacts: z
       .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<DeliveredFile>))
       .optional(),
-    marks: storedMarks,
+    taint: storedTaint,
     steps: count.optional(),
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
   z.object({
-    kind: z.literal('mark'),
-    marks: z.union([text, z.literal(true)]),
+    kind: z.literal('taint'),
+    taint: z.union([text, z.literal(true)]),
     at,
-  } satisfies FieldsOf<EntryOf<'mark'>>),
+  } satisfies FieldsOf<EntryOf<'taint'>>),
   z.object({
     kind: z.literal('summary'),
     text,
@@ -96,7 +96,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     folded: count.optional(),
     senders: z.array(text).optional(),
     own: z.object({ sender: text, text }).optional(),
-    marks: storedMarks,
+    taint: storedTaint,
     tokens,
     at,
   } satisfies FieldsOf<EntryOf<'summary'>>),

@@ -4,7 +4,7 @@ import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
 import type { ItemPart } from './grow-item.ts';
-import { storedFollowed, storedMarks } from './stored-entry.ts';
+import { storedFollowed, storedTaint } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
 
 export const storedConversation: z.ZodType<Conversation> = z.object({
@@ -47,7 +47,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     result: z.string(),
     failed: z.literal(true).optional(),
     follows: storedFollowed,
-    marks: storedMarks,
+    taint: storedTaint,
     ofRoutine: z.literal(true).optional(),
   } satisfies FieldsOf<ResultTask>),
   z.object({

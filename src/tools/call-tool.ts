@@ -34,7 +34,7 @@ export type JudgedCall = Readonly<{
   /** True if the requester's own yes is not enough. */
   byApprover?: boolean | undefined;
   because?: string | undefined;
-  marks?: Taint | undefined;
+  taint?: Taint | undefined;
   outward?: boolean;
   requester: Requester;
 }>;
@@ -85,7 +85,7 @@ type Attempt = {
   cutOff?: Error;
   settles?: string;
   question?: string;
-  marks?: Taint | undefined;
+  taint?: Taint | undefined;
   steps?: number;
 };
 
@@ -178,7 +178,7 @@ export async function judgeCall(
   { decide, requester, redact, log }: Pick<Door, 'decide' | 'requester' | 'redact' | 'log'>,
 ): Promise<Envelope | undefined> {
   const { id, input } = attempt.call;
-  const { mustConfirm, marks, outward, risk = riskOf(tool) } = terms;
+  const { mustConfirm, taint, outward, risk = riskOf(tool) } = terms;
   attempt.risk = risk;
   const fields = { tool: tool.name, call: id, risk };
   const refuse = (code: 'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED', message: string): Envelope => {
@@ -189,7 +189,7 @@ export async function judgeCall(
   };
   try {
     const { shown, byApprover, because } = mustConfirm ?? {};
-    const judged = { id, tool, input, risk, shown, byApprover, because, outward, marks, requester };
+    const judged = { id, tool, input, risk, shown, byApprover, because, outward, taint, requester };
     const decision = await decide(judged, attempt.signal);
     if (decision.allowed) {
       attempt.approvedBy = 'approvedBy' in decision ? decision.approvedBy : undefined;
@@ -223,8 +223,8 @@ export async function runTool(
   onProgress(doingOf(tool, requester.language));
   running.add(attempt);
   // A command that made this call learns its answer, so it is tainted, too (C4).
-  const mark = (as: Taint): void => running.forEach((one) => (one.marks = joinTaint(one.marks, as)));
-  if (terms.marks !== undefined) mark(terms.marks);
+  const addTaint = (as: Taint): void => running.forEach((one) => (one.taint = joinTaint(one.taint, as)));
+  if (terms.taint !== undefined) addTaint(terms.taint);
   try {
     const context: ToolContext = {
       requester,
@@ -237,7 +237,7 @@ export async function runTool(
       progress: (line) => onProgress(oneLine(redact(line), 200)),
       settle: (item) => (attempt.settles = item),
       awaitAnswer: (question) => (attempt.question = question),
-      mark,
+      addTaint,
       spend: (steps) => (attempt.steps = (attempt.steps ?? 0) + steps),
       ...deliveryOf(attempt, door),
     };
@@ -273,7 +273,7 @@ function deliveryOf(
 /** Redacts before it cuts, because half a secret would not be found. */
 export function toOutcome(
   { envelope, text }: Rendered,
-  { artifacts, settles, question, marks, steps }: Attempt,
+  { artifacts, settles, question, taint, steps }: Attempt,
   { tool, redact }: Readonly<{ tool: Tool | undefined; redact: (text: string) => string }>,
 ): ToolOutcome {
   const clean = tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text));
@@ -286,7 +286,7 @@ export function toOutcome(
     question,
     follows: envelope.follows,
     artifacts: artifacts.length === 0 ? undefined : artifacts,
-    marks,
+    taint,
     steps,
   };
 }

@@ -183,7 +183,7 @@ test('K4 notes have at most 2,000 characters, are told once, and again when they
     `${told?.text.length}`,
   );
   assert.match(told.text, /note number 0 &lt;quote>/);
-  assert.equal(told.marks, 'gmail');
+  assert.equal(told.taint, 'gmail');
   const entry = { ...entryOf({ text: 'hi' }), content: `hi\n${told.text}` };
   assert.equal(memoryNotes(memories, [entry]), undefined);
   assert.equal(withoutNotes(entry.content), 'hi');

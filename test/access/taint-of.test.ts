@@ -24,7 +24,7 @@ async function setUp(t: TestContext, marked: Readonly<Record<string, readonly (T
     store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
   for (const [transcript, marks] of Object.entries(marked))
     for (const mark of marks)
-      await write(transcript, said({ ...(mark === undefined ? {} : { marks: mark }) }));
+      await write(transcript, said({ ...(mark === undefined ? {} : { taint: mark }) }));
   const journal = async (id: string) => (await store.transcripts.read(id)).entries.map(({ entry }) => entry);
   return { store, write, journal };
 }
@@ -40,17 +40,17 @@ test('S7 a run belongs to what started it, and each journal of a conversation ha
     [chat, chat],
     // Only the end of an id says that it is a run, in full.
     [`${run}x`, `${run}x`],
-    [`${run}#marks`, `${run}#marks`],
+    [`${run}#taint`, `${run}#taint`],
     [`${chat}#run:0a`, `${chat}#run:0a`],
     [`${chat}#run:${'0A'.repeat(8)}`, `${chat}#run:${'0A'.repeat(8)}`],
   ] as const)
     assert.equal(parentOf(id), parent, id);
   for (const id of [chat, run, inner]) {
-    assert.equal(startedIn(id), `${chat}#marks`, id);
+    assert.equal(startedIn(id), `${chat}#taint`, id);
     assert.equal(roomOf(id), `${chat}#room`, id);
   }
   const fresh = `${chat}@2`;
-  assert.equal(startedIn(`${fresh}${run.slice(chat.length)}`), `${fresh}#marks`, '/new begins another one');
+  assert.equal(startedIn(`${fresh}${run.slice(chat.length)}`), `${fresh}#taint`, '/new begins another one');
   assert.equal(roomOf(`${fresh}${run.slice(chat.length)}`), `${chat}#room`, 'the folder outlives /new');
 });
 
@@ -90,23 +90,23 @@ test('S7 a run is marked by itself, by what started it and by what else its conv
 
 test('S7 a mark is noted once a day, and at once where it says more than before', async (t) => {
   const { store, journal } = await setUp(t);
-  const noted = async (marks: Taint | undefined, at: number) => {
-    await recordTaint(store, 'j', marks, at);
+  const noted = async (taint: Taint | undefined, at: number) => {
+    await recordTaint(store, 'j', taint, at);
     return (await journal('j')).map((entry) => [
       entry.kind,
-      'marks' in entry ? entry.marks : undefined,
+      'taint' in entry ? entry.taint : undefined,
       entry.at,
     ]);
   };
   const now = 30 * dayMs;
   assert.deepEqual(await noted(undefined, now), [], 'there is nothing to note');
-  const first = [['mark', 'mail', now]];
+  const first = [['taint', 'mail', now]];
   assert.deepEqual(await noted('mail', now), first);
   assert.deepEqual(await noted('mail', now + 1), first);
   assert.deepEqual(await noted('mail', now + dayMs - 1), first);
-  const second = [...first, ['mark', 'mail', now + dayMs]];
+  const second = [...first, ['taint', 'mail', now + dayMs]];
   assert.deepEqual(await noted('mail', now + dayMs), second, 'a day later, or retention would drop it');
-  const third = [...second, ['mark', true, now + dayMs + 1]];
+  const third = [...second, ['taint', true, now + dayMs + 1]];
   assert.deepEqual(await noted('diary', now + dayMs + 1), third, 'of another skill');
   assert.deepEqual(await noted('mail', now + dayMs + 2), third, 'part of what is known');
 });

@@ -417,8 +417,8 @@ test('S7 M9 summary upon summary, a transcript stays marked; an address written 
     description: 'Reads the diary.',
     input: z.object({}),
     traits: readOnly,
-    async run(_, { mark }) {
-      mark('diary');
+    async run(_, { addTaint }) {
+      addTaint('diary');
       return succeed('lunch with Bob');
     },
   });
@@ -434,7 +434,7 @@ test('S7 M9 summary upon summary, a transcript stays marked; an address written 
   assert.ok(summaries.length >= 3);
   const entries = await read();
   assert.deepEqual(
-    entries.filter((entry) => 'marks' in entry).map(({ kind }) => kind),
+    entries.filter((entry) => 'taint' in entry).map(({ kind }) => kind),
     ['summary'],
   );
   assert.equal(await taintOf(store.transcripts, transcript), 'diary');

@@ -111,7 +111,7 @@ test('K4 N1 the parts of a turn: all tools, all that is searchable, the first no
   const two: Feature = {
     name: 'two',
     turn: async () => ({
-      notes: async () => ({ text: 'two', marks: undefined }),
+      notes: async () => ({ text: 'two', taint: undefined }),
       said: async () => [said],
       footer: async () => ({ text: ' 2', question }),
     }),
@@ -119,7 +119,7 @@ test('K4 N1 the parts of a turn: all tools, all that is searchable, the first no
   const three: Feature = {
     name: 'three',
     turn: async () => ({
-      notes: async () => ({ text: 'three', marks: undefined }),
+      notes: async () => ({ text: 'three', taint: undefined }),
       footer: async () => ({ text: ' 3', question: { ...question, text: 'Really?' } }),
     }),
   };

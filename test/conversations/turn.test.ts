@@ -237,11 +237,11 @@ test('H10 S7 what the bot said in a thread before may be as private as what was 
       makeMessage({ id: 'telegram:42:0', chatType: 'group', sender: own, text: 'Your diary.' }),
     ],
   });
-  const mark = { kind: 'mark', marks: 'diary', at: 1 } as const;
+  const mark = { kind: 'taint', taint: 'diary', at: 1 } as const;
   await store.commit({ entries: [{ transcript: 'telegram:42#room', entry: mark }] });
   await ask(makeMessage({ chatType: 'group', text: 'what did you say?' }));
   const [asked] = await entries();
-  assert.equal(asked?.kind === 'user' && asked.marks, 'diary');
+  assert.equal(asked?.kind === 'user' && asked.taint, 'diary');
 });
 
 test('Q5 a turn that was cut off goes on from its transcript: nothing finished is done twice', async () => {
@@ -522,7 +522,7 @@ test('I3 L6 a question that the model failed on is answered by /retry, for its o
 test('I3 a question asked again keeps its files and marks, and answers no run a second time', () => {
   const said = { kind: 'user', item: 'a', sender: 'telegram:42', content: 'what is it?', at: 1 } as const;
   const files = [{ type: 'image', hash: 'h', mime: 'image/png', name: 'x.png', size: 1 }] as const;
-  const asked = { ...said, item: 'b', files, marks: 'diary', answers: ['r'], joins: 'a' } as const;
+  const asked = { ...said, item: 'b', files, taint: 'diary', answers: ['r'], joins: 'a' } as const;
   const entries = [
     said,
     asked,
@@ -533,7 +533,7 @@ test('I3 a question asked again keeps its files and marks, and answers no run a 
   const again = askedAgain(entries, by);
   assert.ok(again !== undefined);
   const { content, ...rest } = again;
-  assert.deepEqual(rest, { kind: 'user', item: 'e', sender: 'telegram:42', files, marks: 'diary', at: 9 });
+  assert.deepEqual(rest, { kind: 'user', item: 'e', sender: 'telegram:42', files, taint: 'diary', at: 9 });
   assert.match(JSON.stringify(content), /^"<host>.*another answer.*<\/host>\\nwhat is it\?"$/);
   assert.deepEqual(askedAgain([again], { ...by, at: 9 }), again, 'the note is there once');
   assert.equal(askedAgain(entries, { ...by, sender: 'telegram:44' }), undefined);

@@ -119,7 +119,7 @@ test('S14 an owner’s model pauses what another person set up, and never change
 
 test('S13 a mark outlives the conversation in a routine: it returns when it is listed and when it fires', async (t) => {
   const { person, set } = await start(t, { toml: withWeb });
-  const from = { words: 'typed', marks: 'vault' } as const;
+  const from = { words: 'typed', taint: 'vault' } as const;
   await plantRoutines(
     set,
     { mine: { ...inBensDm, name: 'Mine', when: yearly, task: 'do:fetch', from } },

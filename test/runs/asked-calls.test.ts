@@ -217,14 +217,14 @@ test('S7 S14 private words are kept from what lasts and is found elsewhere; what
     [makeTool('own_tool', {}, { requiresNetwork: true }), {}, 'asked'],
     [makeTool('own_tool', { goesTo: () => undefined }, { requiresNetwork: true }), {}, 'asked'],
   ];
-  for (const marks of [true, undefined] as const)
+  for (const taint of [true, undefined] as const)
     for (const [tool, call, outcome] of cases) {
       const { says, asked, write } = await setUp(t, { kind: 'denied' }, free);
       const entry = { kind: 'user', sender: 'telegram:42', content: 'x', at: 1 } as const;
-      await write(transcript, marks === undefined ? entry : { ...entry, marks });
+      await write(transcript, taint === undefined ? entry : { ...entry, taint });
       const decision = await says(tool, call);
       const became = decision.allowed ? 'free' : asked.length > 0 ? 'asked' : 'refused';
-      assert.equal(became, marks === undefined ? 'free' : outcome, `${tool.name} ${JSON.stringify(call)}`);
+      assert.equal(became, taint === undefined ? 'free' : outcome, `${tool.name} ${JSON.stringify(call)}`);
       if (became === 'asked') assert.match(asked[0]?.because ?? '', /reaches outside/);
       if (became === 'refused' && 'hint' in decision)
         assert.match(decision.hint ?? '', /stays in this conversation/);
@@ -232,12 +232,12 @@ test('S7 S14 private words are kept from what lasts and is found elsewhere; what
 });
 
 test('S7 a call leaves its mark before it runs, and none if it is refused', async (t) => {
-  const journal = `${transcript}#marks`;
+  const journal = `${transcript}#taint`;
   for (const kind of ['approved', 'denied'] as const) {
     const answer = kind === 'denied' ? ({ kind } as const) : ({ kind, by: 'telegram:42' } as const);
     const { says, notes, clock } = await setUp(t, answer);
-    await says(makeTool('use_skill'), { marks: 'mail' });
-    const mark = { kind: 'mark', marks: 'mail', at: clock.now() };
+    await says(makeTool('use_skill'), { taint: 'mail' });
+    const mark = { kind: 'taint', taint: 'mail', at: clock.now() };
     assert.deepEqual(await notes(journal), kind === 'approved' ? [mark] : [], kind);
     assert.deepEqual(await notes(`${transcript}#room`), kind === 'approved' ? [mark] : [], kind);
     await says(makeTool('read_file', {}, { requiresFilesystem: true }));

@@ -47,7 +47,7 @@ async function setUp(
   const store = await openStore('sqlite::memory:');
   const said = { kind: 'user', sender: requester.sender, content: 'x', at: 1 } as const;
   for (const [transcript, marks] of Object.entries(marked)) {
-    const entries = marks.map((mark) => (mark === undefined ? said : { ...said, marks: mark }));
+    const entries = marks.map((mark) => (mark === undefined ? said : { ...said, taint: mark }));
     await store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
   }
   const parsed = parseConfig(config, { env: {} });
@@ -88,7 +88,7 @@ async function setUp(
     skill?: Skill,
     transcript = skill === undefined ? conversation : outerRun,
     terms: Readonly<{
-      marks?: Taint;
+      taint?: Taint;
       outward?: boolean;
       shown?: unknown;
       risk?: Risk;
@@ -160,7 +160,7 @@ test('S7 what the same skill gave before is its own; where anything else is know
   const cases = [
     [{ [outerRun]: ['mail', 'mail'], [conversation]: ['mail'] }, 'allowed'],
     [{ [outerRun]: ['mail', 'diary'] }, 'asked'],
-    // Of a capability, or stored before marks had names.
+    // Of a capability.
     [{ [outerRun]: ['mail', true] }, 'asked'],
     [{ [outerRun]: [true, undefined] }, 'asked'],
     // Since it began: the folder of the conversation is one.
@@ -185,10 +185,10 @@ const writes = inFiles('write_file', false, true);
 const reads = inFiles('read_file', false, false);
 
 test('S7 a conversation is marked when a sensitive run or a capability begins, before anything comes back', async () => {
-  for (const marks of ['diary', true] as const) {
+  for (const taint of ['diary', true] as const) {
     const { decides, close } = await setUp({});
     assert.equal(await decides(fetches), 'allowed');
-    assert.equal(await decides(tool('use_skill', false), undefined, conversation, { marks }), 'allowed');
+    assert.equal(await decides(tool('use_skill', false), undefined, conversation, { taint }), 'allowed');
     assert.equal(await decides(fetches), 'asked');
     assert.equal(await decides(fetches, open, outerRun), 'asked', 'a run beside it');
     assert.equal(await decides(fetches, undefined, `${conversation}@new`), 'allowed', '/new');
@@ -196,7 +196,7 @@ test('S7 a conversation is marked when a sensitive run or a capability begins, b
   }
   const { decides, close } = await setUp({ [innerRun]: [undefined] });
   const lists = tool('capability_list', false);
-  assert.equal(await decides(lists, open, innerRun, { marks: 'weather' }), 'allowed');
+  assert.equal(await decides(lists, open, innerRun, { taint: 'weather' }), 'allowed');
   assert.equal(await decides(fetches), 'asked', 'begun in a run inside a run');
   await close();
 });
@@ -233,9 +233,9 @@ test('S7 a capability of another skill is asked for, also to read; a skill goes 
   ] as const;
   for (const [marked, skill, decision] of cases) {
     const { decides, close } = await setUp(marked);
-    const terms = { marks: skill.name, outward: true };
+    const terms = { taint: skill.name, outward: true };
     assert.equal(
-      await decides(invokes, skill, outerRun, { marks: skill.name }),
+      await decides(invokes, skill, outerRun, { taint: skill.name }),
       'allowed',
       'nothing is sent',
     );

@@ -20,7 +20,7 @@ function memory(id: string, change: Partial<Memory> = {}): Memory {
     isPrivate: true,
     isApproved: false,
     source: '17',
-    marks: 'gmail',
+    taint: 'gmail',
     from: { words: 'forwarded', by: 'Mallory' },
     at: 1,
     ...change,

@@ -21,21 +21,21 @@ export function privacyContract(storeTest: StoreTest): void {
       store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
     await add(conversation, { kind: 'notice', text: 'x', at: 1 });
     assert.equal(await taintOf(store.transcripts, conversation), undefined);
-    await add(run, { kind: 'user', content: 'go', marks: 'mail', at: 2 });
+    await add(run, { kind: 'user', content: 'go', taint: 'mail', at: 2 });
     assert.equal(await taintOf(store.transcripts, run), 'mail');
     await add(conversation, {
       kind: 'tool_result',
       toolUseId: 'x',
       content: 'y',
       isError: false,
-      marks: true,
+      taint: true,
       at: 3,
     });
     assert.equal(await taintAround(store.transcripts, run), true);
-    await add(run, { kind: 'summary', text: 's', kept: 0, marks: 'mail', tokens: noTokens, at: 4 });
+    await add(run, { kind: 'summary', text: 's', kept: 0, taint: 'mail', tokens: noTokens, at: 4 });
     assert.equal(await taintOf(store.transcripts, run), 'mail');
 
-    const result = { kind: 'result', id: 'r', skill: 'mail', result: 'lunch', marks: 'mail' } as const;
+    const result = { kind: 'result', id: 'r', skill: 'mail', result: 'lunch', taint: 'mail' } as const;
     const message = makeMessage({ id: 'ended', task: result });
     const queue = conversationKey(message.conversation);
     await store.commit({ work: [{ queue, message }] });

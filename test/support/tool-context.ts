@@ -20,7 +20,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     artifacts: noArtifact,
     settle: () => undefined,
     awaitAnswer: () => undefined,
-    mark: () => undefined,
+    addTaint: () => undefined,
     spend: () => undefined,
     ...change,
   };

@@ -137,7 +137,7 @@ test('T8 a call is judged with what its terms say, and run with what was agreed 
   const tool = makeTool('book', undefined, {
     async terms(input, of) {
       termed.push([input, of]);
-      return { risk: 'critical', mustConfirm, marks: 'notes', outward: true };
+      return { risk: 'critical', mustConfirm, taint: 'notes', outward: true };
     },
     run: async (_, context) => (seen.push(context), succeed('done')),
   });
@@ -147,7 +147,7 @@ test('T8 a call is judged with what its terms say, and run with what was agreed 
     decide: async (each) => (judged.push(each), { allowed: true }),
   });
   const { signal } = new AbortController();
-  assert.equal((await call('book', { text: 'x' }, signal)).marks, 'notes');
+  assert.equal((await call('book', { text: 'x' }, signal)).taint, 'notes');
   assert.deepEqual(termed, [[{ text: 'x' }, { requester, toolUseId: 'toolu_1', signal }]]);
   assert.deepEqual(judged, [
     {
@@ -159,7 +159,7 @@ test('T8 a call is judged with what its terms say, and run with what was agreed 
         shown: { to: 'ben' },
         byApprover: true,
       },
-      ...{ because: 'it is sent', outward: true, marks: 'notes', requester },
+      ...{ because: 'it is sent', outward: true, taint: 'notes', requester },
     },
   ]);
   const [context] = seen;

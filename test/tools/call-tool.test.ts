@@ -390,8 +390,8 @@ test('T5 T8 T11 each step of the door comes after the one before it, and where o
 });
 
 test('S7 C4 an outcome is marked where its call says so, and where a call that it made itself does', async () => {
-  const own = recorder('account', async (_, { mark }) => (mark(true), succeed('private')));
-  const mail = recorder('mail', async (_, { mark }) => (mark('mail'), succeed('private')));
+  const own = recorder('account', async (_, { addTaint }) => (addTaint(true), succeed('private')));
+  const mail = recorder('mail', async (_, { addTaint }) => (addTaint('mail'), succeed('private')));
   const plain = recorder('notes');
   let inside: () => Promise<unknown> = async () => undefined;
   const outer = recorder('bash', async () => {
@@ -399,17 +399,17 @@ test('S7 C4 an outcome is marked where its call says so, and where a call that i
     return succeed('done');
   });
   const { call } = door([own, mail, plain, outer]);
-  assert.equal((await call('account')).marks, true);
-  assert.equal((await call('notes')).marks, undefined);
-  assert.equal((await call('bash')).marks, undefined);
+  assert.equal((await call('account')).taint, true);
+  assert.equal((await call('notes')).taint, undefined);
+  assert.equal((await call('bash')).taint, undefined);
   inside = () => call('account');
-  assert.equal((await call('bash')).marks, true);
+  assert.equal((await call('bash')).taint, true);
   inside = async () => [await call('mail'), await call('mail')];
-  assert.equal((await call('bash')).marks, 'mail');
+  assert.equal((await call('bash')).taint, 'mail');
   inside = async () => [await call('mail'), await call('account')];
-  assert.equal((await call('bash')).marks, true);
+  assert.equal((await call('bash')).taint, true);
   inside = () => call('notes');
-  assert.equal((await call('bash')).marks, undefined);
+  assert.equal((await call('bash')).taint, undefined);
 });
 
 test('M4 T2 a call whose arguments were no JSON is refused whatever the tool takes, and the model reads why', async () => {

@@ -159,13 +159,13 @@ export function capabilityTools(
   });
 
   // All text of providers is private, even a refusal (S7).
-  const marks = of.skill;
+  const taint = of.skill;
   return [
-    { ...list, terms: async () => ({ marks }) },
+    { ...list, terms: async () => ({ taint }) },
     { ...call, terms: (input, context) => termsOf(input, callerOf(context), context.signal) },
     {
       ...auth,
-      terms: async (input) => ({ marks, outward: (input as { action?: unknown }).action === 'begin' }),
+      terms: async (input) => ({ taint, outward: (input as { action?: unknown }).action === 'begin' }),
     },
   ];
 
@@ -182,11 +182,11 @@ export function capabilityTools(
       return { refused: await refusal(prepared, { caller, capability, operation }) };
     }
     const { mutating, done, account } = prepared.value;
-    if (!mutating || done) return { risk: 'safe', marks, outward: !done };
+    if (!mutating || done) return { risk: 'safe', taint, outward: !done };
     const mustConfirm = {
       shown: shownCall(request, account),
       refusedAs: 'capability_mutation_not_confirmed',
     } as const;
-    return { risk: 'dangerous', mustConfirm, marks, outward: true };
+    return { risk: 'dangerous', mustConfirm, taint, outward: true };
   }
 }

@@ -4,7 +4,7 @@ import type { Memory, MemoryUse } from '../../core/memory.ts';
 
 type MemoryDenial = 'MEMORY_OFF' | 'MEMORY_NOT_HERE' | 'MEMORY_NOT_YOURS' | 'MEMORY_PRIVATE';
 
-type Judged = Pick<Memory, 'scope' | 'author' | 'chat' | 'isPrivate' | 'isApproved' | 'marks'>;
+type Judged = Pick<Memory, 'scope' | 'author' | 'chat' | 'isPrivate' | 'isApproved' | 'taint'>;
 
 /**
  * Decides about every use of a note (K1, K2): in prompts, tools, commands, searches and lists. Anything missing or
@@ -59,9 +59,9 @@ function mayShowOnce(use: MemoryUse, memory: Judged): Decision<MemoryDenial> {
 }
 
 /** Private words stay with their person (K2). Undefined: the note has none. */
-function whyKept({ isPrivate, marks }: Judged): Decision<MemoryDenial> | undefined {
+function whyKept({ isPrivate, taint }: Judged): Decision<MemoryDenial> | undefined {
   if (isPrivate !== false) return privately;
-  if (marks === undefined) return undefined;
+  if (taint === undefined) return undefined;
   return deny('MEMORY_PRIVATE', 'this conversation holds what a sensitive skill or a linked account gave');
 }
 

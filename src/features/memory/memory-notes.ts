@@ -10,19 +10,19 @@ const longest = 2_000;
 /** The notes for a turn's message. Undefined if the model knows them from an earlier message (M13). */
 export function memoryNotes(memories: readonly Memory[], before: readonly Entry[]): Notes | undefined {
   const lines: string[] = [];
-  let marks: Taint | undefined;
+  let taint: Taint | undefined;
   let left = longest - blockOverhead;
   for (const memory of memories) {
     const line = noteOf(memory);
     left -= line.length + 1;
     if (left < 0) break;
     lines.push(line);
-    marks = joinTaint(marks, memory.marks);
+    taint = joinTaint(taint, memory.taint);
   }
   const known = before.map(notesIn).findLast((text) => text !== undefined);
   if (lines.length === 0 && known === undefined) return undefined;
   const text = notesBlock(lines);
-  return text === known ? undefined : { text, marks };
+  return text === known ? undefined : { text, taint };
 }
 
 /**

@@ -91,7 +91,7 @@ async function saidIn(
   const { conversation, sender } = message;
   const place = { holder, transcript, conversation, asker: sender.id, at: entry.at };
   if (entry.kind === 'user') {
-    if (entry.sender !== sender.id || entry.about !== undefined || entry.marks !== undefined) return [];
+    if (entry.sender !== sender.id || entry.about !== undefined || entry.taint !== undefined) return [];
     const text = wordsIn(entry).own.slice(0, longestSaid);
     // It may start a skill that others in the chat must not know of (A11).
     const isCall = message.command !== undefined && message.command.bare !== true;

@@ -142,7 +142,7 @@ function fromOf(
   if (now === undefined || before === undefined) return now ?? before;
   const isReplaced = task !== undefined && name !== undefined;
   const words = now.words === 'typed' && !isReplaced ? before : now;
-  return { ...words, marks: joinTaint(now.marks, before.marks) };
+  return { ...words, taint: joinTaint(now.taint, before.taint) };
 }
 
 function flag(wished: boolean | undefined, before: true | undefined): true | undefined {

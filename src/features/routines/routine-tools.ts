@@ -96,12 +96,12 @@ export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDe
       }),
       terms,
     },
-    list(async (_, { requester, mark }) => {
+    list(async (_, { requester, addTaint }) => {
       const here = await routinesHere(requester, deps);
       const lines = await Promise.all(
         here.map(async (routine) => {
           const { from, conversation } = routine.definition;
-          if (from?.marks !== undefined) mark(from.marks);
+          if (from?.taint !== undefined) addTaint(from.taint);
           const place = (await isHere(routine, requester, deps))
             ? ''
             : `\nIt lives in ${conversationKey(conversation)}: it can be changed only there.`;

@@ -17,7 +17,10 @@ type Wanted = Readonly<{ name: string; input: Readonly<Record<string, unknown>> 
  * Makes `skillet-cap` for commands: each of its calls is a call of a capability tool, with the run's permissions,
  * policy, approval and audit (C4). Its taint passes to `of`.
  */
-export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'toolUseId' | 'mark'>): ServeCap {
+export function createCapCommand(
+  callTool: CallTool,
+  of: Pick<ToolContext, 'toolUseId' | 'addTaint'>,
+): ServeCap {
   let calls = 0;
   return async (words, stdin, signal) => {
     if (words.length === 0 || words[0] === 'help' || words[0] === '--help')
@@ -28,7 +31,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
     calls += 1;
     const outcome = await callTool({ id: `${of.toolUseId}.${calls}`, ...wanted }, signal);
     // The command may print or store what it got (S7).
-    if (outcome.marks !== undefined) of.mark(outcome.marks);
+    if (outcome.taint !== undefined) of.addTaint(outcome.taint);
     if (outcome.question !== undefined)
       return failed(
         'TOOL_CONFIRMATION_REQUIRED',

@@ -13,7 +13,7 @@ import type {
 import { adviseOn, adviseOnSilence } from './advise.ts';
 
 /** Makes `skillet-cap` for the commands of one call (C4). */
-export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
+export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'addTaint'>) => ServeCap;
 
 type Runner = Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>;
 

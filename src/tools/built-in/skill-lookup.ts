@@ -118,7 +118,7 @@ export function createSkillsLoad(): (options: {
     }),
     async terms(given) {
       const skill = await find(input.parse(given).skill);
-      return skill !== undefined && isSensitive(skill) ? { marks: skill.name } : {};
+      return skill !== undefined && isSensitive(skill) ? { taint: skill.name } : {};
     },
     labelsOutput: true,
     outputLimit: instructionsLimit,
@@ -149,7 +149,7 @@ export function createSkillsReadFile(): (
       }),
       async terms(given) {
         const skill = find(input.parse(given).skill);
-        return skill !== undefined && isSensitive(skill) ? { marks: skill.name } : {};
+        return skill !== undefined && isSensitive(skill) ? { taint: skill.name } : {};
       },
     };
   };

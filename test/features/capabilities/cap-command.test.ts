@@ -18,7 +18,7 @@ async function run(
       calls.push([name, input]);
       return answer;
     },
-    { toolUseId: 'toolu_7', mark: () => (marked = true) },
+    { toolUseId: 'toolu_7', addTaint: () => (marked = true) },
   );
   return { ...(await command(words, stdin, new AbortController().signal)), calls, marked };
 }
@@ -84,6 +84,6 @@ test('C4 an answer is one line of JSON, a refusal is exit code 1 with its code',
 
 test('S7 what a command gets of a capability marks the call that the command runs in', async () => {
   const plain = await run(['list'], '', { content: '{}', isError: false });
-  const sensitive = await run(['list'], '', { content: '{}', isError: false, marks: true });
+  const sensitive = await run(['list'], '', { content: '{}', isError: false, taint: true });
   assert.deepEqual([plain.marked, sensitive.marked], [false, true]);
 });

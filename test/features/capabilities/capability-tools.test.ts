@@ -32,7 +32,7 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.equal(asked.risk, 'dangerous');
   const shown = { capability: 'test.anywhere', operation: 'note', account: 'none', input: { text: 'hi' } };
   assert.deepEqual(asked.mustConfirm, { shown, refusedAs: 'capability_mutation_not_confirmed' });
-  assert.deepEqual([asked.marks, asked.outward], [marks, true]);
+  assert.deepEqual([asked.taint, asked.outward], [marks, true]);
   // Names of accounts, and what a backend says of an error, are private too.
   assert.deepEqual(await list.terms?.({}, context), { marks });
   for (const action of ['list', 'poll', 'begin'] as const)

@@ -40,7 +40,7 @@ const lists = {
   chat: [group, 'telegram:-7', ada],
   isPrivate: [false, true, none],
   isApproved: [true, false, none],
-  marks: [undefined, 'gmail', true] as Memory['marks'][],
+  marks: [undefined, 'gmail', true] as Memory['taint'][],
   what: ['show', 'write', 'forget', 'list', 'guess' as MemoryUse['what']],
   isOn: [true, false, none],
   chatType: ['private', 'group', 'channel', 'unknown', 'supergroup' as MemoryUse['chatType']],
@@ -69,7 +69,7 @@ test('K1 K2 over the whole product: a memory reaches nobody but those its scope 
     if (of.scope === 'person')
       return assert.ok(isTheirs && (of.chatType === 'private' || of.what === 'write'), why);
     assert.equal(of.isPrivate, false, why);
-    assert.equal(of.marks, undefined, why);
+    assert.equal(of.taint, undefined, why);
     if (of.what === 'write') assert.ok(isRoom && of.ephemeral === false, why);
     if (of.scope === 'chat') return assert.ok(isRoom && of.chatIds.includes(of.chat), why);
     assert.equal(of.scope, 'team', why);
@@ -81,7 +81,7 @@ test('K1 K2 over the whole product: a memory reaches nobody but those its scope 
 
 test('K1 a memory is shown where its scope says', () => {
   const direct = { chatType: 'private', chatIds: [ada], sender: ada } as const;
-  assert.ok(may({ scope: 'person', isPrivate: true, marks: 'gmail' }, direct));
+  assert.ok(may({ scope: 'person', isPrivate: true, taint: 'gmail' }, direct));
   assert.ok(may({ scope: 'chat' }));
   assert.ok(may({ scope: 'chat' }, { chatIds: ['telegram:-1009', group] }), 'its group has a new id');
   assert.ok(may({ scope: 'team', isApproved: true }));
@@ -94,10 +94,10 @@ test('K2 what was said in private, or is marked, is noted for the person alone',
   for (const scope of ['chat', 'team'] as const) {
     assert.ok(!may({ scope }, { ...writes, chatType: 'private', chatIds: [ada, group] }), scope);
     assert.ok(!may({ scope, isPrivate: true }, writes), scope);
-    assert.ok(!may({ scope, marks: 'gmail' }, writes), scope);
+    assert.ok(!may({ scope, taint: 'gmail' }, writes), scope);
     assert.ok(!may({ scope }, { ...writes, ephemeral: true }), scope);
   }
-  assert.ok(may({ scope: 'person', marks: 'gmail', isPrivate: true }, writes));
+  assert.ok(may({ scope: 'person', taint: 'gmail', isPrivate: true }, writes));
   assert.ok(!may({ scope: 'team' }, { ...writes, external: true }), 'others read along');
 });
 

@@ -16,7 +16,7 @@ const lists = {
   chat: [group],
   isPrivate: [false, lost],
   isApproved: [true, lost],
-  marks: [undefined, 'gmail'] as Memory['marks'][],
+  marks: [undefined, 'gmail'] as Memory['taint'][],
   what: ['show', 'write', 'forget', 'list', 'guess' as MemoryUse['what']],
   isOn: [true, lost],
   chatType: ['private', 'group', 'channel', 'unknown'],
@@ -29,7 +29,7 @@ const lists = {
 
 function isShown(memory: Judged, { chatType, chatIds, external, sender }: MemoryUse): boolean {
   const isRoom = chatType === 'group' || chatType === 'channel';
-  const isOpen = memory.isPrivate === false && memory.marks === undefined;
+  const isOpen = memory.isPrivate === false && memory.taint === undefined;
   switch (memory.scope) {
     case 'person':
       return chatType === 'private' && sender !== '' && memory.author === sender;
@@ -82,7 +82,7 @@ test('K1 K2 K3 each denial has its code and says why', () => {
     [{}, { what: 'write', ...direct }, 'MEMORY_PRIVATE', /^what was said in private stays with the person/],
     [{}, { what: 'write', ephemeral: true }, 'MEMORY_PRIVATE', /^what was said in private stays with/],
     [{ isPrivate: true }, {}, 'MEMORY_PRIVATE', /^what was said in private stays with/],
-    [{ marks: 'gmail' }, {}, 'MEMORY_PRIVATE', /^this conversation holds what a sensitive skill or a linked/],
+    [{ taint: 'gmail' }, {}, 'MEMORY_PRIVATE', /^this conversation holds what a sensitive skill or a linked/],
     [{ scope: 'person' }, {}, 'MEMORY_NOT_HERE', /^it is for direct messages$/],
     [{ scope: 'person' }, { ...direct, ...bob }, 'MEMORY_NOT_YOURS', /^it belongs to another person$/],
     [{}, { chatIds: [] }, 'MEMORY_NOT_HERE', /^it belongs to another chat$/],

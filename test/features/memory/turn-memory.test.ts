@@ -67,12 +67,12 @@ async function openStage(t: TestContext, found: readonly FoundSaid[] = []) {
     const message = makeMessage({ id: 'm1', platformId: '7', external: false, ...change });
     const transcript = conversationKey(message.conversation);
     const turn = (await memory.turn({ message, transcript })) ?? assert.fail();
-    const marks: Taint[] = [];
+    const taint: Taint[] = [];
     return {
       message,
       transcript,
       turn,
-      marks,
+      taint,
       /** The words of the message, kept as a turn keeps them. */
       entry(more: Partial<Extract<Entry, { kind: 'user' }>> = {}): Extract<Entry, { kind: 'user' }> {
         const content = userContent(message, { background: [], today: '2026-01-01 (Thursday), 10:00 UTC' });
@@ -80,8 +80,8 @@ async function openStage(t: TestContext, found: readonly FoundSaid[] = []) {
       },
       async call(name: string, input: object, agreed?: unknown) {
         const tool = turn.tools.find((one) => one.name === name) ?? assert.fail();
-        const mark = (one: Taint) => void marks.push(one);
-        return tool.run(input, toolContext({ requester: requesterOf(message), mark, agreed }));
+        const addTaint = (one: Taint) => void taint.push(one);
+        return tool.run(input, toolContext({ requester: requesterOf(message), addTaint, agreed }));
       },
     };
   }
@@ -97,7 +97,7 @@ const note = (id: string, change: Partial<Memory> = {}): Memory => ({
   chat: ada.id,
   isPrivate: true,
   isApproved: false,
-  marks: undefined,
+  taint: undefined,
   at: 1,
   ...change,
 });
@@ -105,12 +105,12 @@ const note = (id: string, change: Partial<Memory> = {}): Memory => ({
 test('S7 K3 a recalled note passes on its mark, and a note without one marks nothing', async (t) => {
   const { store, open } = await openStage(t);
   await store.memories.add(note('plain'), 9);
-  await store.memories.add(note('marked', { text: 'lunch with Bob', marks: 'gmail' }), 9);
-  const { call, marks } = await open(direct);
+  await store.memories.add(note('marked', { text: 'lunch with Bob', taint: 'gmail' }), 9);
+  const { call, taint } = await open(direct);
   assert.match(JSON.stringify(await call('recall', { query: 'oolong' })), /oolong/);
-  assert.deepEqual(marks, []);
+  assert.deepEqual(taint, []);
   assert.match(JSON.stringify(await call('recall', { query: 'lunch' })), /lunch with Bob/);
-  assert.deepEqual(marks, ['gmail']);
+  assert.deepEqual(taint, ['gmail']);
 });
 
 test('K2 S13 a note that a person has to agree to is not kept if it comes without that yes', async (t) => {
@@ -141,7 +141,7 @@ test('K2 S13 a note that a person has to agree to is not kept if it comes withou
 test('K2 S7 a note keeps the marks of where it was noted, and what only its writer saw stays with them', async (t) => {
   const { store, open } = await openStage(t);
   const { call, transcript, entry } = await open({ ...direct, text: 'I like oolong tea' });
-  const marked: Entry = { kind: 'mark', marks: 'gmail', at: 1 };
+  const marked: Entry = { kind: 'taint', taint: 'gmail', at: 1 };
   for (const one of [entry(), marked]) await store.commit({ entries: [{ transcript, entry: one }] });
   await call('remember', { text: 'likes oolong tea' });
   const alone = await open({ ...group, ephemeral: true, text: 'I like green tea' });
@@ -151,10 +151,10 @@ test('K2 S7 a note keeps the marks of where it was noted, and what only its writ
   const others = await open({ ...group, text: 'I like green tea' });
   await others.call('remember', { text: 'likes black tea' });
   assert.deepEqual(
-    (await store.memories.by(ada.id)).map(({ text, scope, marks, isPrivate }) => [
+    (await store.memories.by(ada.id)).map(({ text, scope, taint, isPrivate }) => [
       text,
       scope,
-      marks,
+      taint,
       isPrivate,
     ]),
     [
@@ -171,7 +171,7 @@ test('K1 K2 each note is judged before it is told, whatever lies under its chat'
   for (const one of [
     note('fine', { ...inRoom, text: 'standup at nine' }),
     note('private', { ...inRoom, isPrivate: true, text: 'standup salary' }),
-    note('marked', { ...inRoom, marks: 'gmail', text: 'standup mail' }),
+    note('marked', { ...inRoom, taint: 'gmail', text: 'standup mail' }),
     note('unapproved', { ...inRoom, scope: 'team', text: 'standup for all' }),
   ])
     await store.memories.add(one, 9);
@@ -225,7 +225,7 @@ test('K5 K2 what others can’t see, or a routine, hook or skill began, is not f
   assert.deepEqual(await texts({ ...direct, ephemeral: true }), [], 'none is kept');
   const task = { kind: 'hook', id: 'h', name: 'ci', prompt: 'Say it.' } as const;
   assert.deepEqual(await texts({ ...group, task }), []);
-  assert.deepEqual(await texts(group, { marks: 'gmail' }), []);
+  assert.deepEqual(await texts(group, { taint: 'gmail' }), []);
   assert.deepEqual(await texts(group, { about: 'skill' }), []);
   for (const place of [group, direct]) assert.deepEqual(await texts(place, { sender: 'telegram:421' }), []);
   const command = { name: 'payroll', args: 'november' };
@@ -258,12 +258,12 @@ test('K5 S7 an answer is found later unless something in its conversation is mar
     toolUseId: 't',
     content: 'x',
     isError: false,
-    marks: 'gmail',
+    taint: 'gmail',
     at: 1,
   };
   assert.deepEqual(await found([entry(), marked]), []);
   await store.commit({
-    entries: [{ transcript: `${transcript}#marks`, entry: { kind: 'mark', marks: 'gmail', at: 1 } }],
+    entries: [{ transcript: `${transcript}#taint`, entry: { kind: 'taint', taint: 'gmail', at: 1 } }],
   });
   assert.deepEqual(await found(), [], 'what was started here is marked');
 });
