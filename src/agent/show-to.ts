@@ -54,10 +54,10 @@ function turnsOf(entries: readonly Entry[]): readonly Turn[] {
 function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   if (entry.kind === 'assistant') return callsOf(entry).some((call) => isCallHidden(call, viewer));
   if (entry.kind !== 'user') return false;
-  const { about, follows } = entry;
+  const { about, activeSkill } = entry;
   const knows = (name: string): boolean => viewer.skill(name) || viewer.tool(name);
   if (about !== undefined && !knows(about)) return true;
-  return follows !== undefined && !viewer.skill(follows.skill);
+  return activeSkill !== undefined && !viewer.skill(activeSkill.skill);
 }
 
 /** Their results name skills that the viewer may not know; so do errors for unknown names, which list near ones. */
@@ -75,7 +75,8 @@ function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const last = answers.at(-1);
   const text = last?.stopReason === 'tool_use' || last?.stopReason === 'refusal' ? '' : finalText(answers);
   const started = turn.some((entry) => entry.kind === 'user' && isInvocation(entry.item));
-  const said = first?.kind === 'user' && first.about === undefined && first.follows === undefined && !started;
+  const said =
+    first?.kind === 'user' && first.about === undefined && first.activeSkill === undefined && !started;
   const joined = turn.filter((entry) => entry.kind === 'user' && entry.joins !== undefined);
   const words = (said ? [first, ...joined] : []).map((entry) => withoutHiddenAsked(entry, viewer));
   if (last === undefined || text === '') return words;
@@ -100,7 +101,7 @@ export function activeInTurn(entries: readonly Entry[]): readonly ActiveSkill[] 
 }
 
 export function activatedBy(entry: Entry): ActiveSkill | undefined {
-  return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.follows : undefined;
+  return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.activeSkill : undefined;
 }
 
 /** The entries with instructions of earlier turns as one stable line (T6, M5). */
@@ -116,9 +117,9 @@ export function activeUnseen(entries: readonly Entry[], view: readonly Entry[]):
 }
 
 export function asStub(entry: Entry): Entry {
-  const followed = activatedBy(entry);
-  if (followed === undefined || (entry.kind !== 'user' && entry.kind !== 'tool_result')) return entry;
-  return { ...entry, content: `[Skill ${followed.skill} was followed here]` };
+  const activeSkill = activatedBy(entry);
+  if (activeSkill === undefined || (entry.kind !== 'user' && entry.kind !== 'tool_result')) return entry;
+  return { ...entry, content: `[Skill ${activeSkill.skill} was followed here]` };
 }
 
 /** Whether an entry begins a turn. Messages that joined a turn do not (H11). */

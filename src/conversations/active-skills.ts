@@ -29,7 +29,7 @@ export type ActiveSkills = Readonly<{
   inline: InlineSkill;
   restriction: ToolRestriction;
   /** Names of the skills that this turn follows, in the order in which it began to. */
-  following(): readonly string[];
+  activeSkills(): readonly string[];
   /**
    * The skill whose files the file tools may read: the last followed one that is still allowed. Undefined: no such
    * skill (U8).
@@ -100,10 +100,10 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
     ],
     inline: (skill, request) => followInline(skill, request, { restriction, deps }),
     restriction,
-    following: () => restriction.followed().map(({ skill }) => skill),
+    activeSkills: () => restriction.activeSkills().map(({ skill }) => skill),
     readable: () =>
       restriction
-        .followed()
+        .activeSkills()
         .flatMap(({ skill }) => find(skill) ?? [])
         .at(-1),
   };
@@ -116,7 +116,7 @@ function openSkills(
   { runtime, library }: ActiveSkillDeps,
 ): readonly Skill[] {
   const seen = visible();
-  const started = restriction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
+  const started = restriction.activeSkills().flatMap(({ skill }) => library.current().get(skill) ?? []);
   const more = started.filter(
     (skill) => !seen.includes(skill) && decideSkill(skill, runtime().rules, byPerson).allowed,
   );
@@ -161,8 +161,8 @@ async function followInline(
     mine.includes(reader),
   );
   const data = [...filesOf(skill, readers), loaded.text].join('\n');
-  const { warnings, follows } = loaded;
-  const envelope: Envelope = { ok: true, data, warnings, errors: [], follows };
+  const { warnings, activeSkill } = loaded;
+  const envelope: Envelope = { ok: true, data, warnings, errors: [], activeSkill };
   return { envelope };
 }
 

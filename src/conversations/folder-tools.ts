@@ -34,7 +34,7 @@ export function folderTools(turn: OpenTurn, active: ActiveSkills, deps: TurnDeps
   const inChat = toolsIn(turn.chat, undefined, { turn, active }, deps);
 
   function toolNow(index: number): Tool {
-    const followed = active.restriction.followed().map(({ skill }) => skill);
+    const followed = active.restriction.activeSkills().map(({ skill }) => skill);
     const restricted = restrictedSkills(followed, runtime().rules, turn.message.chatType);
     const chat = ownFolder(turn.chat, restricted);
     const tool = toolsIn(chat, active.readable(), { turn, active }, deps)[index];

@@ -66,7 +66,7 @@ export async function createTurnContext(
     tools: tools.all,
     shown: () => shownTools(turn, tools, active, deps),
     callTool: callToolOf(turn, { useSkill, tools, active }, deps),
-    follow: active.restriction.follow,
+    activate: active.restriction.activate,
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),
     maxTurns: deps.runtime().config.agent.maxTurns,
     parts: { ...parts, footer: (all) => parts.footer(ofTurn(all, item.key)) },
@@ -140,7 +140,7 @@ function doorOf(
   const { requester, task } = turn;
   const judge = deps.judgeCalls({
     transcript: turn.transcript,
-    following: () => task?.following ?? active.following(),
+    activeSkills: () => task?.activeSkills ?? active.activeSkills(),
     mayGoOn: async () => ({ allowed: true }),
     waiting: (asking) => asking(),
     later: task === undefined ? (call) => continueLater(call, turn, active, deps) : undefined,

@@ -54,11 +54,11 @@ export async function toolsOf(
 export function shownTools(
   { seen, model, requester }: OpenTurn,
   { all, others }: TurnTools,
-  { restriction, following }: ActiveSkills,
+  { restriction, activeSkills }: ActiveSkills,
   { runtime }: Pick<TurnDeps, 'runtime'>,
 ): readonly Tool[] {
-  const skillsAtHand = seen.length > 0 || following().length > 0;
-  const isDenied = deniesEveryCall(runtime().config.policy, { requester, following: following() });
+  const skillsAtHand = seen.length > 0 || activeSkills().length > 0;
+  const isDenied = deniesEveryCall(runtime().config.policy, { requester, activeSkills: activeSkills() });
   const own = (skillsAtHand ? all : others).filter((tool) => !isDenied(tool));
   // These models need an unchanged list; `callTool` refuses what is not allowed (T6, M13).
   if (model.bindsThinking === true) return own;
@@ -88,13 +88,13 @@ export function continueLater(
   return enqueue(turn, toolCall(tool, input, id, active), { what: tool.name }, deps);
 }
 
-function toolCall({ name }: Tool, input: unknown, toolUseId: string, { following }: ActiveSkills): Call {
+function toolCall({ name }: Tool, input: unknown, toolUseId: string, { activeSkills }: ActiveSkills): Call {
   return {
     skill: name,
     tool: name,
     by: 'model',
     toolUseId,
-    following: following(),
+    activeSkills: activeSkills(),
     input: z.record(z.string(), z.unknown()).parse(input),
   };
 }

@@ -47,7 +47,7 @@ export type TurnContext = Readonly<{
   /** The tools that the model is shown now. Skills that it follows shorten the list (T6). */
   shown(): readonly Tool[];
   callTool: CallTool;
-  follow(followed: ActiveSkill): void;
+  activate(activeSkill: ActiveSkill): void;
   /** Call with the ids of the runs that this message may answer; others can't be resumed (U14). */
   answers(runs: readonly string[]): void;
   maxTurns: number;
@@ -117,7 +117,7 @@ export async function takeTurn(
   const said = own?.kind === 'user' ? own : undefined;
   if (said?.unread !== undefined) return { text: said.unread, failed: false };
   // Restrictions by active skills must survive a restart (T6).
-  for (const followed of activeInTurn(entries)) context.follow(followed);
+  for (const activeSkill of activeInTurn(entries)) context.activate(activeSkill);
   context.answers(
     entries.flatMap((each) => (each.kind === 'user' && each.item === key ? (each.answers ?? []) : [])),
   );
@@ -172,8 +172,8 @@ async function openTranscript(
         done: settles,
       });
       all.push(entry);
-      const followed = activatedBy(entry);
-      if (followed !== undefined) context.follow(followed);
+      const activeSkill = activatedBy(entry);
+      if (activeSkill !== undefined) context.activate(activeSkill);
     },
   };
 }

@@ -66,7 +66,7 @@ export async function userEntry(
   ].join(' ');
   const files = filesShown(message, heard, received);
   // Instructions of a skill that a task reports get a turn of their own.
-  const { follows, taint: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
+  const { activeSkill, taint: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
   const kept = message.task?.kind === 'routine' ? message.task.from?.taint : undefined;
   const quoted = await taintOfOwnWords(message, { heard, before, transcript }, store);
   const urls = message.task === undefined ? addressesTyped(message) : [];
@@ -80,7 +80,7 @@ export async function userEntry(
     context,
     about,
     unattended: isUnattended(message.task) || undefined,
-    follows,
+    activeSkill,
     answers: unlessEmpty(waiting.map(({ run }) => run)),
     asked: unlessEmpty(questions),
     urls: unlessEmpty(urls),
@@ -152,14 +152,15 @@ export async function invokeSkill(
   const { callTool, signal, clock } = deps;
   const message = args === '' ? `Run ${skill}.` : args;
   const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args, context } };
-  const { content: outcome, follows, settles, taint } = await callTool(call, signal);
+  const { content: outcome, activeSkill, settles, taint } = await callTool(call, signal);
   if (isShuttingDown(signal)) throw signal.reason;
   const started = labelled('host', `The person started the skill ${skill}.`);
   const bare = args === '' ? `\n${message}` : '';
-  const content = follows === undefined ? `${started}\n${outcome}` : `[Skill: ${skill}]\n${outcome}${bare}`;
+  const content =
+    activeSkill === undefined ? `${started}\n${outcome}` : `[Skill: ${skill}]\n${outcome}${bare}`;
   const item = invocationItem(key);
   return {
-    entry: { kind: 'user', item, content, about: skill, follows, taint, at: clock.now() },
+    entry: { kind: 'user', item, content, about: skill, activeSkill, taint, at: clock.now() },
     settles,
   };
 }

@@ -23,7 +23,7 @@ export type Entry =
       /** Questions of runs that wait for an answer. The model reads them with this message (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
       /** The inline skill that the person started with this message (I6). */
-      follows?: ActiveSkill;
+      activeSkill?: ActiveSkill;
       /** Ids of the runs whose question this message may answer (U14). */
       answers?: readonly string[];
       /** Addresses that the sender typed, normalized by `addressOf` (S7). */
@@ -53,7 +53,7 @@ export type Entry =
       content: string;
       isError: boolean;
       /** Set if the content is the instructions of this skill (U8). */
-      follows?: ActiveSkill;
+      activeSkill?: ActiveSkill;
       artifacts?: readonly DeliveredFile[];
       taint?: Taint;
       /** Model calls of a subagent, which count as calls of this run (U7). */

@@ -8,7 +8,7 @@ export type Envelope = Readonly<{
   warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
   /** Set if `data` is the instructions of this skill, which the agent follows from now on (T6). */
-  follows?: ActiveSkill;
+  activeSkill?: ActiveSkill;
 }>;
 
 export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Envelope {

@@ -72,7 +72,7 @@ export type Task = Readonly<
       parent: string;
       toolUseId: string;
       /** Names of the skills that the turn followed. Their policy rules hold for this call, too (T8). */
-      following?: readonly string[];
+      activeSkills?: readonly string[];
       ofRoutine?: true;
     }
   | {
@@ -82,7 +82,7 @@ export type Task = Readonly<
       result: string;
       failed?: true;
       /** Set if `result` is the instructions of this skill (T6). */
-      follows?: ActiveSkill;
+      activeSkill?: ActiveSkill;
       /** Set if the result is private (S7). */
       taint?: Taint;
       ofRoutine?: true;

@@ -12,7 +12,7 @@ export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
   /** Set if `content` is the instructions of this skill, which are stored with it (T6). */
-  follows?: ActiveSkill;
+  activeSkill?: ActiveSkill;
   /** Id of an inbox item that is done once this outcome is stored. */
   settles?: string;
   /** A question for the person. The loop ends until they answer, and `content` is ignored (U14). */

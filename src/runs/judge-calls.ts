@@ -30,7 +30,7 @@ type JudgedLoop = Readonly<{
   /** Undefined: the main agent makes the calls. */
   skill?: Skill;
   /** Names of the skills that the main agent follows in this turn. */
-  following?(): readonly string[];
+  activeSkills?(): readonly string[];
   run?: string;
   transcript: string;
   /** Whether the loop may continue. Checked again after a person has answered (D7). */
@@ -118,7 +118,7 @@ export function createJudgeCalls(options: {
     };
   };
 
-  function judge({ skill, following, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
+  function judge({ skill, activeSkills, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
     return async (call, signal) => {
       const { requester, risk, tool } = call;
       const files = (): string =>
@@ -133,7 +133,7 @@ export function createJudgeCalls(options: {
         if (!mayUse.allowed) return mayUse;
         const marked = await isMarked(call, { skill, transcript });
         if (decideWrite(tool, marked) === 'refused') return denied(staysHere, staysHere);
-        const of = { tool: tool.name, risk, requester, marked, following: following?.(), ...ofSkill };
+        const of = { tool: tool.name, risk, requester, marked, activeSkills: activeSkills?.(), ...ofSkill };
         const { action, eachTime, fourEyes } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);

@@ -141,7 +141,7 @@ function saidBefore(
       return text === '' ? [] : [labelled('quote', text, { from: 'the bot' })];
     }
     if (entry.kind !== 'user' || entry.sender === undefined) return [];
-    if (entry.about !== undefined || entry.follows !== undefined) return [];
+    if (entry.about !== undefined || entry.activeSkill !== undefined) return [];
     const text = withoutShown(withoutNotes(withoutDate(textOf(entry.content))));
     return [chatType === 'private' ? around('background', [text], { from: 'the person' }) : text];
   });

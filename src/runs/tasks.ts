@@ -113,11 +113,11 @@ async function callOnce(
 export async function tellResult(
   { message }: InboxItem,
   { id, skill, ofRoutine }: RunTask,
-  { content, isError, follows, taint, done }: ToolOutcome & Readonly<{ done?: string }>,
+  { content, isError, activeSkill, taint, done }: ToolOutcome & Readonly<{ done?: string }>,
   { store }: Readonly<{ store: Pick<Store, 'commit' | 'signals'> }>,
 ): Promise<void> {
   const failed = isError ? true : undefined;
-  const task = { kind: 'result', id, skill, result: content, failed, follows, taint, ofRoutine } as const;
+  const task = { kind: 'result', id, skill, result: content, failed, activeSkill, taint, ofRoutine } as const;
   const told: Message = { ...message, id: resultKey(id), task };
   await store.commit({ work: [{ queue: conversationKey(message.conversation), message: told }], done });
   await store.signals.send('ended', id);

@@ -19,7 +19,7 @@ const tokens = z.object({
 } satisfies FieldsOf<Tokens>);
 /** The taint of something stored, as stores write them (S7). */
 export const storedTaint: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
-export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
+export const storedActiveSkill: z.ZodType<ActiveSkill | undefined> = z
   .object({
     skill: text,
     allowedTools: z.array(text).optional(),
@@ -48,7 +48,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     about: text.optional(),
     unattended: z.literal(true).optional(),
     asked: z.array(z.object({ skill: text, text })).optional(),
-    follows: storedFollowed,
+    activeSkill: storedActiveSkill,
     answers: z.array(text).optional(),
     urls: z.array(text).optional(),
     files: z.array(storedFile).optional(),
@@ -75,7 +75,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     toolUseId: text,
     content: text,
     isError: z.boolean(),
-    follows: storedFollowed,
+    activeSkill: storedActiveSkill,
     artifacts: z
       .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<DeliveredFile>))
       .optional(),

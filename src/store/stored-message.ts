@@ -4,7 +4,7 @@ import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
 import type { ItemPart } from './grow-item.ts';
-import { storedFollowed, storedTaint } from './stored-entry.ts';
+import { storedActiveSkill, storedTaint } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
 
 export const storedConversation: z.ZodType<Conversation> = z.object({
@@ -37,7 +37,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     by: z.enum(['person', 'model']),
     parent: z.string(),
     toolUseId: z.string(),
-    following: z.array(z.string()).optional(),
+    activeSkills: z.array(z.string()).optional(),
     ofRoutine: z.literal(true).optional(),
   } satisfies FieldsOf<RunTask>),
   z.object({
@@ -46,7 +46,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     skill: z.string(),
     result: z.string(),
     failed: z.literal(true).optional(),
-    follows: storedFollowed,
+    activeSkill: storedActiveSkill,
     taint: storedTaint,
     ofRoutine: z.literal(true).optional(),
   } satisfies FieldsOf<ResultTask>),

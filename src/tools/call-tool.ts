@@ -284,7 +284,7 @@ export function toOutcome(
     isError: !envelope.ok && !isCancelled,
     settles,
     question,
-    follows: envelope.follows,
+    activeSkill: envelope.activeSkill,
     artifacts: artifacts.length === 0 ? undefined : artifacts,
     taint,
     steps,

@@ -27,7 +27,7 @@ type PolicyCase = Readonly<{
   tool: string;
   skill?: string | undefined;
   /** Names of the skills that the main agent follows in this turn. */
-  following?: readonly string[] | undefined;
+  activeSkills?: readonly string[] | undefined;
   risk: Risk;
   requester: Requester;
   /** True if the call is tainted and reaches outside (S7). */
@@ -44,7 +44,7 @@ export function decidePolicy(
   of: PolicyCase,
 ): Readonly<{ action: PolicyAction; eachTime: boolean; fourEyes: boolean }> {
   const own = policy.rules.filter((rule) => fits(rule, of));
-  const followed = (of.following ?? []).flatMap((skill) =>
+  const followed = (of.activeSkills ?? []).flatMap((skill) =>
     policy.rules.filter((rule) => rule.skill === skill && fits(rule, { ...of, skill })),
   );
   const fitting = [...own, ...followed];
@@ -60,7 +60,7 @@ export function decidePolicy(
 /** Finds tools of which the policy refuses every call, whatever its input. The model need not see them (T8). */
 export function deniesEveryCall(
   policy: Policy,
-  of: Pick<PolicyCase, 'skill' | 'following' | 'requester'>,
+  of: Pick<PolicyCase, 'skill' | 'activeSkills' | 'requester'>,
 ): (tool: Tool) => boolean {
   return (tool) => {
     const dependsOnInput = tool.terms !== undefined || tool.now !== undefined;

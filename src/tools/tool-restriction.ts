@@ -18,11 +18,11 @@ import { readDisallowed, type Disallowed } from './disallowed-tools.ts';
 export type LentTools = Readonly<{
   names: ReadonlySet<string>;
   /** Names of the tools that it has through this skill. */
-  by(followed: ActiveSkill): readonly string[];
+  by(activeSkill: ActiveSkill): readonly string[];
 }>;
 
 type Judged =
-  | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
+  | Readonly<{ ok: true; activeSkill: ActiveSkill; warnings: Envelope['warnings'] }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
 /**
@@ -31,16 +31,16 @@ type Judged =
  */
 export type ToolRestriction = Readonly<
   Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
-    followed(): readonly ActiveSkill[];
+    activeSkills(): readonly ActiveSkill[];
     /** Tools of the main agent before any list applies, while it follows this skill as well (U8). */
-    offered(following?: ActiveSkill): readonly string[];
+    offered(activeSkill?: ActiveSkill): readonly string[];
     /**
-     * Whether the skill can be followed, and with which warnings. Only `follow` binds the turn, once the entry is
+     * Whether the skill can be followed, and with which warnings. Only `activate` binds the turn, once the entry is
      * stored.
      */
     judge(skill: Pick<Skill, 'name' | 'allowedTools' | 'disallowedTools'>): Judged;
     /** Applies the skill's lists from the next call on. */
-    follow(followed: ActiveSkill): void;
+    activate(activeSkill: ActiveSkill): void;
   }
 >;
 
@@ -113,34 +113,34 @@ export function createToolRestriction(options: {
       offered().includes(name) &&
       ceilings().every((each) => each.allows(name, input)) &&
       !disallowed().call(name, input),
-    followed: () => [...bound],
-    offered: (following) => offered(...(following === undefined ? [] : [following])),
+    activeSkills: () => [...bound],
+    offered: (activeSkill) => offered(...(activeSkill === undefined ? [] : [activeSkill])),
     judge({ name, allowedTools, disallowedTools }) {
       const { enforcement, invalid } = settings();
       const bare: ActiveSkill = isList(disallowedTools) ? { skill: name, disallowedTools } : { skill: name };
-      if (!isList(allowedTools)) return { ok: true, follows: bare, warnings: [] };
-      const follows: ActiveSkill = { ...bare, allowedTools };
+      if (!isList(allowedTools)) return { ok: true, activeSkill: bare, warnings: [] };
+      const activeSkill: ActiveSkill = { ...bare, allowedTools };
       if (enforcement === 'off') {
-        report(name, { enforced: false, allowed: offered(follows).length, ignoredReason: 'OFF' });
-        return { ok: true, follows, warnings: [] };
+        report(name, { enforced: false, allowed: offered(activeSkill).length, ignoredReason: 'OFF' });
+        return { ok: true, activeSkill, warnings: [] };
       }
-      const drawn = draw(allowedTools, invalid, offered(follows));
+      const drawn = draw(allowedTools, invalid, offered(activeSkill));
       if (!drawn.ok)
         return { ok: false, envelope: fail(drawn.code, escapeLabels(`${name}: ${drawn.message}`)) };
       if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
         report(name, { enforced: false, allowed: within(ceilings()).length, ignoredReason: 'NO_MATCHES' });
-        return { ok: true, follows: bare, warnings: drawn.warnings };
+        return { ok: true, activeSkill: bare, warnings: drawn.warnings };
       }
-      const allowed = within([...ceilings(), drawn], disallowed(disallowedTools), offered(follows));
+      const allowed = within([...ceilings(), drawn], disallowed(disallowedTools), offered(activeSkill));
       report(name, { enforced: true, allowed: allowed.length, ignoredReason: null });
       const message = `until the end of this turn you may call only: ${allowed.join(', ') || 'nothing'}`;
       return {
         ok: true,
-        follows,
+        activeSkill,
         warnings: [...drawn.warnings, { code: 'ALLOWED_TOOLS_ENFORCED', message }],
       };
     },
-    follow: (followed) => void bound.push(followed),
+    activate: (activeSkill) => void bound.push(activeSkill),
   };
 
   function report(
@@ -170,7 +170,7 @@ type Instructions =
       /** The instructions in a label that their content can't close. */
       text: string;
       truncated: boolean;
-      follows: ActiveSkill;
+      activeSkill: ActiveSkill;
       warnings: Envelope['warnings'];
     }>
   | Readonly<{ ok: false; envelope: Envelope }>;
@@ -196,7 +196,7 @@ export async function skillInstructions(
     ok: true,
     text: labelled('instruction', cut.text, { skill: skill.name }),
     truncated,
-    follows: judged.follows,
+    activeSkill: judged.activeSkill,
     warnings: [
       ...(truncated ? [{ code: 'CONTENT_TRUNCATED', message } as const] : []),
       // These messages quote the skill and are not escaped later.

@@ -55,7 +55,7 @@ async function setUp(options: {
     system: [{ type: 'text', text: 'be brief' }],
     tools,
     shown: () => tools,
-    follow: () => undefined,
+    activate: () => undefined,
     answers: () => undefined,
     callTool: openDoor(tools, { log }),
     maxTurns: 25,

@@ -78,7 +78,7 @@ test('M13 A11 of somebody else’s turn with what one may use oneself all is sho
 
 test('M13 A11 who started a hidden skill by name has not said so to others', () => {
   const about = [said('/payroll all', { about: 'payroll' }), answer('Paid.')];
-  const follows = [said('pay all', { follows: { skill: 'payroll', allowedTools: [] } }), answer('Paid.')];
+  const follows = [said('pay all', { activeSkill: { skill: 'payroll', allowedTools: [] } }), answer('Paid.')];
   const byName = [
     said('/payroll all'),
     said('PAY', { item: 'x#skill', about: 'payroll', sender: undefined }),

@@ -13,7 +13,7 @@ const loaded: Entry = {
   toolUseId: 'c1',
   content: body,
   isError: false,
-  follows: { skill: 'a', allowedTools: ['bash'] },
+  activeSkill: { skill: 'a', allowedTools: ['bash'] },
   at: 1,
 };
 const asked: Entry = {

@@ -234,7 +234,7 @@ test('T6 Q5 a turn that goes on after a crash is bound as before, the rest of a 
   assert.deepEqual(stage.did, ['web_fetch c']);
   assert.deepEqual(stage.shown().at(-1), [...baseline, 'web_fetch']);
   const loaded = (await stage.entries()).find((entry) => entry.kind === 'tool_result');
-  assert.deepEqual(loaded?.follows, { skill: 'narrow', allowedTools: ['web_fetch'] });
+  assert.deepEqual(loaded?.activeSkill, { skill: 'narrow', allowedTools: ['web_fetch'] });
 });
 
 test('T6 M9 a summary in the middle of the turn frees nothing, and tells which instructions are out of sight', async (t) => {
@@ -495,13 +495,13 @@ test('T6 U9 instructions that come later, in a turn of their own, bind that turn
     skills: { narrow: allowing('web_fetch') },
     script: [calls('write_file a', 'web_fetch b'), 'Done.'],
   });
-  const follows = { skill: 'narrow', allowedTools: ['web_fetch'] };
+  const activeSkill = { skill: 'narrow', allowedTools: ['web_fetch'] };
   const task = {
     kind: 'result',
     id: 'abcdef',
     skill: 'skills_load',
     result: 'Do as I say.',
-    follows,
+    activeSkill,
   } as const;
   await stage.ask('', { task });
   assert.deepEqual(stage.did, ['web_fetch b']);

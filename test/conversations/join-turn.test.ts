@@ -79,7 +79,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
         tools: [tool],
         shown: () => [tool],
         callTool: openDoor([tool]),
-        follow: () => undefined,
+        activate: () => undefined,
         answers: () => undefined,
         maxTurns: 5,
       },

@@ -95,7 +95,7 @@ async function setUp(script: {
       if (script.diesInCall && called.length === 1) throw new Error('the process dies here');
       return door(call, signal);
     },
-    follow: () => undefined,
+    activate: () => undefined,
     answers: () => undefined,
     maxTurns: 25,
   };

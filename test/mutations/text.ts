@@ -84,7 +84,7 @@ export const textMutations: readonly Mutation[] = [
     file: 'runs/run-prompt.ts',
     test: 'runs/context-for-run.test.ts',
     name: 'work on the way is told to a run',
-    find: 'if (entry.about !== undefined || entry.follows !== undefined) return [];',
+    find: 'if (entry.about !== undefined || entry.activeSkill !== undefined) return [];',
     replace: '',
   },
   {

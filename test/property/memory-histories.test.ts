@@ -97,7 +97,7 @@ async function openWorld(secret: string) {
         tools,
         shown: () => tools,
         callTool,
-        follow: () => undefined,
+        activate: () => undefined,
         answers: () => undefined,
         maxTurns: 5,
         parts: open,

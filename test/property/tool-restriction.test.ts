@@ -57,8 +57,8 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
             });
             assert.deepEqual(allowedCalls(turn), before, 'judging binds nothing');
             if (judged.ok) {
-              turn.follow(judged.follows);
-              resumed.follow(judged.follows);
+              turn.activate(judged.activeSkill);
+              resumed.activate(judged.activeSkill);
               const enforced = judged.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_ENFORCED');
               if (enforced && !allowedTools?.includes('use_skill'))
                 assert.ok(!turn.names.includes('use_skill'));

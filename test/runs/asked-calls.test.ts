@@ -249,7 +249,7 @@ test('T8 a rule for a skill holds while the main agent follows it', async (t) =>
   const config = '[policy]\n[[policy.rules]]\nskill = "mail"\naction = "deny"\n';
   const { says } = await setUp(t, { kind: 'denied' }, config);
   assert.equal((await says(makeTool('read_file'))).allowed, true);
-  assert.equal((await says(makeTool('read_file'), {}, { following: () => ['diary'] })).allowed, true);
-  assert.equal((await says(makeTool('read_file'), {}, { following: () => ['mail'] })).allowed, false);
+  assert.equal((await says(makeTool('read_file'), {}, { activeSkills: () => ['diary'] })).allowed, true);
+  assert.equal((await says(makeTool('read_file'), {}, { activeSkills: () => ['mail'] })).allowed, false);
   assert.equal((await says(makeTool('read_file'), {}, { skill: makeSkill('mail') })).allowed, false);
 });

@@ -179,7 +179,7 @@ export async function openTurnStage(
       shown: () =>
         tools.filter(({ name }) => model.bindsThinking === true || restriction.names.includes(name)),
       callTool,
-      follow: restriction.follow,
+      activate: restriction.activate,
       answers: () => undefined,
       maxTurns: options.maxTurns ?? 25,
     } as const;

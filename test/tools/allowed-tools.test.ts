@@ -67,7 +67,7 @@ test('T5 T6 X7 a list of tools that exist, though not for this person, is enforc
   });
   const judged = turn.judge({ name: 'files', allowedTools: ['mcp_files_read'] });
   assert.ok(judged.ok);
-  turn.follow(judged.follows);
+  turn.activate(judged.activeSkill);
   assert.deepEqual(turn.names, ['skills_list']);
 });
 

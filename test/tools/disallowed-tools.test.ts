@@ -102,7 +102,7 @@ test('F11 T6 while the main agent follows a skill it loses what the skill disall
   const judged = restriction.judge({ name: 'a', disallowedTools: ['WebFetch', 'Bash(git:*)'] });
   assert.ok(judged.ok);
   assert.ok(restriction.names.includes('web_fetch'), 'judging binds nothing');
-  restriction.follow(judged.follows);
+  restriction.activate(judged.activeSkill);
   assert.ok(!restriction.names.includes('web_fetch'));
   assert.ok(!restriction.allows('web_fetch', {}));
   assert.ok(!restriction.allows('bash', { command: 'git push' }));

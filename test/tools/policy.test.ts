@@ -48,15 +48,15 @@ test('T8 while the main agent follows a skill, a rule for that skill makes its c
         const policy = policyOf(level, [{ skill: 'dice', tool: 'bash', action: one }, ...more]);
         const of = { tool: 'bash', risk: 'moderate', requester, marked: false } as const;
         const alone = decidePolicy(policy, of).action;
-        const following = decidePolicy(policy, { ...of, following: ['notes', 'dice'] }).action;
+        const following = decidePolicy(policy, { ...of, activeSkills: ['notes', 'dice'] }).action;
         assert.equal(following, strictness(one) > strictness(alone) ? one : alone);
-        assert.equal(decidePolicy(policy, { ...of, following: ['notes'] }).action, alone);
-        const elsewhere = { ...of, tool: 'read_file', following: ['dice'] };
+        assert.equal(decidePolicy(policy, { ...of, activeSkills: ['notes'] }).action, alone);
+        const elsewhere = { ...of, tool: 'read_file', activeSkills: ['dice'] };
         assert.equal(decidePolicy(policy, elsewhere).action, level, 'the rule names another tool');
       }
   const eyes = policyOf('allow', [{ skill: 'dice', action: 'confirm', fourEyes: true }]);
   const of = { tool: 'bash', risk: 'safe', requester, marked: false } as const;
-  assert.deepEqual(decidePolicy(eyes, { ...of, following: ['dice'] }), {
+  assert.deepEqual(decidePolicy(eyes, { ...of, activeSkills: ['dice'] }), {
     action: 'confirm',
     eachTime: true,
     fourEyes: true,

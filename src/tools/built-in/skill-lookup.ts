@@ -113,7 +113,7 @@ export function createSkillsLoad(): (options: {
         data: `${escapeLabels(JSON.stringify(facts, null, 1))}\n${loaded.text}`,
         warnings: loaded.warnings,
         errors: [],
-        follows: loaded.follows,
+        activeSkill: loaded.activeSkill,
       };
     }),
     async terms(given) {
