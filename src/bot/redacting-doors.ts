@@ -72,7 +72,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       ...same('show', 'shown', 'receipt'),
     },
     transcripts: same('current', 'read', 'archive', 'answered'),
-    overheard: {
+    groupContext: {
       add: (add) => (message, now) => add(cleanMessage(message, redact), now),
       ...same('remove', 'recent'),
     },

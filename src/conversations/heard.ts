@@ -9,7 +9,7 @@ import { bounds } from '../store/bounds.ts';
 import type { Store } from '../store/store.ts';
 
 export type HeardDeps = Readonly<{
-  store: Pick<Store, 'overheard'>;
+  store: Pick<Store, 'groupContext'>;
   /** Where messages come from that were said without addressing the bot. */
   heard: Readonly<{
     channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
@@ -49,8 +49,8 @@ export async function heardSince(
 ): Promise<readonly Message[]> {
   if (message.chatType === 'private') return [];
   const lastSaidAt = entries.findLast(({ kind }) => kind === 'user')?.at ?? 0;
-  const since = Math.max(clock.now() - bounds.overheardKeptMs, lastSaidAt);
-  return store.overheard.recent(conversationKey(message.conversation), most(), since);
+  const since = Math.max(clock.now() - bounds.groupContextKeptMs, lastSaidAt);
+  return store.groupContext.recent(conversationKey(message.conversation), most(), since);
 }
 
 /**
@@ -64,7 +64,7 @@ async function readEarlier(
   const channel = channels.get(message.conversation.channel);
   if (channel?.readEarlier === undefined || message.task !== undefined) return [];
   const enough = new AbortController();
-  const since = message.sentAt - bounds.overheardKeptMs;
+  const since = message.sentAt - bounds.groupContextKeptMs;
   const said = await Promise.race([
     channel.readEarlier(message, { most: mostEarlier.messages, since }),
     clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),

@@ -79,7 +79,7 @@ type TurnAnswer = Readonly<{ text: string; failed: boolean; question?: Footer['q
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
 export type TurnMeans = Readonly<{
-  store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
+  store: Pick<Store, 'transcripts' | 'commit' | 'groupContext'>;
   questions: Pick<Questions, 'open'>;
   receive: Receive;
   heard: HeardDeps['heard'];

@@ -6,7 +6,7 @@ export const bounds = {
   queueItems: 50,
   joinedMessages: 50,
   doneKeptMs: 7 * day,
-  overheardKeptMs: day,
+  groupContextKeptMs: day,
   /** Counted from the end of an outbox row. */
   sentKeptMs: 7 * day,
   /** How long placeholders are kept whose outbox row never came. */

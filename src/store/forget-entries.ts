@@ -166,7 +166,7 @@ export function judgeItem(text: string, sender: string): JudgedMessage {
   return { ...judged(message, sender), rest: changed ? JSON.stringify(parts) : text };
 }
 
-export function judgeOverheard(text: string, sender: string): JudgedMessage {
+export function judgeGroupContext(text: string, sender: string): JudgedMessage {
   const read = readStored(storedMessage, text);
   if (!read.ok) return { theirs: names(text, sender), direct: false, rest: text };
   const message = withoutQuote(read.value, sender);

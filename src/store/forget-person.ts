@@ -4,7 +4,7 @@ import {
   createForgetEntries,
   answeredBy,
   judgeItem,
-  judgeOverheard,
+  judgeGroupContext,
   names,
   idOnLabel,
   type Findings,
@@ -45,8 +45,8 @@ export async function forgetPerson(
 
   const messages =
     (await forgetRows('inbox', judgeInbox)) +
-    (await forgetRows('overheard', ({ text }) => {
-      const { theirs, rest } = judgeOverheard(text, sender);
+    (await forgetRows('group_context', ({ text }) => {
+      const { theirs, rest } = judgeGroupContext(text, sender);
       return theirs ? undefined : rest;
     }));
   for (const room of direct) {
@@ -192,7 +192,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-export type PersonTable = 'inbox' | 'overheard' | 'outbox' | 'pending_requests';
+export type PersonTable = 'inbox' | 'group_context' | 'outbox' | 'pending_requests';
 
 export type PersonRow = Readonly<{
   seq: number;

@@ -40,8 +40,8 @@ function createForgetRows(sql: Sql): ForgetRows {
       'inbox',
       `key, queue AS place, parts AS text, NULL AS requester, status <> 'waiting' AS ended`,
     ),
-    overheard: rowsOf(
-      'overheard',
+    group_context: rowsOf(
+      'group_context',
       'key, conversation AS place, message AS text, NULL AS requester, TRUE AS ended',
     ),
     outbox: rowsOf(
@@ -60,7 +60,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   const changes = {
     entries: changeOf('entries', 'entry'),
     inbox: changeOf('inbox', 'parts'),
-    overheard: changeOf('overheard', 'message'),
+    group_context: changeOf('group_context', 'message'),
     outbox: changeOf('outbox', 'part'),
     pending_requests: changeOf('pending_requests', 'request'),
   };

@@ -15,12 +15,12 @@ export type GroupContext = Readonly<{
 
 export function createGroupContext(sql: Sql, log: Log): GroupContext {
   const insert = sql.statement(
-    `INSERT INTO overheard (key, conversation, message, heard_at) VALUES (?1, ?2, ?3, ?4)
+    `INSERT INTO group_context (key, conversation, message, heard_at) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT (key) DO NOTHING`,
   );
-  const remove = sql.statement('DELETE FROM overheard WHERE key = ?1');
+  const remove = sql.statement('DELETE FROM group_context WHERE key = ?1');
   const newest = sql.statement<Readonly<{ key: string; message: string }>>(
-    'SELECT key, message FROM overheard WHERE conversation = ?1 AND heard_at >= ?2 ORDER BY seq DESC LIMIT ?3',
+    'SELECT key, message FROM group_context WHERE conversation = ?1 AND heard_at >= ?2 ORDER BY seq DESC LIMIT ?3',
   );
 
   return {
@@ -36,7 +36,10 @@ export function createGroupContext(sql: Sql, log: Log): GroupContext {
       return rows.toReversed().flatMap(({ key, message }) => {
         const stored = readStored(storedMessage, message);
         if (stored.ok) return [stored.value];
-        log.warn({ message: key, reason: stored.reason }, 'an overheard message is damaged and was left out');
+        log.warn(
+          { message: key, reason: stored.reason },
+          'a message of the group context is damaged and was left out',
+        );
         return [];
       });
     },

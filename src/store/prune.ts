@@ -25,7 +25,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
     { rows: oldest('pending_requests', 'settled_at'), keptMs: bounds.settledKeptMs },
     { rows: oldest('routines', `state = 'ended' AND changed_at`, 'id'), keptMs: bounds.routinesKeptMs },
-    { rows: oldest('overheard', 'heard_at'), keptMs: bounds.overheardKeptMs },
+    { rows: oldest('group_context', 'heard_at'), keptMs: bounds.groupContextKeptMs },
     { rows: oldest('keyed', 'expires_at', 'namespace, key'), keptMs: 0 },
     { rows: oldest('uses', 'used_at', 'key, id'), keptMs: bounds.usesKeptMs },
     { rows: oldest('capability_flows', 'expires_at'), keptMs: bounds.flowsKeptMs },

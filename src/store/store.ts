@@ -57,7 +57,7 @@ export type Store = Readonly<{
   inbox: Inbox;
   outbox: Outbox;
   transcripts: Transcripts;
-  overheard: GroupContext;
+  groupContext: GroupContext;
   pendingRequests: PendingRequests;
   capabilities: CapabilityRecords;
   routines: Routines;

@@ -50,7 +50,7 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
     await holdsNone(what, `${what} ${shown}`);
   assert.equal(await store.inbox.replace({ ...said, text: `edited ${secret}` }), 'replaced');
   await holdsNone('an edit', `edited ${shown}`);
-  await store.overheard.add(makeMessage({ id: 'telegram:42:2', text: `overheard ${secret}` }), now);
+  await store.groupContext.add(makeMessage({ id: 'telegram:42:2', text: `overheard ${secret}` }), now);
   await holdsNone('what was overheard', `overheard ${shown}`);
 
   const run = {

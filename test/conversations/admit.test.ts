@@ -33,7 +33,7 @@ test('C6 a code that a message quotes or passes on is taken out before it is sto
     type: 'message',
     message: { ...message, id: 'telegram:-1:1', conversation: place, chatType: 'group', addressed: false },
   });
-  const [heard] = await store.overheard.recent('telegram:-1', 1, 0);
+  const [heard] = await store.groupContext.recent('telegram:-1', 1, 0);
   assert.equal(heard?.replyTo?.text, out);
 });
 

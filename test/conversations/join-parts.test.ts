@@ -74,7 +74,7 @@ test('H3 Q9 a text that the client cut is joined, whatever process its pieces re
   assert.equal(joined?.text, `/skill ${long('a', 4089)}${long('b', 4050)}\n/c end`);
   assert.equal(joined.command?.name, 'skill');
   assert.deepEqual(others, []);
-  const heard = await store.overheard.recent('telegram:-1001', 9, 0);
+  const heard = await store.groupContext.recent('telegram:-1001', 9, 0);
   assert.deepEqual(
     heard.map(({ text }) => text).toSorted(),
     ['a new thought', 'me too'],

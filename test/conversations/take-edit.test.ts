@@ -122,8 +122,8 @@ test('H11 what an edit turns to the bot is a new message, and no background any 
   const { store, clock, takeEdit, taken } = await setUp();
   await takeEdit({ ...asked, text: 'never heard of' });
   assert.deepEqual(taken, []);
-  await store.overheard.add(asked, clock.now());
+  await store.groupContext.add(asked, clock.now());
   await takeEdit({ ...asked, text: '@bot when to Bern?' });
   assert.deepEqual(taken, ['@bot when to Bern?']);
-  assert.deepEqual(await store.overheard.recent('telegram:42', 9, 0), []);
+  assert.deepEqual(await store.groupContext.recent('telegram:42', 9, 0), []);
 });

@@ -445,11 +445,14 @@ test('M10 M8 background is given once, and the day is told once a day', async ()
   const { clock, store, main, ask } = await setUp({ main: ['1', '2', '3'] });
   const group = { conversation: { channel: 'telegram', chat: '-5' }, chatType: 'group' } as const;
   const eve = { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' }, addressed: false } as const;
-  await store.overheard.add(makeMessage({ ...group, ...eve, id: 'o1', text: 'first words' }), clock.now());
+  await store.groupContext.add(makeMessage({ ...group, ...eve, id: 'o1', text: 'first words' }), clock.now());
   await clock.advance(1_000);
   await ask(makeMessage({ ...group, id: 'm1', text: 'one' }));
   await clock.advance(1_000);
-  await store.overheard.add(makeMessage({ ...group, ...eve, id: 'o2', text: 'second words' }), clock.now());
+  await store.groupContext.add(
+    makeMessage({ ...group, ...eve, id: 'o2', text: 'second words' }),
+    clock.now(),
+  );
   await clock.advance(1_000);
   await ask(makeMessage({ ...group, id: 'm2', text: 'two' }));
   const seen = userTexts(main.requests[1]);
@@ -467,7 +470,7 @@ test('M10 background is what was said within 24 hours before the message, and no
   const group = { conversation: { channel: 'telegram', chat: '-5' }, chatType: 'group' } as const;
   const eve = { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' }, addressed: false } as const;
   const says = (text: string): Promise<void> =>
-    store.overheard.add(makeMessage({ ...group, ...eve, id: text, text }), clock.now());
+    store.groupContext.add(makeMessage({ ...group, ...eve, id: text, text }), clock.now());
   await says('too old by a second');
   await clock.advance(1_000);
   await says('just in time');

@@ -143,7 +143,7 @@ function damage(file: string, annsQueue: string): Readonly<{ outbox: string; ent
     `INSERT INTO pending_requests (id, kind, conversation, requester, state, expires_at, request) VALUES ('a', 'approval', ?, ?, 'open', 1, ?)`,
   ).run(annsQueue, annsQueue, garbage);
   db.prepare(`INSERT INTO shown (key, receipt, shown_at) VALUES ('s', ?, 1)`).run(garbage);
-  db.prepare(`INSERT INTO overheard (key, conversation, message, heard_at) VALUES ('o', ?, ?, 1)`).run(
+  db.prepare(`INSERT INTO group_context (key, conversation, message, heard_at) VALUES ('o', ?, ?, 1)`).run(
     annsQueue,
     garbage,
   );

@@ -84,7 +84,7 @@ export const forgettingMutations = [
   ]),
   ...changesOf('store/prune.ts', store, [
     ['waiting items are pruned', "status = 'done' AND finished_at", 'accepted_at'],
-    ['what was overheard is kept for ever', 'keptMs: bounds.overheardKeptMs', 'keptMs: Infinity'],
+    ['what was overheard is kept for ever', 'keptMs: bounds.groupContextKeptMs', 'keptMs: Infinity'],
     ['sign-ins are kept for ever', 'keptMs: bounds.flowsKeptMs', 'keptMs: Infinity'],
     ['outcomes are forgotten at once', 'keptMs: bounds.outcomesKeptMs', 'keptMs: 0'],
     [

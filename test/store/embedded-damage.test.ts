@@ -117,9 +117,9 @@ test('Q12 what is said while a long conversation is removed for its age stays', 
 
 test('Q11 a damaged overheard message or keyed value is left out and reported', async (context) => {
   const { store, log, harm } = await damageable(context);
-  for (const id of ['a', 'b']) await store.overheard.add(makeMessage({ id }), 1);
-  harm(`UPDATE overheard SET message = '{"text":"SECRET"}' WHERE key = 'a'`);
-  const heard = await store.overheard.recent('telegram:42', 20, 0);
+  for (const id of ['a', 'b']) await store.groupContext.add(makeMessage({ id }), 1);
+  harm(`UPDATE group_context SET message = '{"text":"SECRET"}' WHERE key = 'a'`);
+  const heard = await store.groupContext.recent('telegram:42', 20, 0);
   assert.deepEqual(
     heard.map(({ id }) => id),
     ['b'],

@@ -323,10 +323,10 @@ function damage(server: PostgresServer): void {
 
   test('Q11 a damaged overheard message, keyed value or question counts as missing and is reported', async (context) => {
     const { store, harm, reported } = await damageable(context);
-    for (const id of ['a', 'b']) await store.overheard.add(makeMessage({ id }), 1);
-    await harm(`UPDATE skillet.overheard SET message = '{"text":"SECRET"}' WHERE key = 'a'`);
+    for (const id of ['a', 'b']) await store.groupContext.add(makeMessage({ id }), 1);
+    await harm(`UPDATE skillet.group_context SET message = '{"text":"SECRET"}' WHERE key = 'a'`);
     assert.deepEqual(
-      (await store.overheard.recent('telegram:42', 20, 0)).map(({ id }) => id),
+      (await store.groupContext.recent('telegram:42', 20, 0)).map(({ id }) => id),
       ['b'],
     );
     const keyed = store.keyed('pairings');

@@ -56,8 +56,8 @@ export async function fillStore(store: Store): Promise<void> {
     })),
   });
   await store.transcripts.archive('telegram/42');
-  for (const id of ['heard', 'removed']) await store.overheard.add(makeMessage({ id }), now);
-  await store.overheard.remove('removed');
+  for (const id of ['heard', 'removed']) await store.groupContext.add(makeMessage({ id }), now);
+  await store.groupContext.remove('removed');
   await store.pendingRequests.add({
     ...({
       id: 'ask',

@@ -232,8 +232,8 @@ export function forgetContract(storeTest: StoreTest): void {
       });
       for (const key of ['pair:X#0', 'pair:Y#0']) await store.outbox.sent(key, { id: key });
       await store.outbox.show('telegram:-100:1#0', { id: '9' });
-      await store.overheard.add(inGroup(ada, 10, 'heard'), 5);
-      await store.overheard.add(inGroup(bob, 11, 'heard Bob'), 6);
+      await store.groupContext.add(inGroup(ada, 10, 'heard'), 5);
+      await store.groupContext.add(inGroup(bob, 11, 'heard Bob'), 6);
       const { messages, outbox } = await store.forget(ada.id);
       assert.deepEqual([messages, outbox], [5, 4]);
       const [only, ...more] = await store.inbox.list('waiting');
@@ -247,7 +247,7 @@ export function forgetContract(storeTest: StoreTest): void {
         only?.message?.shared?.map(({ text }) => text),
         ['[removed]', 'Bob said'],
       );
-      assert.deepEqual(await store.overheard.recent(room, 9, 0), [inGroup(bob, 11, 'heard Bob')]);
+      assert.deepEqual(await store.groupContext.recent(room, 9, 0), [inGroup(bob, 11, 'heard Bob')]);
       const left = [group, direct, { ...direct, thread: '7' }, bobs].map(store.outbox.pending);
       assert.deepEqual(await Promise.all(left), [1, 0, 0, 1]);
       assert.equal(await store.outbox.shown('telegram:-100:1#0'), undefined);

@@ -14,7 +14,7 @@ export function makeTurn({
   ...means
 }: Partial<Omit<TurnMeans, 'store'>> &
   Readonly<{
-    store: Pick<Store, 'pendingRequests' | 'commit' | 'overheard' | 'transcripts'>;
+    store: Pick<Store, 'pendingRequests' | 'commit' | 'groupContext' | 'transcripts'>;
     clock: TurnMeans['clock'];
     earlier?: () => readonly Message[];
     background?: number;

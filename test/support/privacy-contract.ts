@@ -90,9 +90,9 @@ export function privacyContract(storeTest: StoreTest): void {
     async (plain) => {
       const store = cleanStore(plain, () => redaction);
       const message = makeMessage({ text: `my key is ${secret}` });
-      await store.overheard.add(message, Date.now());
+      await store.groupContext.add(message, Date.now());
       const key = conversationKey(message.conversation);
-      const [heard] = await store.overheard.recent(key, 5, 0);
+      const [heard] = await store.groupContext.recent(key, 5, 0);
       assert.equal(heard?.text, `my key is ${shown}`);
       await store.pendingRequests.add({
         id: 'q',

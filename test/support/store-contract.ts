@@ -222,17 +222,17 @@ function transcriptContract(storeTest: StoreTest): void {
           conversation: { channel: 'telegram', chat },
           text: `m${n}`,
         });
-      for (const n of [1, 2, 3, 4, 5]) await store.overheard.add(heard(n), n * 10);
-      await store.overheard.add(heard(3), 60);
-      await store.overheard.add(heard(6, 'H'), 60);
+      for (const n of [1, 2, 3, 4, 5]) await store.groupContext.add(heard(n), n * 10);
+      await store.groupContext.add(heard(3), 60);
+      await store.groupContext.add(heard(6, 'H'), 60);
       const texts = async (limit: number, since: number) =>
-        (await store.overheard.recent('telegram:G', limit, since)).map(({ text }) => text);
+        (await store.groupContext.recent('telegram:G', limit, since)).map(({ text }) => text);
       assert.deepEqual(await texts(20, 0), ['m1', 'm2', 'm3', 'm4', 'm5']);
       assert.deepEqual(await texts(2, 0), ['m4', 'm5']);
       assert.deepEqual(await texts(20, 40), ['m4', 'm5']);
-      assert.deepEqual(await store.overheard.recent('telegram:H', 20, 0), [heard(6, 'H')]);
-      await store.overheard.remove('telegram:G:4');
-      await store.overheard.remove('telegram:G:9');
+      assert.deepEqual(await store.groupContext.recent('telegram:H', 20, 0), [heard(6, 'H')]);
+      await store.groupContext.remove('telegram:G:4');
+      await store.groupContext.remove('telegram:G:9');
       assert.deepEqual(await texts(2, 0), ['m3', 'm5'], 'what was taken back is gone');
     },
   );
@@ -256,10 +256,10 @@ function keepingContract(storeTest: StoreTest): void {
 
   storeTest('M10 overheard messages are kept for 24 hours', async (store) => {
     const now = Date.now();
-    await store.overheard.add(makeMessage({ id: 'old' }), now - day - hour);
-    await store.overheard.add(makeMessage({ id: 'new' }), now - day + hour);
+    await store.groupContext.add(makeMessage({ id: 'old' }), now - day - hour);
+    await store.groupContext.add(makeMessage({ id: 'new' }), now - day + hour);
     await store.prune(now, 365 * day);
-    const kept = await store.overheard.recent('telegram:42', 20, 0);
+    const kept = await store.groupContext.recent('telegram:42', 20, 0);
     assert.deepEqual(
       kept.map(({ id }) => id),
       ['new'],
@@ -281,8 +281,8 @@ function keepingContract(storeTest: StoreTest): void {
 
   storeTest('Q2 pruning removes more rows than fit one batch and leaves the rest', async (store) => {
     const message = (n: number) => makeMessage({ id: `o${n}` });
-    for (let n = 0; n < 1_100; n++) await store.overheard.add(message(n), n < 1_050 ? 0 : 2 * day);
+    for (let n = 0; n < 1_100; n++) await store.groupContext.add(message(n), n < 1_050 ? 0 : 2 * day);
     await store.prune(2 * day + hour, 365 * day);
-    assert.equal((await store.overheard.recent('telegram:42', 2_000, 0)).length, 50);
+    assert.equal((await store.groupContext.recent('telegram:42', 2_000, 0)).length, 50);
   });
 }

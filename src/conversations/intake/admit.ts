@@ -68,7 +68,7 @@ async function refuse(
   { code, reason }: Readonly<{ code: MessageDenial; reason: string }>,
   { store, audit, clock, log, strangers, meetGroup, isDue }: AdmitDeps,
 ): Promise<void> {
-  if (code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
+  if (code === 'NOT_ADDRESSED') return store.groupContext.add(message, clock.now());
   const { id, sender, conversation, chatType } = message;
   log.info({ message: id, sender: sender.id, code, reason }, 'a message was not admitted');
   if (isDue.refusal(`${sender.id} ${code}`))

@@ -82,7 +82,7 @@ async function onForm({ filled, refuse }: FormEvent, { users, features }: Receiv
 
 /** Forgets a deleted message as background, and drops it if work on it has not started. */
 async function onDeleted({ id, conversation }: Message, { store }: ReceiveDeps): Promise<void> {
-  await store.overheard.remove(id);
+  await store.groupContext.remove(id);
   const waiting = await store.inbox.waitingIn(conversationKey(conversation));
   const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
   if (untaken) await store.stop({ items: [id] });

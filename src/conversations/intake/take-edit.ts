@@ -9,7 +9,7 @@ import type { Commands } from '../commands.ts';
 const mostHeard = 200;
 
 export type EditDeps = Readonly<{
-  store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
+  store: Pick<Store, 'inbox' | 'groupContext' | 'transcripts'>;
   migrations: Pick<ChatMigrations, 'original'>;
   clock: Pick<Clock, 'now'>;
   resolve: Commands['resolve'];
@@ -24,10 +24,10 @@ export async function takeEdit(edited: Message, at: string | undefined, deps: Ed
 }
 
 async function takeHeard(edited: Message, { store, taken }: EditDeps): Promise<void> {
-  const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
+  const heard = await store.groupContext.recent(conversationKey(edited.conversation), mostHeard, 0);
   if (!heard.some(({ id }) => id === edited.id)) return;
   await taken(edited);
-  await store.overheard.remove(edited.id);
+  await store.groupContext.remove(edited.id);
 }
 
 async function sayToTurn(edited: Message, at: string, deps: EditDeps): Promise<void> {

@@ -92,7 +92,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       ...same('serve'),
     },
     transcripts: { current: repeat, read: repeat, archive: wait, answered: refuse },
-    overheard: { add: refuse, remove: refuse, recent: repeat },
+    groupContext: { add: refuse, remove: refuse, recent: repeat },
     pendingRequests: {
       find: repeat,
       open: repeat,

@@ -90,7 +90,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     inbox,
     outbox: createOutbox(sql, ofOutbox, { clock, log }),
     transcripts: createTranscripts(sql, log),
-    overheard: createGroupContext(sql, log),
+    groupContext: createGroupContext(sql, log),
     pendingRequests,
     capabilities: createCapabilityRecords(sql),
     routines,

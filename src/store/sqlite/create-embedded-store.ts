@@ -67,7 +67,7 @@ export function createEmbeddedStore(
     inbox,
     outbox: createOutbox(sql, { ...parts, byHand: createByHand(sql, toSend) }, { clock, log }),
     transcripts: createTranscripts(sql, log),
-    overheard: createGroupContext(sql, log),
+    groupContext: createGroupContext(sql, log),
     pendingRequests,
     capabilities: createCapabilityRecords(sql),
     routines,

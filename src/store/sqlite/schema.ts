@@ -67,15 +67,15 @@ export const schema: readonly string[] = [
   CREATE INDEX entries_answers ON entries (transcript) WHERE kind = 'assistant';
   CREATE INDEX entries_summaries ON entries (transcript, seq) WHERE kind = 'summary';
 
-  CREATE TABLE overheard (
+  CREATE TABLE group_context (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL UNIQUE,
     conversation TEXT NOT NULL,
     message TEXT NOT NULL,
     heard_at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX overheard_conversation ON overheard (conversation, seq);
-  CREATE INDEX overheard_heard ON overheard (heard_at);
+  CREATE INDEX group_context_conversation ON group_context (conversation, seq);
+  CREATE INDEX group_context_heard ON group_context (heard_at);
 
   CREATE TABLE keyed (
     namespace TEXT NOT NULL,
