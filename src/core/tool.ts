@@ -153,7 +153,7 @@ export type Tool = Readonly<{
   /** Returns what is wrong with the input, in words for the model; undefined if it is valid (T1). */
   check(input: unknown): string | undefined;
   /** Judges one call before policy: refuse, change its risk, or ask a person. Without it the declared risk holds. */
-  terms?(
+  assess?(
     input: unknown,
     context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
   ): Promise<CallAssessment>;

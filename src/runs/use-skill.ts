@@ -108,7 +108,7 @@ export function createUseSkill(options: UseSkillOptions): Tool {
     inputSchema: names.length === 0 ? tool.inputSchema : withEnum(tool.inputSchema, names),
     labelsOutput: true,
     outputLimit: instructionsLimit,
-    async terms(given, { toolUseId }) {
+    async assess(given, { toolUseId }) {
       const skill = await skills.find(input.parse(given).skill);
       if (skill === undefined || !isSensitive(skill, access.rules())) return {};
       return decideSkill(skill, access.rules(), access.use(toolUseId)).allowed ? { taint: skill.name } : {};

@@ -145,10 +145,11 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
   if (signal.aborted) return cancelled;
   const problem = checkInput(call, tool);
   if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
-  const terms = await tool.terms?.(call.input, { requester: door.requester, toolUseId: call.id, signal });
+  const of = { requester: door.requester, toolUseId: call.id, signal };
+  const assessment: CallAssessment = (await tool.assess?.(call.input, of)) ?? {};
   if (signal.aborted) return cancelled;
-  if (terms?.refused !== undefined) return terms.refused;
-  const refusal = await judgeCall(attempt, { tool, terms: terms ?? {} }, door);
+  if (assessment.refused !== undefined) return assessment.refused;
+  const refusal = await judgeCall(attempt, { tool, assessment }, door);
   if (signal.aborted) return cancelled;
   if (refusal !== undefined) return refusal;
   const settings = await door.settings(tool);
@@ -156,7 +157,7 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
     attempt.unjournalled = true;
     throw error;
   });
-  return runTool(attempt, { tool, terms: terms ?? {}, settings }, door);
+  return runTool(attempt, { tool, assessment, settings }, door);
 }
 
 /** Says what is wrong, or nothing. The size comes first, so that an input that is too large is not parsed. */
@@ -169,16 +170,16 @@ function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
     : tool.check(input);
 }
 
-type Terms = Exclude<CallAssessment, { refused: Envelope }>;
+type Assessment = Exclude<CallAssessment, { refused: Envelope }>;
 
 /** Asks policy and people. Returns the answer to the model if the call is refused; undefined if it may run. */
 export async function judgeCall(
   attempt: Attempt,
-  { tool, terms }: Readonly<{ tool: Tool; terms: Terms }>,
+  { tool, assessment }: Readonly<{ tool: Tool; assessment: Assessment }>,
   { decide, requester, redact, log }: Pick<Door, 'decide' | 'requester' | 'redact' | 'log'>,
 ): Promise<Envelope | undefined> {
   const { id, input } = attempt.call;
-  const { mustConfirm, taint, outward, risk = riskOf(tool) } = terms;
+  const { mustConfirm, taint, outward, risk = riskOf(tool) } = assessment;
   attempt.risk = risk;
   const fields = { tool: tool.name, call: id, risk };
   const refuse = (code: 'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED', message: string): Envelope => {
@@ -215,7 +216,7 @@ export async function judgeCall(
 
 export async function runTool(
   attempt: Attempt,
-  { tool, terms, settings }: Readonly<{ tool: Tool; terms: Terms; settings: SettingValues }>,
+  { tool, assessment, settings }: Readonly<{ tool: Tool; assessment: Assessment; settings: SettingValues }>,
   door: Door,
 ): Promise<Envelope> {
   const { call, signal } = attempt;
@@ -224,7 +225,7 @@ export async function runTool(
   running.add(attempt);
   // A command that made this call learns its answer, so it is tainted, too (C4).
   const addTaint = (as: Taint): void => running.forEach((one) => (one.taint = joinTaint(one.taint, as)));
-  if (terms.taint !== undefined) addTaint(terms.taint);
+  if (assessment.taint !== undefined) addTaint(assessment.taint);
   try {
     const context: ToolContext = {
       requester,
@@ -232,7 +233,7 @@ export async function runTool(
       turn,
       run,
       signal,
-      agreed: terms.mustConfirm?.shown,
+      agreed: assessment.mustConfirm?.shown,
       settings,
       progress: (line) => onProgress(oneLine(redact(line), 200)),
       settle: (item) => (attempt.settles = item),

@@ -63,7 +63,7 @@ export function deniesEveryCall(
   of: Pick<PolicyCase, 'skill' | 'activeSkills' | 'requester'>,
 ): (tool: Tool) => boolean {
   return (tool) => {
-    const dependsOnInput = tool.terms !== undefined || tool.now !== undefined;
+    const dependsOnInput = tool.assess !== undefined || tool.now !== undefined;
     return (dependsOnInput ? risks : [riskOf(tool)]).every(
       (risk) => decidePolicy(policy, { ...of, tool: tool.name, risk, marked: false }).action === 'deny',
     );

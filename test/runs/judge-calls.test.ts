@@ -87,7 +87,7 @@ async function setUp(
     called: Tool,
     skill?: Skill,
     transcript = skill === undefined ? conversation : outerRun,
-    terms: Readonly<{
+    assessment: Readonly<{
       taint?: Taint;
       outward?: boolean;
       shown?: unknown;
@@ -104,7 +104,7 @@ async function setUp(
           : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'taken away' },
       waiting: (work) => work(),
     });
-    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe' as Risk, requester, ...terms };
+    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe' as Risk, requester, ...assessment };
     return loop(call, new AbortController().signal);
   };
   return {
@@ -233,7 +233,7 @@ test('S7 a capability of another skill is asked for, also to read; a skill goes 
   ] as const;
   for (const [marked, skill, decision] of cases) {
     const { decides, close } = await setUp(marked);
-    const terms = { taint: skill.name, outward: true };
+    const assessment = { taint: skill.name, outward: true };
     assert.equal(
       await decides(invokes, skill, outerRun, { taint: skill.name }),
       'allowed',
@@ -241,8 +241,9 @@ test('S7 a capability of another skill is asked for, also to read; a skill goes 
     );
     await close();
     const again = await setUp(marked);
-    assert.equal(await again.decides(invokes, skill, outerRun, terms), decision, JSON.stringify(marked));
-    if (decision === 'allowed') assert.equal(await again.decides(invokes, skill, outerRun, terms), 'allowed');
+    assert.equal(await again.decides(invokes, skill, outerRun, assessment), decision, JSON.stringify(marked));
+    if (decision === 'allowed')
+      assert.equal(await again.decides(invokes, skill, outerRun, assessment), 'allowed');
     await again.close();
   }
 });

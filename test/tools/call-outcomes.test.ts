@@ -78,9 +78,9 @@ test('L6 T8 the record of a call says what policy decided and who approved; one 
   }
 });
 
-test('T8 a refused call is answered in its own code if its terms name one, and the log has the reason', async () => {
+test('T8 a refused call is answered in its own code if its assessment names one, and the log has the reason', async () => {
   const mustConfirm = { shown: { to: 'ben' }, refusedAs: 'capability_mutation_not_confirmed' } as const;
-  const refusing = makeTool('book', undefined, { terms: async () => ({ risk: 'critical', mustConfirm }) });
+  const refusing = makeTool('book', undefined, { assess: async () => ({ risk: 'critical', mustConfirm }) });
   const fields = { tool: 'book', call: 'toolu_1', risk: 'critical' };
   const policy = door([refusing], { decide: async () => ({ ...denied, hint: 'ask first' }) });
   assert.equal(
@@ -126,7 +126,7 @@ test('T11 a tool that fails is logged with the call; one that was stopped is not
   assert.deepEqual([isError, judging.log.lines], [false, []]);
 });
 
-test('T8 a call is judged with what its terms say, and run with what was agreed to and what is set', async () => {
+test('T8 a call is judged with what its assessment says, and run with what was agreed to and what is set', async () => {
   const judged: JudgedCall[] = [];
   const seen: ToolContext[] = [];
   const termed: unknown[] = [];
@@ -135,7 +135,7 @@ test('T8 a call is judged with what its terms say, and run with what was agreed 
     refusedAs: 'capability_mutation_not_confirmed',
   } as const;
   const tool = makeTool('book', undefined, {
-    async terms(input, of) {
+    async assess(input, of) {
       termed.push([input, of]);
       return { risk: 'critical', mustConfirm, taint: 'notes', outward: true };
     },
@@ -170,10 +170,10 @@ test('T8 a call is judged with what its terms say, and run with what was agreed 
   assert.deepEqual([context?.agreed, context?.settings], [{ to: 'ben' }, { city: 'Graz' }]);
 });
 
-test('T11 a call that is stopped while its terms are read is neither judged nor run', async () => {
+test('T11 a call that is stopped while it is assessed is neither judged nor run', async () => {
   const stop = new AbortController();
   const tool = makeTool('send', () => assert.fail('it runs'), {
-    terms: async () => (stop.abort(), { refused: fail('FILE_NOT_FOUND', 'no such file') }),
+    assess: async () => (stop.abort(), { refused: fail('FILE_NOT_FOUND', 'no such file') }),
   });
   const { call } = door([tool], { decide: () => assert.fail('it is judged') });
   assert.match((await call('send', {}, stop.signal)).content, /^error CANCELLED/);

@@ -421,11 +421,11 @@ test('M4 T2 a call whose arguments were no JSON is refused whatever the tool tak
   assert.deepEqual(tool.ran, []);
 });
 
-test('T8 a call that its own terms refuse is neither judged nor run, and answered with the reason', async () => {
+test('T8 a call that its own assessment refuses is neither judged nor run, and answered with the reason', async () => {
   const tool = recorder('send_note');
   const refusal = fail('capability_auth_required', 'link an account first');
   const judged: JudgedCall[] = [];
-  const { call } = door([{ ...tool, terms: async () => ({ refused: refusal }) }], {
+  const { call } = door([{ ...tool, assess: async () => ({ refused: refusal }) }], {
     async decide(of) {
       judged.push(of);
       return { allowed: true };

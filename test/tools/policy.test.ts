@@ -109,7 +109,7 @@ test('T8 a tool is out of sight only if no input of it could be allowed or asked
     ...{ name: 'notes_wipe', description: 'x', input: z.object({}), traits: readOnly, risk: 'critical' },
     run: async () => assert.fail('it is not called'),
   });
-  const byInput: Tool = { ...tool, terms: async () => ({ risk: 'safe' }) };
+  const byInput: Tool = { ...tool, assess: async () => ({ risk: 'safe' }) };
   const seen = (policy: Policy, of: Tool, skill?: string): boolean =>
     !deniesEveryCall(policy, { requester, ...(skill === undefined ? {} : { skill }) })(of);
   const critical: Policy = { ...policyOf('allow', []), critical: 'deny' };

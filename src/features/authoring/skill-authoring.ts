@@ -109,7 +109,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting, whose: Wh
     {
       ...writing,
       // A model wrote the text, so what counts is whose words the model has met (S13).
-      async terms(input, { requester }): Promise<CallAssessment> {
+      async assess(input, { requester }): Promise<CallAssessment> {
         const draft = draftInput.parse(input);
         const say = sayIn(requester.language);
         const origin = sayOrigin(await wordsOf(draft), say);

@@ -161,11 +161,11 @@ export function capabilityTools(
   // All text of providers is private, even a refusal (S7).
   const taint = of.skill;
   return [
-    { ...list, terms: async () => ({ taint }) },
-    { ...call, terms: (input, context) => termsOf(input, callerOf(context), context.signal) },
+    { ...list, assess: async () => ({ taint }) },
+    { ...call, assess: (input, context) => termsOf(input, callerOf(context), context.signal) },
     {
       ...auth,
-      terms: async (input) => ({ taint, outward: (input as { action?: unknown }).action === 'begin' }),
+      assess: async (input) => ({ taint, outward: (input as { action?: unknown }).action === 'begin' }),
     },
   ];
 

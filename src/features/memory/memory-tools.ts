@@ -84,7 +84,7 @@ function rememberTool(open: OpenMemory, turn: MemoryTurn, deps: MemoryDeps): Too
   });
   return {
     ...tool,
-    async terms(input, { requester, toolUseId }): Promise<CallAssessment> {
+    async assess(input, { requester, toolUseId }): Promise<CallAssessment> {
       const noted = inputs.remember.safeParse(input);
       if (!noted.success) return {};
       const judged = await judge(noted.data, { requester, toolUseId, agreed: false }, open, turn, deps);

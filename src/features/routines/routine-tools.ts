@@ -85,7 +85,7 @@ const noMore = fail(
 
 /** The tools of a turn for routines (N2). `inRoutine`: a routine runs, and must not set up more of them (N3). */
 export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDeps): readonly Tool[] {
-  const terms = inRoutine ? async () => ({ refused: noMore }) : termsOf(whose, deps);
+  const assess = inRoutine ? async () => ({ refused: noMore }) : termsOf(whose, deps);
   return [
     {
       ...add(async (wish, { requester, turn, toolUseId, agreed }) => {
@@ -94,7 +94,7 @@ export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDe
         const booked = await addRoutine(routineId(turn, toolUseId), { ...wish, from }, requester, deps);
         return outcome(booked, 'Added', requester);
       }),
-      terms,
+      assess,
     },
     list(async (_, { requester, addTaint }) => {
       const here = await routinesHere(requester, deps);
@@ -129,7 +129,7 @@ export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDe
           requester,
         );
       }),
-      terms,
+      assess,
     },
     remove(async ({ id: named }, { requester }) => {
       const found = await managed(named, requester, deps);
@@ -145,7 +145,7 @@ const tooOften = 'It would run more often than every 15 minutes. An owner or an 
 /**
  * Times that are very often need an approver (N3). Words that the person did not type are shown to them first (S13).
  */
-function termsOf(whose: WhoseWords, deps: BookDeps): NonNullable<Tool['terms']> {
+function termsOf(whose: WhoseWords, deps: BookDeps): NonNullable<Tool['assess']> {
   return async (input, { requester }) => {
     const wish = input as RoutineWish;
     const from = await wordsOf(wish, whose);

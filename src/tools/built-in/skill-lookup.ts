@@ -116,7 +116,7 @@ export function createSkillsLoad(): (options: {
         activeSkill: loaded.activeSkill,
       };
     }),
-    async terms(given) {
+    async assess(given) {
       const skill = await find(input.parse(given).skill);
       return skill !== undefined && isSensitive(skill) ? { taint: skill.name } : {};
     },
@@ -147,7 +147,7 @@ export function createSkillsReadFile(): (
           ? noSuchSkill(name, visible())
           : readFile(skill, { path, offset }, maxBytes());
       }),
-      async terms(given) {
+      async assess(given) {
         const skill = find(input.parse(given).skill);
         return skill !== undefined && isSensitive(skill) ? { taint: skill.name } : {};
       },

@@ -16,27 +16,27 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
     ...stage,
     onCall: async (record) => void calls.push(record),
   });
-  assert.ok(list && call?.terms && auth);
+  assert.ok(list && call?.assess && auth);
   const marks = caller().skill;
   const context = toolContext();
-  const { terms } = call;
+  const { assess } = call;
   const request = (operation: string, input = {}) => ({ capability: 'test.anywhere', operation, input });
 
   const listed = renderEnvelope(await list.run({}, context));
   assert.match(listed, /test\.secret[\s\S]*write[\s\S]*test\.none[\s\S]*capability_not_found/);
-  const refused = await terms(request('note', { text: 1 }), context);
+  const refused = await assess(request('note', { text: 1 }), context);
   assert.equal(refused.refused?.errors[0]?.code, 'capability_invalid_input');
-  assert.deepEqual(await terms(request('open'), context), { risk: 'safe', marks, outward: true });
-  const asked = await terms(request('note', { text: 'hi' }), context);
+  assert.deepEqual(await assess(request('open'), context), { risk: 'safe', marks, outward: true });
+  const asked = await assess(request('note', { text: 'hi' }), context);
   assert.ok(asked.refused === undefined && asked.mustConfirm !== undefined);
   assert.equal(asked.risk, 'dangerous');
   const shown = { capability: 'test.anywhere', operation: 'note', account: 'none', input: { text: 'hi' } };
   assert.deepEqual(asked.mustConfirm, { shown, refusedAs: 'capability_mutation_not_confirmed' });
   assert.deepEqual([asked.taint, asked.outward], [marks, true]);
   // Names of accounts, and what a backend says of an error, are private too.
-  assert.deepEqual(await list.terms?.({}, context), { marks });
+  assert.deepEqual(await list.assess?.({}, context), { marks });
   for (const action of ['list', 'poll', 'begin'] as const)
-    assert.deepEqual(await auth.terms?.({ action }, context), { marks, outward: action === 'begin' });
+    assert.deepEqual(await auth.assess?.({ action }, context), { marks, outward: action === 'begin' });
   const read = await call.run(request('open', { text: 'x' }), context);
   assert.deepEqual(read.data, { output: { account: null, input: { text: 'x' } } });
   const forged = { ...request('open'), user: 'telegram:1', context_token: 'mine', idempotency_key: 'k' };
@@ -45,7 +45,7 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.equal(unasked.errors[0]?.code, 'capability_mutation_not_confirmed');
   assert.equal((await call.run(request('note', { text: 'hi' }), { ...context, agreed: shown })).ok, true);
   assert.deepEqual(
-    await terms(request('note', { text: 'hi' }), context),
+    await assess(request('note', { text: 'hi' }), context),
     { risk: 'safe', marks, outward: false },
     'done already: nobody is asked',
   );
