@@ -93,7 +93,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
         body: (skill) => approvedBody(skill, undefined, deps),
         maxBytes,
         pathOf: (directory) => sandbox.seen('skill', directory),
-        contraction: restriction,
+        restriction: restriction,
         isSensitive: isPrivate,
       }),
       lookup.readFile(open, isPrivate, maxBytes),
@@ -154,7 +154,7 @@ async function followInline(
     body: approvedBody(skill, args, deps),
     maxBytes,
     change: ({ text, substituted }) => (substituted || args === '' ? text : `${text}\n\nARGUMENTS: ${args}`),
-    contraction: restriction,
+    restriction: restriction,
   });
   if (!loaded.ok) return loaded;
   const readers = ['skills_read_file', ...namesListed(allowedTools, ['read_file'])].filter((reader) =>

@@ -5,7 +5,7 @@ import type { DeliverArtifacts, Requester } from './tool.ts';
 export type StandingRule = Readonly<{
   tool: string;
   /** Hash of the tool's definition, if others can change the tool (X7). */
-  edition?: string;
+  definitionHash?: string;
   /** Undefined: the main agent makes the calls. */
   skill?: string;
   /** Hash of the skill's files when the call was asked about. */
@@ -26,7 +26,7 @@ export function mayStand(tool: string): boolean {
 export type ApprovalRequest = Readonly<{
   tool: string;
   /** Hash of the tool's definition, if others can change it; see `Tool`. */
-  edition?: string;
+  definitionHash?: string;
   input: unknown;
   /** Undefined: the main agent makes the call. */
   skill?: string;

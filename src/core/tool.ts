@@ -138,7 +138,7 @@ export type Tool = Readonly<{
   /**
    * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
    */
-  edition?: string;
+  definitionHash?: string;
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
   /** Undefined: the risk follows from the traits (T7). */

@@ -142,7 +142,7 @@ export const operations = {
   }),
 
   'policy list': reads(none, async (_, { rules, mcp }) =>
-    listRules(await rules.list(), await mcp.editions()),
+    listRules(await rules.list(), await mcp.definitionHashes()),
   ),
   'policy revoke': changes(text, async (id, { rules }) => {
     const gone = await rules.revoke(id);

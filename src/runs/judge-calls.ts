@@ -144,7 +144,7 @@ export function createJudgeCalls(options: {
       if (!('confirm' in first)) return first;
       const bound = {
         tool: tool.name,
-        edition: tool.edition,
+        definitionHash: tool.definitionHash,
         ...ofSkill,
         files: skill && files(),
       };
@@ -211,8 +211,8 @@ function wordsOf(input: unknown): string {
 }
 
 /** Whether others can change the tool, as with tools of MCP servers. */
-function isForeign({ edition }: Tool): boolean {
-  return edition !== undefined;
+function isForeign({ definitionHash }: Tool): boolean {
+  return definitionHash !== undefined;
 }
 
 function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {

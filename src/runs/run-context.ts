@@ -60,20 +60,20 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const working = { ...plan, working: folders, maxBytes: deps.runtime().config.skills.maxBytes };
   const plain = plainRunTools(working);
   const others = await otherTools(input, plan, deps);
-  const drawn = drawCeiling(
+  const drawn = drawAllowedTools(
     [...namesOfCommandTools(plan), ...[...plain, ...others].map(({ name }) => name)],
     { input, plan },
     deps,
   );
   if (!drawn.ok) return refused(drawn.code, drawn.message);
-  const ceiling = withoutDisallowed(drawn, skill.disallowedTools);
+  const allowedTools = withoutDisallowed(drawn, skill.disallowedTools);
   const commands = commandTools({
     ...working,
     sandbox: lockedSandbox(plan.sandbox, skill),
     packages,
     env: ready.env,
     mayRunScripts: {
-      inCeiling: ceiling.names.includes('skills_run_script'),
+      inAllowedTools: allowedTools.names.includes('skills_run_script'),
       asFreely: (requester) => runsScriptsAsFreely(skill, requester, deps),
     },
     cap:
@@ -83,7 +83,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   });
   const [readOwn, ...files] = plain;
   const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
-  const callTool = callToolOf(input, { all, ceiling, plan }, deps);
+  const callTool = callToolOf(input, { all, allowedTools, plan }, deps);
   const { redact, rules, models, config } = deps.runtime();
   const isDenied = deniesEveryCall(config.policy, { skill: skill.name, requester: context.requester });
   const { files: listed, cut } = listSkillFiles(skill);
@@ -97,7 +97,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
     body: { text: redact(ready.body.text), filled: ready.body.substituted },
     files: listed.map((file) => redact(file)),
     filesCut: cut,
-    tools: all.filter((tool) => ceiling.names.includes(tool.name) && !isDenied(tool)),
+    tools: all.filter((tool) => allowedTools.names.includes(tool.name) && !isDenied(tool)),
     callTool,
     clear: () => clearScratch(plan.folders, run.id, deps),
   };
@@ -204,13 +204,13 @@ async function otherTools(
   return [...ofWhole, ...ofFeatures.flat(), ...(await outside.offered(requester, 'run'))];
 }
 
-function drawCeiling(
+function drawAllowedTools(
   names: readonly string[],
   { input: { skill, context }, plan }: Readonly<{ input: RunInput; plan: RunPlan }>,
   deps: RunDeps,
 ): AllowedToolsResult {
   const { scripts, allowed } = plan;
-  const ceiling = parseAllowedTools(allowed, names, {
+  const allowedTools = parseAllowedTools(allowed, names, {
     declaresCapabilities: skill.capabilities.length > 0,
     invalid: deps.runtime().config.skills.invalidAllowedTools,
     elsewhere: deps.outside.names(),
@@ -220,17 +220,17 @@ function drawCeiling(
         : (command) =>
             runsScriptsAsFreely(skill, context.requester, deps) && ownScript(command, scripts) !== undefined,
   });
-  for (const { code, message } of ceiling.warnings) {
+  for (const { code, message } of allowedTools.warnings) {
     // A tool that this host has switched off is no mistake of the skill.
     const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
     deps.log[level]({ skill: skill.name, code }, message);
   }
-  return ceiling;
+  return allowedTools;
 }
 
 function callToolOf(
   { skill, context, run }: RunInput,
-  { all, ceiling, plan }: Readonly<{ all: readonly Tool[]; ceiling: AllowedTools; plan: RunPlan }>,
+  { all, allowedTools, plan }: Readonly<{ all: readonly Tool[]; allowedTools: AllowedTools; plan: RunPlan }>,
   deps: RunDeps,
 ): CallTool {
   const { requester } = context;
@@ -249,7 +249,7 @@ function callToolOf(
   return createCallTool(
     {
       tools: all,
-      allowed: ceiling,
+      allowed: allowedTools,
       requester,
       turn: `${context.turn}!${run.id}`,
       run: { id: run.id, skill: skill.name, restricted: plan.restricted },

@@ -69,7 +69,7 @@ export function commandTools({
     env: Readonly<Record<string, string>>;
     /** False if the operator gives `env` only to the skill's own scripts (U3). */
     envInBash: boolean;
-    mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
+    mayRunScripts: Readonly<{ inAllowedTools: boolean; asFreely(requester: Requester): boolean }>;
     /** Serves `skillet-cap` to commands. Undefined if the skill has no capabilities (C4). */
     cap?: CapOf;
   }>): readonly Tool[] {
@@ -99,7 +99,7 @@ export function commandTools({
       run: createRunScript(ofScript),
       // A path must not get around the tool list, the policy or `env_in_bash` (T5, T8, U3).
       mayRun: (requester: Requester) =>
-        (envInBash || Object.keys(env).length === 0 || mayRunScripts.inCeiling) &&
+        (envInBash || Object.keys(env).length === 0 || mayRunScripts.inAllowedTools) &&
         mayRunScripts.asFreely(requester),
     },
   });

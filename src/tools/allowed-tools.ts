@@ -28,7 +28,7 @@ export type AllowedToolsResult =
 const onlyByName: ReadonlySet<string> = new Set(builtInNames(({ runs }) => runs === 'named'));
 
 export function allToolsAllowed(tools: readonly string[]): AllowedTools {
-  return ceilingOf(tools, []);
+  return allowedToolsOf(tools, []);
 }
 
 /**
@@ -52,7 +52,7 @@ export function parseAllowedTools(
   const baseline = granted.filter((name) => builtInTool(name)?.runs === 'kept');
   const everything = granted.filter((name) => !onlyByName.has(name));
   if (allowedTools === undefined || allowedTools.length === 0)
-    return { ok: true, ...ceilingOf(everything, []) };
+    return { ok: true, ...allowedToolsOf(everything, []) };
   const { startsOwnScript } = options;
 
   return limitAllowedTools(allowedTools, {
@@ -99,12 +99,12 @@ export function limitAllowedTools(
         warnings,
       };
     }
-    if (invalid === 'baseline') return { ok: true, ...ceilingOf(baseline, warnings) };
+    if (invalid === 'baseline') return { ok: true, ...allowedToolsOf(baseline, warnings) };
     const ignored = {
       code: 'ALLOWED_TOOLS_IGNORED',
       message: `${found} (NO_MATCHES): not enforced`,
     } as const;
-    return { ok: true, ...ceilingOf(everything, [...warnings, ignored]) };
+    return { ok: true, ...allowedToolsOf(everything, [...warnings, ignored]) };
   }
   const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));
   const scripts = entries.some(({ entry }) => isShell(entry)) ? granted.filter(isRunScript) : [];
@@ -112,7 +112,7 @@ export function limitAllowedTools(
   const unlimited = entries.some(({ entry }) => allowsAnyBash(entry));
   const starts = scripts.length === 0 ? undefined : options.startsOwnScript;
   const limits = unlimited ? undefined : { commands, starts };
-  return { ok: true, ...ceilingOf([...baseline, ...listed, ...scripts], warnings, limits) };
+  return { ok: true, ...allowedToolsOf([...baseline, ...listed, ...scripts], warnings, limits) };
 }
 
 type StartsOwnScript = (command: string) => boolean;
@@ -175,7 +175,7 @@ function allowsAnyBash(entry: AllowedEntry): boolean {
   return entry.kind === 'name' && namedBy(entry, ['bash']).length > 0;
 }
 
-function ceilingOf(
+function allowedToolsOf(
   tools: readonly string[],
   warnings: Envelope['warnings'],
   limits?: Readonly<{ commands: readonly CommandPattern[]; starts?: StartsOwnScript }>,

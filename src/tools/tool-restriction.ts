@@ -73,14 +73,14 @@ export function createToolRestriction(options: {
       invalid,
       whom: 'the main agent',
     });
-  const ceilings = (): readonly AllowedTools[] => {
+  const lists = (): readonly AllowedTools[] => {
     const { enforcement, invalid } = settings();
     if (enforcement === 'off') return [];
     const drawn = bound.flatMap(({ skill, allowedTools }) => [
       ...(isList(allowedTools) ? [draw(allowedTools, 'baseline')] : []),
       ...edited(skill, allowedTools).map((list) => draw(list, invalid === 'error' ? 'baseline' : invalid)),
     ]);
-    return drawn.filter((ceiling) => ceiling.ok);
+    return drawn.filter((each) => each.ok);
   };
   const edited = (skill: string, before: readonly string[] | undefined): readonly (readonly string[])[] => {
     const list = now(skill)?.allowedTools;
@@ -104,14 +104,14 @@ export function createToolRestriction(options: {
 
   return {
     get names() {
-      return within(ceilings());
+      return within(lists());
     },
     get commands() {
-      return ceilings().find(({ commands }) => commands !== undefined)?.commands;
+      return lists().find(({ commands }) => commands !== undefined)?.commands;
     },
     allows: (name, input) =>
       offered().includes(name) &&
-      ceilings().every((each) => each.allows(name, input)) &&
+      lists().every((each) => each.allows(name, input)) &&
       !disallowed().call(name, input),
     activeSkills: () => [...bound],
     offered: (activeSkill) => offered(...(activeSkill === undefined ? [] : [activeSkill])),
@@ -128,10 +128,10 @@ export function createToolRestriction(options: {
       if (!drawn.ok)
         return { ok: false, envelope: fail(drawn.code, escapeLabels(`${name}: ${drawn.message}`)) };
       if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
-        report(name, { enforced: false, allowed: within(ceilings()).length, ignoredReason: 'NO_MATCHES' });
+        report(name, { enforced: false, allowed: within(lists()).length, ignoredReason: 'NO_MATCHES' });
         return { ok: true, activeSkill: bare, warnings: drawn.warnings };
       }
-      const allowed = within([...ceilings(), drawn], disallowed(disallowedTools), offered(activeSkill));
+      const allowed = within([...lists(), drawn], disallowed(disallowedTools), offered(activeSkill));
       report(name, { enforced: true, allowed: allowed.length, ignoredReason: null });
       const message = `until the end of this turn you may call only: ${allowed.join(', ') || 'nothing'}`;
       return {
@@ -182,12 +182,12 @@ export async function skillInstructions(
     body: Promise<FilledBody>;
     maxBytes: number;
     change?: (body: Extract<FilledBody, { ok: true }>) => string;
-    contraction: Pick<ToolRestriction, 'judge'>;
+    restriction: Pick<ToolRestriction, 'judge'>;
   }>,
 ): Promise<Instructions> {
   const body = await given.body;
   if (!body.ok) return { ok: false, envelope: fail(body.code, body.message) };
-  const judged = given.contraction.judge(skill);
+  const judged = given.restriction.judge(skill);
   if (!judged.ok) return judged;
   const cut = truncate(escapeLabels(given.change?.(body) ?? body.text), given.maxBytes);
   const truncated = body.truncated || cut.truncated;

@@ -63,7 +63,7 @@ async function operateHere(t: TestContext, folder: string, isRunning = true): Pr
       nameOf: nothing,
       forget: nothing,
     },
-    mcp: { list: async () => [], agree: nothing, editions: async () => new Map() },
+    mcp: { list: async () => [], agree: nothing, definitionHashes: async () => new Map() },
     capabilities: {
       forget: async () => 0,
       operations: {

@@ -78,8 +78,8 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
   );
 });
 
-function allowedCalls(contraction: ToolRestriction): ReadonlySet<string> {
-  const shown = contraction.names.filter((name) => name !== 'bash');
-  const run = commands.filter((command) => contraction.allows('bash', { command }));
+function allowedCalls(restriction: ToolRestriction): ReadonlySet<string> {
+  const shown = restriction.names.filter((name) => name !== 'bash');
+  const run = commands.filter((command) => restriction.allows('bash', { command }));
   return new Set([...shown, ...run]);
 }

@@ -139,9 +139,9 @@ test('T8 S13 a question holds the call, its place and what "Always" would bind, 
   const { says, asked, covered, said } = await setUp(t, { kind: 'denied' });
   const input = { to: 'ben', lines: ['hello', { more: 'there' }, null, 7], at: undefined };
   const loop = { skill: makeSkill('mail', { directory: '/no/such/folder' }), run: 'run_1' };
-  const tool = makeTool('mcp_mail_send', { edition: 'mail.two' });
+  const tool = makeTool('mcp_mail_send', { definitionHash: 'mail.two' });
   await says(tool, { input, byApprover: true, because: 'it is sent to all' }, loop);
-  const bound = { tool: 'mcp_mail_send', edition: 'mail.two', skill: 'mail', files: '' };
+  const bound = { tool: 'mcp_mail_send', definitionHash: 'mail.two', skill: 'mail', files: '' };
   const rule = { ...bound, chat: 'telegram:42', sender: 'telegram:42' };
   assert.deepEqual(covered, [rule]);
   assert.deepEqual(asked, [
@@ -213,7 +213,7 @@ test('S7 S14 private words are kept from what lasts and is found elsewhere; what
     [makeTool('own_tool', {}, { sideEffects: true }), {}, 'asked'],
     [makeTool('own_tool'), {}, 'free'],
     [makeTool('own_tool'), { outward: true }, 'asked'],
-    [makeTool('own_tool', { edition: 'one' }), {}, 'asked'],
+    [makeTool('own_tool', { definitionHash: 'one' }), {}, 'asked'],
     [makeTool('own_tool', {}, { requiresNetwork: true }), {}, 'asked'],
     [makeTool('own_tool', { goesTo: () => undefined }, { requiresNetwork: true }), {}, 'asked'],
   ];

@@ -24,9 +24,9 @@ const { requester } = toolContext();
 const conversation = 'telegram:42';
 const outerRun = `${conversation}#run:${'0'.repeat(16)}`;
 const innerRun = `${outerRun}#run:${'1'.repeat(16)}`;
-/** A tool of an MCP server has an edition, as others may change what it does. */
+/** A tool of an MCP server has a hash of its definition, as others may change what it does. */
 const tool = (name: string, requiresNetwork: boolean): Tool => ({
-  edition: name === 'mcp_files_read' ? 'files.one' : undefined,
+  definitionHash: name === 'mcp_files_read' ? 'files.one' : undefined,
   ...defineTool({
     name,
     description: name,

@@ -8,7 +8,7 @@ test('Q3 work is looked for by the earliest time that a look has named, and late
   const clock = createManualClock(0);
   const due = [100, 50, 200, 80, undefined, 200];
   const looks: number[] = [];
-  const lookout = createScheduler({
+  const scheduler = createScheduler({
     look: async () => {
       looks.push(clock.now());
       return due.shift();
@@ -19,7 +19,7 @@ test('Q3 work is looked for by the earliest time that a look has named, and late
   });
   // Each of three looks names a time of its own; the alarm of the second is the first to ring.
   for (let n = 0; n < 3; n++) {
-    lookout.wake();
+    scheduler.wake();
     await clock.advance(1);
   }
   assert.deepEqual(looks, [0, 1, 2]);
@@ -27,8 +27,8 @@ test('Q3 work is looked for by the earliest time that a look has named, and late
   assert.deepEqual(looks.slice(3), [50]);
   await clock.advance(40);
   assert.deepEqual(looks.slice(4), [80]);
-  lookout.wake();
+  scheduler.wake();
   await clock.advance(1_000);
   assert.deepEqual(looks.slice(5), [90, 200]);
-  lookout.stop();
+  scheduler.stop();
 });

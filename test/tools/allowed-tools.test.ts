@@ -34,7 +34,7 @@ const baseline = ['ask_person', 'skills_read_file'];
 const own = ['skills_read_file', 'skills_run_script'];
 const plain = { declaresCapabilities: false, invalid: 'error' } as const;
 
-function ceiling(
+function allowedBy(
   list: readonly string[] | undefined,
   options = plain as Parameters<typeof parseAllowedTools>[2],
 ): Allowed {
@@ -45,7 +45,7 @@ function ceiling(
 type Allowed = Extract<AllowedToolsResult, { ok: true }>;
 
 function listed(list: readonly string[]): readonly string[] {
-  return ceiling(list).names.filter((name) => !baseline.includes(name));
+  return allowedBy(list).names.filter((name) => !baseline.includes(name));
 }
 
 test('T5 T6 X7 a list of tools that exist, though not for this person, is enforced and grants none of them', () => {
@@ -74,7 +74,7 @@ test('T5 T6 X7 a list of tools that exist, though not for this person, is enforc
 test('T5 no list, or an empty one, allows all that the host grants a run but use_skill', () => {
   const all = host.filter((name) => name !== 'use_skill' && !name.startsWith('capability_'));
   for (const list of [undefined, []]) {
-    const made = ceiling(list);
+    const made = allowedBy(list);
     assert.deepEqual(made.names, [...all].sort());
     assert.equal(made.allows('use_skill', {}), false);
     assert.equal(made.allows('rm', {}), false);
@@ -106,7 +106,7 @@ test('T5 names of other programs are mapped', () => {
 test('T5 use_skill counts only when it is written out', () => {
   assert.deepEqual(listed(['use_skill']), ['use_skill']);
   for (const glob of ['*', 'use_*', 'use?skill', '[u]se_skill', 'use_skil[l]']) {
-    assert.ok(!ceiling([glob, 'bash']).names.includes('use_skill'), glob);
+    assert.ok(!allowedBy([glob, 'bash']).names.includes('use_skill'), glob);
   }
 });
 
@@ -124,19 +124,19 @@ test('D9 skill_write and skill_read count only when they are written out, too', 
 });
 
 test('T5 a run keeps skills_read_file, ask_person where there is one, and the capabilities of a skill that declares some', () => {
-  assert.deepEqual(ceiling(['bash']).names, [...['ask_person', 'bash'], ...own]);
+  assert.deepEqual(allowedBy(['bash']).names, [...['ask_person', 'bash'], ...own]);
   const declares = { ...plain, declaresCapabilities: true };
-  assert.deepEqual(ceiling(['bash'], declares).names, [
+  assert.deepEqual(allowedBy(['bash'], declares).names, [
     ...['ask_person', 'bash', 'capability_invoke', 'capability_list', ...own],
   ]);
   const without = parseAllowedTools(['bash'], ['bash', 'skills_read_file'], plain);
   assert.ok(without.ok);
   assert.deepEqual(without.names, ['bash', 'skills_read_file']);
-  assert.ok(!ceiling(['capability_*', 'bash']).names.includes('capability_list'), 'none is declared');
+  assert.ok(!allowedBy(['capability_*', 'bash']).names.includes('capability_list'), 'none is declared');
 });
 
 test('T5 entries that grant nothing are named in a warning', () => {
-  const made = ceiling(['bash', 'nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)']);
+  const made = allowedBy(['bash', 'nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)']);
   assert.deepEqual(made.names, ['ask_person', 'bash', ...own]);
   assert.deepEqual(
     made.warnings.map(({ code, message }) => [code, message.split(' ')[1]]),
@@ -153,9 +153,9 @@ test('T5 a list that names nothing known is an error, the baseline or ignored, a
     assert.ok(!refused.ok);
     assert.equal(refused.code, 'SKILL_MISCONFIGURED');
     assert.match(refused.message, new RegExp(list[0]?.slice(0, 2) ?? ''));
-    assert.deepEqual(ceiling(list, { ...plain, invalid: 'baseline' }).names, baseline);
-    const ignored = ceiling(list, { ...plain, invalid: 'ignore' });
-    assert.deepEqual(ignored.names, ceiling(undefined).names);
+    assert.deepEqual(allowedBy(list, { ...plain, invalid: 'baseline' }).names, baseline);
+    const ignored = allowedBy(list, { ...plain, invalid: 'ignore' });
+    assert.deepEqual(ignored.names, allowedBy(undefined).names);
     assert.equal(ignored.warnings.at(-1)?.code, 'ALLOWED_TOOLS_IGNORED');
   }
 });
@@ -168,7 +168,7 @@ test('T5 a known tool that the host does not offer leaves the baseline: it is no
 });
 
 test('T5 Bash(git:*) allows one simple command that begins with exactly these words', () => {
-  const made = ceiling(['Bash(git:*)', 'Bash(npm run test:*)', 'Bash(make all)', 'Bash(ls *)']);
+  const made = allowedBy(['Bash(git:*)', 'Bash(npm run test:*)', 'Bash(make all)', 'Bash(ls *)']);
   assert.deepEqual(made.commands, ['git', 'npm run test', 'make all', 'ls']);
   const allowed = [
     'git',
@@ -227,7 +227,7 @@ test('T5 Bash(git:*) allows one simple command that begins with exactly these wo
 test('T5 a shell in the list, however limited, keeps the own scripts; a rule about a path of the skill is for those alone', () => {
   const startsOwnScript = (command: string): boolean => command.startsWith('scripts/');
   for (const entry of ['Bash(gh:*)', 'Bash(scripts/a.sh:*)', 'Shell']) {
-    const made = ceiling([entry], { ...plain, startsOwnScript });
+    const made = allowedBy([entry], { ...plain, startsOwnScript });
     assert.ok(made.names.includes('skills_run_script'), entry);
     assert.ok(made.allows('bash', { command: 'scripts/b.sh x' }), entry);
   }
@@ -237,19 +237,19 @@ test('T5 a shell in the list, however limited, keeps the own scripts; a rule abo
     '${CLAUDE_PLUGIN_ROOT}/skills/a',
     '<skill_dir>',
   ]) {
-    const made = ceiling([`Bash(python3 ${folder}/scan.py:*)`], { ...plain, startsOwnScript });
+    const made = allowedBy([`Bash(python3 ${folder}/scan.py:*)`], { ...plain, startsOwnScript });
     assert.deepEqual([made.warnings, made.commands], [[], ['a script of this skill']]);
     assert.ok(made.allows('bash', { command: 'scripts/b.sh x' }));
     assert.equal(made.allows('bash', { command: 'python3 other.py' }), false);
     const without = parseAllowedTools([`Bash(${folder}/scan.sh)`], ['bash', 'skills_read_file'], plain);
     assert.ok(without.ok && !without.names.includes('bash'), 'a skill without scripts has no shell by it');
   }
-  assert.equal(ceiling(['b*', 'Read']).names.includes('skills_run_script'), false);
-  assert.equal(ceiling(['Read']).names.includes('skills_run_script'), false);
+  assert.equal(allowedBy(['b*', 'Read']).names.includes('skills_run_script'), false);
+  assert.equal(allowedBy(['Read']).names.includes('skills_run_script'), false);
 });
 
 test('T5 Bash(mkdir*) leaves the end of its last word open, and nothing else', () => {
-  const made = ceiling(['Bash(mkdir*)', 'Bash(git pu*)']);
+  const made = allowedBy(['Bash(mkdir*)', 'Bash(git pu*)']);
   assert.deepEqual(made.commands, ['mkdir*', 'git pu*']);
   for (const command of ['mkdir', 'mkdir -p a', 'mkdirs', 'git push', 'git pull --all'])
     assert.ok(made.allows('bash', { command }), command);
@@ -303,7 +303,7 @@ test('T5 a * in a rule is any text, as in Claude Code, and a last one may be lef
     ...[' "$(id)"', ' \\; id', ' {a,b}', '\r\nid'],
   ];
   for (const [rule, allowed, refused] of cases) {
-    const made = ceiling([`Bash(${rule})`]);
+    const made = allowedBy([`Bash(${rule})`]);
     assert.deepEqual(made.warnings, [], rule);
     for (const command of allowed) {
       assert.ok(made.allows('bash', { command }), `${rule}: ${command}`);
@@ -326,7 +326,7 @@ test('T5 a rule that is not understood is told with its reason and spoils nothin
     ['echo $HOME', /not one simple command/],
     ['git log | head', /not one simple command/],
   ] as const) {
-    const made = ceiling([`Bash(${rule})`, 'Bash(git:*)']);
+    const made = allowedBy([`Bash(${rule})`, 'Bash(git:*)']);
     assert.match(made.warnings[0]?.message ?? '', why);
     assert.deepEqual(made.commands, ['git']);
     assert.equal(made.allows('bash', { command: 'id --version' }), false);
@@ -338,7 +338,7 @@ test('T5 a rule that is not understood is told with its reason and spoils nothin
 
 test('T5 bash without a restriction wins over bash with one', () => {
   for (const list of [['Bash(git:*)', 'Bash'], ['Bash(git:*)', 'b*'], ['Bash(*)']]) {
-    const made = ceiling(list);
+    const made = allowedBy(list);
     assert.equal(made.commands, undefined);
     assert.ok(made.allows('bash', { command: 'git; id' }), list.join());
   }

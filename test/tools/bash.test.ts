@@ -74,13 +74,13 @@ function bashOf({
   const working = createPlainFolders('/nowhere');
   const plain = plainRunTools({ skill, folders, working, sandbox, quota: 1_000_000, maxBytes: 200_000 });
   const names = [...namesOfCommandTools({ scripts }), ...plain.map(({ name }) => name)];
-  const ceiling = parseAllowedTools(allowed, names, {
+  const allowedTools = parseAllowedTools(allowed, names, {
     declaresCapabilities: false,
     invalid: 'error',
     startsOwnScript: (command) =>
       scripts !== undefined && asFreely(toolContext().requester) && ownScript(command, scripts) !== undefined,
   });
-  assert.ok(ceiling.ok);
+  assert.ok(allowedTools.ok);
   const commands = commandTools({
     ...{ skill, allowed, scripts, folders, working, packages, envInBash },
     sandbox: {
@@ -91,7 +91,7 @@ function bashOf({
       },
     },
     env: { API_KEY: secret },
-    mayRunScripts: { inCeiling: ceiling.names.includes('skills_run_script'), asFreely },
+    mayRunScripts: { inAllowedTools: allowedTools.names.includes('skills_run_script'), asFreely },
   });
   assert.deepEqual(
     commands.map(({ name }) => name),
@@ -106,7 +106,7 @@ function bashOf({
       : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: action, hint: action };
   };
   const redact = createRedactor([{ name: 'API_KEY', value: secret }]);
-  const callTool = openDoor(tools, { allowed: ceiling, decide, redact });
+  const callTool = openDoor(tools, { allowed: allowedTools, decide, redact });
   const call = async (command: string): Promise<string> =>
     textOf(
       await callTool({ id: 'c', name: 'bash', input: { command } }, signal ?? new AbortController().signal),

@@ -100,14 +100,14 @@ test('M3 T1 an input over 200 kB is refused', async () => {
   assert.equal(tool.ran.length, 1);
 });
 
-test('T5 a call outside the ceiling is refused at execution, later calls of one answer included, and is an event', async () => {
+test('T5 a call outside the allowed tools is refused at execution, later calls of one answer included, and is an event', async () => {
   const [allowed, hidden] = [recorder('read_file'), recorder('write_file')];
-  const ceiling = parseAllowedTools(['read_file'], ['read_file', 'write_file'], {
+  const allowedTools = parseAllowedTools(['read_file'], ['read_file', 'write_file'], {
     declaresCapabilities: false,
     invalid: 'error',
   });
-  assert.ok(ceiling.ok);
-  const { call, audited, log } = door([allowed, hidden], { allowed: ceiling });
+  assert.ok(allowedTools.ok);
+  const { call, audited, log } = door([allowed, hidden], { allowed: allowedTools });
   for (const name of ['write_file', 'read_file', 'write_file', 'no_such_tool', 'toString']) {
     const { content, isError } = await call(name);
     assert.equal(isError, name !== 'read_file', name);
@@ -123,12 +123,12 @@ test('T5 a call outside the ceiling is refused at execution, later calls of one 
 
 test('T5 bash that is limited to a command is refused for others, with what is allowed', async () => {
   const bash = { ...recorder('bash'), check: () => undefined, run: async () => succeed('ran') };
-  const ceiling = parseAllowedTools(['Bash(git:*)'], ['bash'], {
+  const allowedTools = parseAllowedTools(['Bash(git:*)'], ['bash'], {
     declaresCapabilities: false,
     invalid: 'error',
   });
-  assert.ok(ceiling.ok);
-  const { call } = door([bash], { allowed: ceiling });
+  assert.ok(allowedTools.ok);
+  const { call } = door([bash], { allowed: allowedTools });
   assert.equal((await call('bash', { command: 'git log' })).content, 'ran');
   const refused = await call('bash', { command: 'git log; id' });
   assert.match(

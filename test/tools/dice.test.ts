@@ -50,12 +50,16 @@ test('F5 the dice skill is valid and loads, and its own tool is within its ceili
   assert.ok(validation?.valid, JSON.stringify(validation?.problems));
   const skill = (await loadSkills([{ origin: 'bundled', path: skills }])).get('dice');
   assert.deepEqual(skill?.diagnostics, []);
-  const ceiling = parseAllowedTools(skill?.allowedTools, ['bash', 'skills_read_file', 'skills_run_script'], {
-    declaresCapabilities: false,
-    invalid: 'error',
-  });
-  assert.ok(ceiling.ok);
-  assert.deepEqual(ceiling.names, ['skills_read_file', 'skills_run_script']);
+  const allowedTools = parseAllowedTools(
+    skill?.allowedTools,
+    ['bash', 'skills_read_file', 'skills_run_script'],
+    {
+      declaresCapabilities: false,
+      invalid: 'error',
+    },
+  );
+  assert.ok(allowedTools.ok);
+  assert.deepEqual(allowedTools.names, ['skills_read_file', 'skills_run_script']);
 });
 
 for (const [shell, roll] of Object.entries(shells)) {

@@ -259,7 +259,7 @@ function outcomeOf(request: PendingRequest): Approval {
 
 const storedRule = z.object({
   tool: z.string(),
-  edition: z.string().optional(),
+  definitionHash: z.string().optional(),
   skill: z.string().optional(),
   files: z.string().optional(),
   chat: z.string(),
@@ -269,9 +269,9 @@ const storedRule = z.object({
 
 /** A short id without letters that look alike. It is the same for the same call. */
 function idOf(call: ApprovalRequest): string {
-  const { tool, edition, input, files, reads, requester, transcript, toolUseId } = call;
+  const { tool, definitionHash, input, files, reads, requester, transcript, toolUseId } = call;
   const place = chatIdOf(requester.conversation);
-  const of = [edition, reads && { reads }].filter((one) => one !== undefined);
+  const of = [definitionHash, reads && { reads }].filter((one) => one !== undefined);
   const bound = [tool, input, files ?? '', place, requester.sender, transcript, toolUseId, ...of];
   const bytes = createHash('sha256').update(JSON.stringify(bound)).digest();
   return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');

@@ -50,8 +50,8 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
   };
 }
 
-function idOf({ tool, edition, skill, files, chat, sender }: StandingRule): string {
-  const of = edition === undefined ? [] : [edition];
+function idOf({ tool, definitionHash, skill, files, chat, sender }: StandingRule): string {
+  const of = definitionHash === undefined ? [] : [definitionHash];
   const bound = JSON.stringify([tool, skill ?? '', files ?? '', chat, sender, ...of]);
   return createHash('sha256').update(bound).digest('hex').slice(0, 12);
 }
@@ -64,17 +64,18 @@ function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revo
 type ListedRule = KeptRule & Readonly<{ counts: boolean }>;
 
 /**
- * Rules do not count for `bash`, nor if a tool of an MCP server changed (T8). `editions` are hashes of current
+ * Rules do not count for `bash`, nor if a tool of an MCP server changed (T8). `definitionHashes` are hashes of current
  * definitions by name.
  */
 export function listRules(
   rules: readonly KeptRule[],
-  editions: ReadonlyMap<string, string>,
+  definitionHashes: ReadonlyMap<string, string>,
 ): readonly ListedRule[] {
   return rules.map((rule) => {
-    const { tool, edition } = rule;
-    const isBound = edition !== undefined || tool.startsWith(serverToolPrefix);
-    const isSame = !isBound || (edition !== undefined && editions.get(tool) === edition);
+    const { tool, definitionHash } = rule;
+    const isBound = definitionHash !== undefined || tool.startsWith(serverToolPrefix);
+    const isSame =
+      !isBound || (definitionHash !== undefined && definitionHashes.get(tool) === definitionHash);
     return { ...rule, counts: isSame && mayStand(tool) };
   });
 }

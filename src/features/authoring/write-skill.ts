@@ -145,7 +145,7 @@ type Checked = Readonly<{ problems: readonly string[]; warnings: readonly string
 
 function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
   const { problems, warnings, allowedTools } = checkDraft(draft);
-  const ceiling = parseAllowedTools(allowedTools, builtInNames(), {
+  const parsed = parseAllowedTools(allowedTools, builtInNames(), {
     declaresCapabilities: true,
     invalid: 'error',
     elsewhere,
@@ -154,9 +154,9 @@ function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
     problems: [
       ...problems,
       ...(builtInCommand(draft.name) !== undefined ? [`name: /${draft.name} is a command of the bot`] : []),
-      ...(ceiling.ok ? [] : [`SKILL.md: ${ceiling.message}`]),
+      ...(parsed.ok ? [] : [`SKILL.md: ${parsed.message}`]),
     ],
-    warnings: [...warnings, ...ceiling.warnings.map(({ message }) => message)],
+    warnings: [...warnings, ...parsed.warnings.map(({ message }) => message)],
   };
 }
 

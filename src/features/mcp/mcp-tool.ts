@@ -43,7 +43,7 @@ export function mcpTool(options: {
       version: '0.1.0',
       hidden: false,
     },
-    edition: definitionHash(identity, definition),
+    definitionHash: definitionHash(identity, definition),
     inputSchema: definition.inputSchema,
     traits: traitsOfHints(definition.hints, { trusted, isProcess }),
     risk: riskOfHints(definition.hints, trusted),

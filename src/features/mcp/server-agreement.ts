@@ -145,7 +145,7 @@ export type McpOperations = Readonly<{
     shown: Readonly<{ server: string; tools: readonly Readonly<{ name: string; hash: string }>[] }>,
   ): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
   /** Hashes of the definitions of tools that are on, by name; see `Tool`. */
-  editions(): Promise<ReadonlyMap<string, string>>;
+  definitionHashes(): Promise<ReadonlyMap<string, string>>;
 }>;
 
 export function createMcpOperations(options: {
@@ -175,7 +175,7 @@ export function createMcpOperations(options: {
       await audit.record({ event: 'mcp_agreed', server, tools: done });
       return { server, tools: done };
     },
-    async editions() {
+    async definitionHashes() {
       const servers = [...(await agreements.all())];
       return new Map(
         servers.flatMap(([server, { identity, tools }]) =>

@@ -46,11 +46,11 @@ export function createServe(
     const later = new Set<number>();
     const asking = createAsking(channels);
     const state = { seenAt: clock.now(), nextAt: 0, quietUntil: 0 };
-    const lookout = createScheduler({ look, what: `the ${kind}`, clock, log });
+    const scheduler = createScheduler({ look, what: `the ${kind}`, clock, log });
 
     function wake(): void {
       asking.want();
-      lookout.wake();
+      scheduler.wake();
     }
 
     async function look(): Promise<number> {
@@ -102,7 +102,7 @@ export function createServe(
       const ended = hold(lease, before).finally(() => {
         lease.release();
         if (active.get(claim.queue) === ended) active.delete(claim.queue);
-        if (asking.wantMore()) lookout.wake();
+        if (asking.wantMore()) scheduler.wake();
       });
       active.set(claim.queue, ended);
     }
@@ -184,7 +184,7 @@ export function createServe(
       // A timer may fire early, but the server's clock does not.
       if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
       else asking.want(queues?.map(servedUnder));
-      lookout.wake();
+      scheduler.wake();
     }
 
     async function anyDue(): Promise<boolean> {
@@ -199,7 +199,7 @@ export function createServe(
     function giveOutNoMore(): void {
       stopping.abort();
       unhear();
-      lookout.stop();
+      scheduler.stop();
       closed.removeEventListener('abort', giveOutNoMore);
     }
 
@@ -211,7 +211,7 @@ export function createServe(
       async idle() {
         for (;;) {
           wake();
-          await lookout.looked();
+          await scheduler.looked();
           if (active.size > 0) await Promise.race(active.values());
           else if (!(await anyDue())) return;
           else await delay(20);
@@ -219,7 +219,7 @@ export function createServe(
       },
       async stop() {
         giveOutNoMore();
-        await lookout.looked();
+        await scheduler.looked();
         await Promise.all(active.values());
       },
     };

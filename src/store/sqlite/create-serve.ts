@@ -45,8 +45,8 @@ export function createServe(options: {
     const seen: { at?: number; latest: number } = { latest: 0 };
     const stopping = new AbortController();
     const never = new AbortController().signal;
-    const lookout = createScheduler({ look, what, clock, log });
-    const { wake } = lookout;
+    const scheduler = createScheduler({ look, what, clock, log });
+    const { wake } = scheduler;
     const served = new Set(channels.map(encodeURIComponent));
     const beside = channels.every((channel) => channel.endsWith('~'));
     const serves = (queue: string): boolean => served.has(queueChannel(queue));
@@ -105,15 +105,15 @@ export function createServe(options: {
       async idle() {
         for (;;) {
           wake();
-          await lookout.looked();
+          await scheduler.looked();
           if (active.size > 0) await Promise.race(active.values());
           else if (dueHere().queues.length === 0) return;
         }
       },
       async stop() {
         stopping.abort();
-        lookout.stop();
-        await lookout.looked();
+        scheduler.stop();
+        await scheduler.looked();
         await Promise.all(active.values());
       },
     };

@@ -78,7 +78,7 @@ export function createSkillsLoad(): (options: {
   /** How many bytes instructions may have (F7). */
   maxBytes(): number;
   pathOf(directory: string): string;
-  contraction: Pick<ToolRestriction, 'judge'>;
+  restriction: Pick<ToolRestriction, 'judge'>;
   /** True if results of the skill are private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {
@@ -93,11 +93,11 @@ export function createSkillsLoad(): (options: {
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
-  return ({ find, visible, body, maxBytes, pathOf, contraction, isSensitive }) => ({
+  return ({ find, visible, body, maxBytes, pathOf, restriction, isSensitive }) => ({
     ...make(async ({ skill: name }): Promise<Envelope> => {
       const skill = await find(name);
       if (skill === undefined) return noSuchSkill(name, visible());
-      const loaded = await skillInstructions(skill, { body: body(skill), maxBytes: maxBytes(), contraction });
+      const loaded = await skillInstructions(skill, { body: body(skill), maxBytes: maxBytes(), restriction });
       if (!loaded.ok) return loaded.envelope;
       const { files, scripts, cut } = listSkillFiles(skill);
       const facts = {

@@ -86,7 +86,7 @@ test('T8 another input, or other files of the skill, is another question', async
     { tool: 'write_file' },
     { files: 'changed' },
     { reads: 'changed' },
-    { edition: 'changed' },
+    { definitionHash: 'changed' },
     { requester: { ...call.requester, sender: 'telegram:43' } },
     { transcript: 'telegram:42@later' },
     { toolUseId: 'toolu_9' },

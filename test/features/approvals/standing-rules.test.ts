@@ -6,7 +6,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 
 const chat = { chat: 'telegram:42', sender: 'telegram:42' };
 
-test('T8 X7 a rule stands for one edition of a tool: for no other one, and one that was said before there were editions for none', async (t) => {
+test('T8 X7 a rule stands for one definition of a tool: for no other one, and one that was said before there were editions for none', async (t) => {
   const store = await openStore('sqlite::memory:');
   t.after(() => store.close());
   const rules = createStandingRules({
@@ -14,16 +14,16 @@ test('T8 X7 a rule stands for one edition of a tool: for no other one, and one t
     audit: { record: async () => undefined },
   });
   await rules.add({ tool: 'mcp_files_old', ...chat }, chat.sender, 1);
-  await rules.add({ tool: 'mcp_files_echo', edition: 'server.one', ...chat }, chat.sender, 2);
+  await rules.add({ tool: 'mcp_files_echo', definitionHash: 'server.one', ...chat }, chat.sender, 2);
   await rules.add({ tool: 'write_file', skill: 'notes', files: 'of notes', ...chat }, chat.sender, 3);
 
-  assert.equal(await rules.covers({ tool: 'mcp_files_echo', edition: 'server.one', ...chat }), true);
-  assert.equal(await rules.covers({ tool: 'mcp_files_echo', edition: 'server.two', ...chat }), false);
-  assert.equal(await rules.covers({ tool: 'mcp_files_old', edition: 'server.one', ...chat }), false);
+  assert.equal(await rules.covers({ tool: 'mcp_files_echo', definitionHash: 'server.one', ...chat }), true);
+  assert.equal(await rules.covers({ tool: 'mcp_files_echo', definitionHash: 'server.two', ...chat }), false);
+  assert.equal(await rules.covers({ tool: 'mcp_files_old', definitionHash: 'server.one', ...chat }), false);
   assert.equal(await rules.covers({ tool: 'write_file', skill: 'notes', files: 'of notes', ...chat }), true);
 
-  const shown = async (editions: Readonly<Record<string, string>>) =>
-    listRules(await rules.list(), new Map(Object.entries(editions))).map(({ tool, counts }) => [
+  const shown = async (definitionHashes: Readonly<Record<string, string>>) =>
+    listRules(await rules.list(), new Map(Object.entries(definitionHashes))).map(({ tool, counts }) => [
       tool,
       counts,
     ]);
@@ -140,6 +140,11 @@ test('T8 no two rules are the same because their parts run together', async (t) 
     audit: { record: async () => undefined },
   });
   await rules.add({ tool: 'write_file', ...chat }, chat.sender, 1);
-  for (const other of [{ skill: 'notes' }, { files: 'of notes' }, { edition: 'one' }, { tool: 'write' }])
+  for (const other of [
+    { skill: 'notes' },
+    { files: 'of notes' },
+    { definitionHash: 'one' },
+    { tool: 'write' },
+  ])
     assert.equal(await rules.covers({ tool: 'write_file', ...chat, ...other }), false);
 });
