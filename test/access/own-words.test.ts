@@ -174,7 +174,7 @@ test('K4 notes have at most 2,000 characters, are told once, and again when they
     chat: ada.id,
     isPrivate: true,
     isApproved: false,
-    marks: n === 0 ? 'gmail' : undefined,
+    taint: n === 0 ? 'gmail' : undefined,
     at: Date.UTC(2026, 10, 20),
   }));
   const told = memoryNotes(memories, []);

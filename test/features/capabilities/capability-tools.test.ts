@@ -17,7 +17,7 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
     onCall: async (record) => void calls.push(record),
   });
   assert.ok(list && call?.assess && auth);
-  const marks = caller().skill;
+  const taint = caller().skill;
   const context = toolContext();
   const { assess } = call;
   const request = (operation: string, input = {}) => ({ capability: 'test.anywhere', operation, input });
@@ -26,17 +26,17 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.match(listed, /test\.secret[\s\S]*write[\s\S]*test\.none[\s\S]*capability_not_found/);
   const refused = await assess(request('note', { text: 1 }), context);
   assert.equal(refused.refused?.errors[0]?.code, 'capability_invalid_input');
-  assert.deepEqual(await assess(request('open'), context), { risk: 'safe', marks, outward: true });
+  assert.deepEqual(await assess(request('open'), context), { risk: 'safe', taint, outward: true });
   const asked = await assess(request('note', { text: 'hi' }), context);
   assert.ok(asked.refused === undefined && asked.mustConfirm !== undefined);
   assert.equal(asked.risk, 'dangerous');
   const shown = { capability: 'test.anywhere', operation: 'note', account: 'none', input: { text: 'hi' } };
   assert.deepEqual(asked.mustConfirm, { shown, refusedAs: 'capability_mutation_not_confirmed' });
-  assert.deepEqual([asked.taint, asked.outward], [marks, true]);
+  assert.deepEqual([asked.taint, asked.outward], [taint, true]);
   // Names of accounts, and what a backend says of an error, are private too.
-  assert.deepEqual(await list.assess?.({}, context), { marks });
+  assert.deepEqual(await list.assess?.({}, context), { taint });
   for (const action of ['list', 'poll', 'begin'] as const)
-    assert.deepEqual(await auth.assess?.({ action }, context), { marks, outward: action === 'begin' });
+    assert.deepEqual(await auth.assess?.({ action }, context), { taint, outward: action === 'begin' });
   const read = await call.run(request('open', { text: 'x' }), context);
   assert.deepEqual(read.data, { output: { account: null, input: { text: 'x' } } });
   const forged = { ...request('open'), user: 'telegram:1', context_token: 'mine', idempotency_key: 'k' };
@@ -46,7 +46,7 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.equal((await call.run(request('note', { text: 'hi' }), { ...context, agreed: shown })).ok, true);
   assert.deepEqual(
     await assess(request('note', { text: 'hi' }), context),
-    { risk: 'safe', marks, outward: false },
+    { risk: 'safe', taint, outward: false },
     'done already: nobody is asked',
   );
   const begun = renderEnvelope(

@@ -40,7 +40,7 @@ const lists = {
   chat: [group, 'telegram:-7', ada],
   isPrivate: [false, true, none],
   isApproved: [true, false, none],
-  marks: [undefined, 'gmail', true] as Memory['taint'][],
+  taint: [undefined, 'gmail', true] as Memory['taint'][],
   what: ['show', 'write', 'forget', 'list', 'guess' as MemoryUse['what']],
   isOn: [true, false, none],
   chatType: ['private', 'group', 'channel', 'unknown', 'supergroup' as MemoryUse['chatType']],

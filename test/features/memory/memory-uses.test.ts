@@ -16,7 +16,7 @@ const lists = {
   chat: [group],
   isPrivate: [false, lost],
   isApproved: [true, lost],
-  marks: [undefined, 'gmail'] as Memory['taint'][],
+  taint: [undefined, 'gmail'] as Memory['taint'][],
   what: ['show', 'write', 'forget', 'list', 'guess' as MemoryUse['what']],
   isOn: [true, lost],
   chatType: ['private', 'group', 'channel', 'unknown'],
