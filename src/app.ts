@@ -4,6 +4,7 @@ import type { Groups } from './access/groups.ts';
 import type { Pairing, PairingRequest } from './access/pairing.ts';
 import type { Users } from './access/users.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { Config } from './config/complete-config.ts';
 import type { RuntimeConfig } from './config/runtime-config.ts';
 import type { Channel, WriteCommand } from './core/channel.ts';
 import type { Conversation } from './core/conversation.ts';
@@ -31,6 +32,8 @@ import type { SettingsInForce } from './tools/settings/settings-in-force.ts';
 export type App = Readonly<{
   /** The config in force, with what was made of it. Call it each time: it changes when the file is saved (G3). */
   runtime: () => RuntimeConfig;
+  /** The same config without what was made of it. */
+  config: () => Config;
   store: Store;
   audit: Audit;
   meter: Meter;
@@ -65,6 +68,8 @@ export type App = Readonly<{
   skillSandbox: SkillSandbox;
   folders: Folders;
   budgets: Budgets;
+  /** Hashes of tools' definitions by the tools' names, for tools that others can change (X7). */
+  definitionHashes(): Promise<ReadonlyMap<string, string>>;
   /** Tools of plugins and MCP servers. */
   outside: OutsideTools;
   /** All tools whose settings can be set in a chat. */
@@ -73,3 +78,22 @@ export type App = Readonly<{
   settings: SettingsInForce;
   chatAgent: ChatAgent;
 }>;
+
+/** What operators act on, with a running bot and without one. */
+export type Desk = Pick<
+  App,
+  | 'store'
+  | 'audit'
+  | 'clock'
+  | 'log'
+  | 'env'
+  | 'migrations'
+  | 'users'
+  | 'pairing'
+  | 'groups'
+  | 'welcome'
+  | 'accessOf'
+  | 'chatSettings'
+  | 'config'
+  | 'definitionHashes'
+>;

@@ -17,7 +17,7 @@ import type { Operate } from '../operator/operations.ts';
 import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
-import type { LinkState } from '../features/mcp/create-lasting-link.ts';
+import type { LinkState } from '../core/server-state.ts';
 import type { Plugins } from '../features/plugins/plugins.ts';
 import type { Readiness } from '../operator/health/open-metrics.ts';
 import type { Tracing } from '../operator/tracing/tracing.ts';

@@ -3,7 +3,7 @@ import { createPeople } from '../access/create-people.ts';
 import { createUserGroups, type UserGroups } from '../access/user-groups.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
-import type { Feature } from '../core/feature.ts';
+import { allHashes, type Feature } from '../core/feature.ts';
 import { createBudgets } from '../limits/budgets.ts';
 import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import { createSendLargeTables } from '../replies/large-tables.ts';
@@ -80,7 +80,8 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
     log,
   });
   const app: App = {
-    ...{ runtime, store, audit, meter, clock, log, env, stopping: stopping.signal },
+    ...{ runtime, config, store, audit, meter, clock, log, env, stopping: stopping.signal },
+    definitionHashes: () => allHashes(features()),
     patient: health.patient,
     ...people,
     channels,

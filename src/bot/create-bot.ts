@@ -4,6 +4,7 @@ import { accessSettings } from '../config/runtime-config.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import type { Feature } from '../core/feature.ts';
+import { featureList } from '../features/list.ts';
 import { operatorZone } from '../core/local-time.ts';
 import { createHooks, type Hooks } from '../features/hooks/receive-hook.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
@@ -22,20 +23,18 @@ import { createAccessInForce } from './access-in-force.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createApp, type Ground } from './create-app.ts';
 import { createConversations } from './create-conversations.ts';
-import { createFeatures, type Features } from './features.ts';
 import { cleanOperate } from './redacting-doors.ts';
 
 const deliveryGraceMs = 2_000;
 
 export function createBot(parts: BotParts): Bot {
-  const ground = createApp(parts, () => features.all);
+  const ground = createApp(parts, () => all);
   const { app } = ground;
   const { runtime, store, users, channels, library, chatSettings } = app;
   const inForce = createAccessInForce(ground);
   const explain: ExplainAccess = (of, say) => accessDecisions(toWriter(of), { ...app, inForce }, say);
-  const features = createFeatures(app, parts, explain);
-  const { all } = features;
-  const { mcp } = features.mcp;
+  const opened = { plugins: parts.plugins, explain, features: () => all };
+  const all: readonly Feature[] = featureList.map(({ create }) => create(app, opened));
   const { onEvent, worker } = createConversations(app, all, { parts, files: ground.files, explain });
   const delivery = deliveryOf(ground, parts);
   const hooks = hooksOf(ground);
@@ -48,7 +47,7 @@ export function createBot(parts: BotParts): Bot {
     users,
     pairing: app.pairing,
     redact: (text) => runtime().redact(text),
-    operate: operateOf(ground, features, { parts, inForce }),
+    operate: operateOf(ground, all, { parts, inForce }),
     receiveHook: hooks.receive,
     async start() {
       startHealth(ground, parts);
@@ -90,8 +89,8 @@ export function createBot(parts: BotParts): Bot {
       await worker.idle();
       await delivery.idle();
     },
-    servers: mcp.states,
-    toolsSeen: mcp.seen,
+    servers: () => Object.fromEntries(all.flatMap((feature) => Object.entries(feature.links?.() ?? {}))),
+    toolsSeen: async () => void (await each((feature) => feature.seen?.())),
     async spent(sender, place) {
       const { models } = runtime();
       const { model } = await app.chatAgent.of(place);
@@ -128,23 +127,19 @@ function deliveryOf(
 
 function operateOf(
   { app, clean, files }: Ground,
-  { authoring, approvals, capabilities: { capabilities }, mcp: { mcp } }: Features,
+  features: readonly Feature[],
   { parts, inForce }: Readonly<{ parts: BotParts; inForce: ReturnType<typeof createAccessInForce> }>,
 ): Bot['operate'] {
   const { health } = parts.host;
-  const operate = createOperate({
+  const { operate } = createOperate({
     ...app,
     access: () => accessSettings(app.runtime().config),
-    rules: approvals.rules,
-    approvals: authoring.approvals,
-    mcp: mcp.operations,
-    capabilities,
+    features,
     files,
     inForce,
     zone: () => operatorZone(app.runtime().config),
     running: {
       readiness: health.readiness,
-      answer: approvals.approvals.answer,
       plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
     },
   });

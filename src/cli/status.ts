@@ -1,8 +1,8 @@
 import { costOf } from '../limits/budgets.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { RoutineRow } from '../operator/routine-operations.ts';
-import { describeServer } from '../features/mcp/server-state.ts';
+import type { RoutineRow } from '../features/routines/operations.ts';
+import { describeServer } from '../core/server-state.ts';
 import type { Status, TaskRow } from '../operator/status-of.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';

@@ -3,6 +3,8 @@ import type { BuiltIn } from './built-in-commands.ts';
 import type { Button, ChannelEvent, Filled, Home, OpenForm, Visit } from './channel.ts';
 import type { Conversation } from './conversation.ts';
 import type { Entry, Taint } from './entry.ts';
+import type { Operations } from './operation.ts';
+import type { LinkState, ServerState } from './server-state.ts';
 import type { Said } from './memory.ts';
 import type { Message, Sender, Task as MessageTask } from './message.ts';
 import type { WhoseWords } from './provenance.ts';
@@ -139,47 +141,72 @@ export type NewRun = Readonly<{
 /** What a person in a chat is asked about, by `/why PERSON [CHAT] [SKILL]`. */
 export type WhyAsked = Readonly<{ who: string; where: string | undefined; skill: string | undefined }>;
 
-/** An optional part of the bot: a folder of `features/` and a line of `bot/features.ts`. */
-export type Feature = Readonly<{
-  name: string;
-  /** Chat commands by their names in the table of `built-in-commands.ts`. */
-  commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand | Command>>>;
-  /** Buttons by the first word of their action. */
-  presses?: Readonly<Record<string, AnswerPress>>;
-  /** Takes a filled form. Undefined: done. Otherwise what is wrong, by the key of the field. */
-  form?(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
-  takes?: Takes;
-  /** Asks people about risky calls. At most one feature does. */
-  ask?: AskPeople;
-  /** Called for `/stop` and `/new`, after the work itself was stopped. */
-  stopped?(of: Stopped): Promise<void>;
-  tasks?: Readonly<Partial<Record<TaskKind, HandleTask>>>;
-  /** Called once before each turn, also when it resumes after a crash. Undefined: nothing for this turn. */
-  turn?(turn: NewTurn): Promise<TurnPart | undefined>;
-  /** The tools for a skill's run. */
-  run?(run: NewRun): Promise<readonly Tool[]>;
-  /** Tools from outside of the bot, offered to the main agent and to runs by rules of their own (X1, X7). */
-  outside?: OutsideSource;
-  /** Tools whose settings can be set in a chat (X3), besides those from outside. */
-  settings?(): readonly Tool[];
-  /** Why the skill can't be used by this person. Undefined: this feature has nothing against it (U1). */
-  lacks?(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
-  /** Sections of the Home tab: `top` before what runs, `end` after everything else. */
-  home?(visit: Visit): Promise<Readonly<{ top?: Home; end?: Home }>>;
-  /** Problems that owners are shown by `/status` and the Home tab, one sentence each. */
-  notices?(reader: Sender): Promise<readonly string[]>;
-  /** What the feature keeps that changes what a person may do, for `/why`, one line each. */
-  kept?(asked: WhyAsked, say: Say): Promise<readonly string[]>;
-  /** Called when another config is in force. */
-  follow?(): Promise<void> | void;
-  /** Called before anything is said or heard. */
-  start?(): Promise<void> | void;
-  /** Does its own work until the bot stops. */
-  attend?(): Promise<void>;
-  /** Resolves once nothing of the feature is due at the moment. */
-  idle?(): Promise<void>;
-  /** Resolves once the feature has stopped. */
-  stop?(): Promise<void>;
+/** What a feature does for operators, with a running bot and without one. */
+export type AtRest = Readonly<{
+  /** Rows of the table of operations: command line, control socket, dashboard. */
+  operations?: Operations;
+  /** Removes what is kept about a person (Q12). Returns how much there was of each kind that is counted. */
+  forget?(sender: string): Promise<Readonly<Record<string, number>> | void>;
+  /** Hashes of tools' definitions by the tools' names, for tools that others can change (X7). */
+  definitionHashes?(): Promise<ReadonlyMap<string, string>>;
+  /** States of servers that bring tools. */
+  servers?(): Promise<readonly ServerState[]>;
 }>;
+
+/** An optional part of the bot: a folder of `features/` and a line of `features/list.ts`. */
+export type Feature = AtRest &
+  Readonly<{
+    name: string;
+    /** Chat commands by their names in the table of `built-in-commands.ts`. */
+    commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand | Command>>>;
+    /** Buttons by the first word of their action. */
+    presses?: Readonly<Record<string, AnswerPress>>;
+    /** Takes a filled form. Undefined: done. Otherwise what is wrong, by the key of the field. */
+    form?(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
+    takes?: Takes;
+    /** Asks people about risky calls. At most one feature does. */
+    ask?: AskPeople;
+    /** Called for `/stop` and `/new`, after the work itself was stopped. */
+    stopped?(of: Stopped): Promise<void>;
+    tasks?: Readonly<Partial<Record<TaskKind, HandleTask>>>;
+    /** Called once before each turn, also when it resumes after a crash. Undefined: nothing for this turn. */
+    turn?(turn: NewTurn): Promise<TurnPart | undefined>;
+    /** The tools for a skill's run. */
+    run?(run: NewRun): Promise<readonly Tool[]>;
+    /** Tools from outside of the bot, offered to the main agent and to runs by rules of their own (X1, X7). */
+    outside?: OutsideSource;
+    /** States of connections by the names of servers, without asking the store (L4). */
+    links?(): Readonly<Record<string, LinkState>>;
+    /** Resolves when tools from outside that were never seen before are there, or do not come soon. */
+    seen?(): Promise<void>;
+    /** Tools whose settings can be set in a chat (X3), besides those from outside. */
+    settings?(): readonly Tool[];
+    /** Why the skill can't be used by this person. Undefined: this feature has nothing against it (U1). */
+    lacks?(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
+    /** Sections of the Home tab: `top` before what runs, `end` after everything else. */
+    home?(visit: Visit): Promise<Readonly<{ top?: Home; end?: Home }>>;
+    /** Problems that owners are shown by `/status` and the Home tab, one sentence each. */
+    notices?(reader: Sender): Promise<readonly string[]>;
+    /** What the feature keeps that changes what a person may do, for `/why`, one line each. */
+    kept?(asked: WhyAsked, say: Say): Promise<readonly string[]>;
+    /** Called when another config is in force. */
+    follow?(): Promise<void> | void;
+    /** Called before anything is said or heard. */
+    start?(): Promise<void> | void;
+    /** Does its own work until the bot stops. */
+    attend?(): Promise<void>;
+    /** Resolves once nothing of the feature is due at the moment. */
+    idle?(): Promise<void>;
+    /** Resolves once the feature has stopped. */
+    stop?(): Promise<void>;
+  }>;
+
+/** The hashes of definitions of all these features. */
+export async function allHashes(
+  features: readonly Pick<AtRest, 'definitionHashes'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const each = await Promise.all(features.map(async (feature) => feature.definitionHashes?.() ?? []));
+  return new Map(each.flatMap((hashes) => [...hashes]));
+}
 
 export const expired = fixed`This button has expired. Please ask me again.`;

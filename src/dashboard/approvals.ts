@@ -1,10 +1,12 @@
 import { englishOrigin } from '../core/provenance.ts';
-import type { WaitingApproval } from '../operator/direct-words.ts';
+import type { OutputOf } from '../operator/operations.ts';
 import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { Action, Page, View } from './page.ts';
+
+type WaitingApproval = OutputOf<'approval list'>[number];
 
 export const approvalsPage: Page = {
   path: '/approvals',

@@ -1,7 +1,9 @@
-import type { RoutineRow } from '../operator/routine-operations.ts';
+import type { OutputOf } from '../operator/operations.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { Action, Page, View } from './page.ts';
+
+type RoutineRow = OutputOf<'routine list'>[number];
 
 export const routinesPage: Page = {
   path: '/routines',

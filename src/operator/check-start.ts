@@ -14,11 +14,11 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { findProgram } from '../sandbox/inside-sandbox.ts';
 import { tryFolders } from '../store/make-folders.ts';
-import { serverEnvironment } from '../features/mcp/mcp-settings.ts';
+import { serverEnvironment } from '../lib/processes/server-environment.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
 import { skillRoots } from '../skills/open-library.ts';
-import { checkRoutines } from './check-routines.ts';
+import { featureChecks } from '../features/list.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -76,7 +76,7 @@ async function checkStart(
     ...checkPrograms(config, env),
     ...checkWorkspace(config),
     ...checkTemporary(),
-    ...checkRoutines(config),
+    ...featureChecks(config),
     ...(isRunning ? [] : await checkPorts(config)),
   ];
   if (findings.length === 0) return [];

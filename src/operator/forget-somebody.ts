@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { listsId } from '../access/chat-migrations.ts';
+import type { AtRest } from '../core/feature.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { isUnattended, type Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Forgotten, Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ChatSettings } from '../tools/settings/chat-settings.ts';
@@ -14,15 +14,14 @@ import { cancelWork } from '../runs/tasks.ts';
 import type { KeptFiles } from '../runs/kept-files.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
-import type { StandingRules } from '../features/approvals/standing-rules.ts';
-import type { SkillApprovals } from '../features/authoring/approve-skill.ts';
 
 type ForgottenPerson = Readonly<{
   forgotten: string;
   /** True if the person was paired, had asked to be, or was an owner by claim. */
   known: boolean;
   /** How many rows were removed; `files` are folders and outgoing files. */
-  removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
+  removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number }> &
+    Readonly<Record<string, number>>;
   /** True if the config still lets the person talk. */
   inConfig: boolean;
 }>;
@@ -39,9 +38,7 @@ export function createForgetSomebody(options: {
     users: Pick<Users, 'forget'>;
     pairing: Pick<Pairing, 'pending' | 'forget'>;
     partners: Readonly<{ forget(sender: string): Promise<void> }>;
-    rules: Pick<StandingRules, 'forget'>;
-    approvals: Pick<SkillApprovals, 'forget'>;
-    capabilities: Pick<CapabilityRecords, 'forget'>;
+    features: readonly Pick<AtRest, 'forget'>[];
     settings: Pick<ChatSettings, 'forget'>;
     files: Pick<KeptFiles, 'forget'>;
   }>;
@@ -52,7 +49,7 @@ export function createForgetSomebody(options: {
   log: Log;
 }): ForgetSomebody {
   const { store, access, audit, waitMs, clock, log } = options;
-  const { users, pairing, partners, rules, approvals, capabilities, settings, files } = options.kept;
+  const { users, pairing, partners, features, settings, files } = options.kept;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -99,17 +96,16 @@ export function createForgetSomebody(options: {
     const rooms = await roomsOf(sender);
     const asked = await pairing.forget(sender);
     await partners.forget(sender);
-    await rules.forget(sender);
-    await approvals.forget(sender);
     await stopWork(sender);
     // This comes before the rows, because the store then clears deleted values from the disk.
     await audit.forget([sender, ...rooms]);
     await settings.forget(sender, rooms);
-    const accounts = await capabilities.forget(sender);
+    const counts: Record<string, number> = { accounts: 0 };
+    for (const feature of features) Object.assign(counts, await feature.forget?.(sender));
     const { places, files: onTheWay, ...rows } = await store.forget(sender, rooms);
     await audit.forget(places);
     await settings.forget(sender, places);
-    const removed = { ...rows, accounts, files: await files.forget({ sender, places, files: onTheWay }) };
+    const removed = { ...rows, ...counts, files: await files.forget({ sender, places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
     await audit.record({ event: 'forgotten', subject, counts: removed });
     log.info({ subject, ...removed }, 'a person was forgotten');

@@ -1,15 +1,12 @@
+import type { Desk } from '../app.ts';
+import { allHashes, type AtRest } from '../core/feature.ts';
+import type { OnProgress } from '../core/operation.ts';
+import { featuresAtRest } from '../features/list.ts';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { createPeople, type People } from '../access/create-people.ts';
-import { createStandingRules, type StandingRules } from '../features/approvals/standing-rules.ts';
+import { createPeople } from '../access/create-people.ts';
 import { auditPlace } from '../audit/audit-files.ts';
-import { createAudit, type Audit } from '../audit/create-audit.ts';
-import { createSkillApprovals, type SkillApprovals } from '../features/authoring/approve-skill.ts';
-import type { Capabilities } from '../features/capabilities/create-capabilities.ts';
-import {
-  createCapabilityBase,
-  createCapabilityOperations,
-} from '../features/capabilities/capability-base.ts';
+import { createAudit } from '../audit/create-audit.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
 import { accessSettings, skillRules } from '../config/runtime-config.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -18,26 +15,20 @@ import { terminalOwnerId, type AccessSettings } from '../core/access-settings.ts
 import { OperatorError } from '../core/errors.ts';
 import { operatorZone } from '../core/local-time.ts';
 import { once } from '../lib/async/mutex.ts';
-import { systemClock, type Clock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import {
-  createAgreements,
-  createMcpOperations,
-  type McpOperations,
-} from '../features/mcp/server-agreement.ts';
-import { createChatSettings, type ChatSettings } from '../tools/settings/chat-settings.ts';
+import { createChatSettings } from '../tools/settings/chat-settings.ts';
 import { openPlugins } from '../features/plugins/plugins.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import { skillRoots, writtenRoot } from '../skills/open-library.ts';
 import { createWrittenSkills, readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Store } from '../store/store.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from '../runs/kept-files.ts';
-import { operations, typedOperate, type Operate, type OperationName } from './operations.ts';
-import type { OperateDeps, RunningParts } from './operation.ts';
+import { ownOperations, typedOperate, type Operate } from './operations.ts';
+import type { OperateDeps } from './operate-deps.ts';
 import { storeFileOf } from './archive/archive-parts.ts';
 import { terminalAccess } from './terminals/take-terminal.ts';
 import { skilletHere } from '../core/skillet-here.ts';
@@ -45,65 +36,68 @@ import { skilletHere } from '../core/skillet-here.ts';
 /** How many milliseconds to wait for answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
 
-type OperateParts = Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }> &
-  Pick<People, 'users' | 'pairing' | 'groups' | 'welcome' | 'accessOf'> &
+type OperateParts = Desk &
+  Pick<OperateDeps, 'inForce' | 'zone' | 'running'> &
   Readonly<{
-    chatSettings: ChatSettings;
     access(): AccessSettings;
-    rules: StandingRules;
-    approvals: SkillApprovals;
-    mcp: McpOperations;
-    capabilities: Pick<Capabilities, 'forget' | 'operations'>;
+    features: readonly AtRest[];
     files: Pick<KeptFiles, 'forget'>;
-    inForce: OperateDeps['inForce'];
-    zone: OperateDeps['zone'];
-    /** What only a running bot can do. Undefined while no bot runs. */
-    running?: RunningParts;
   }>;
 
 /** Makes the function that runs operations. `isAlone`: nothing can be running for anybody. */
 export function createOperate(
   parts: OperateParts,
   { isAlone = false }: Readonly<{ isAlone?: boolean }> = {},
-): AnswerOperation {
-  const { store, chatSettings, capabilities } = parts;
+): Readonly<{ operate: AnswerOperation; rows: OperationRows }> {
+  const { store, chatSettings, features } = parts;
   const kept = { ...parts, settings: chatSettings, partners: createThreadPartners(store) };
   const forget = createForgetSomebody({ ...parts, kept, waitMs: isAlone ? 0 : forgetWaitMs });
-  return operateOn({ ...parts, forget, capabilities: capabilities.operations });
+  const servers = async () =>
+    (await Promise.all(features.map(async (feature) => feature.servers?.() ?? []))).flat();
+  const own = ownOperations({ ...parts, forget, servers });
+  const table = [own, ...features.map(({ operations = {} }) => operations)].flatMap((rows) =>
+    Object.entries(rows),
+  );
+  const rows = new Map(table as [string, AnyOperation][]);
+  return { operate: operateOn(rows, parts.running !== undefined), rows };
 }
 
+type OperationRows = ReadonlyMap<string, AnyOperation>;
+
+type AnyOperation = Readonly<{
+  input: z.ZodType;
+  readOnly: boolean;
+  offline: boolean;
+  run(input: unknown, onProgress?: OnProgress): Promise<unknown>;
+}>;
+
 /** Runs an operation by its name. Name and input may come from outside, so both are checked. */
-function operateOn(deps: OperateDeps): AnswerOperation {
+function operateOn(operations: OperationRows, isRunning: boolean): AnswerOperation {
   return async (name, input, onProgress) => {
-    if (!isOperation(name))
+    const operation = operations.get(name);
+    if (operation === undefined)
       throw new OperatorError(
         `This bot knows no operation \`${name}\`. If Skillet was updated, restart the bot.`,
       );
-    const operation: AnyOperation = operations[name];
-    if (!operation.offline && deps.running === undefined)
+    if (!operation.offline && !isRunning)
       throw new OperatorError(`\`${name}\` needs a running bot: run \`${skilletHere()} start\` first.`);
     const read = operation.input.safeParse(input);
     if (!read.success)
       throw new OperatorError(
         `\`${name}\` can't be done with this input. If Skillet was updated, restart the bot.\n${z.prettifyError(read.error)}`,
       );
-    return operation.run(read.data as never, deps, onProgress);
+    return operation.run(read.data, onProgress);
   };
-}
-
-type AnyOperation = Readonly<{
-  input: z.ZodType;
-  offline: boolean;
-  run(input: never, ...rest: [OperateDeps, Parameters<AnswerOperation>[2]]): Promise<unknown>;
-}>;
-
-function isOperation(name: string): name is OperationName {
-  return Object.hasOwn(operations, name);
 }
 
 const emptyStore = 'sqlite::memory:';
 
 type OpenOperate = Readonly<{ operate: Operate; close(): Promise<void> }>;
+type OperateOn = Readonly<{
+  operate: AnswerOperation;
+  rows: OperationRows;
+  close(): Promise<void>;
+}>;
 
 /**
  * Runs operations on the store while no bot runs (Q9). Reading creates no store: one that does not exist is read as an
@@ -111,15 +105,20 @@ type OpenOperate = Readonly<{ operate: Operate; close(): Promise<void> }>;
  */
 export function openOperate(config: Config, log: Log): OpenOperate {
   const file = storeFileOf(config);
-  const opened = new Map<string, Promise<OpenOperate>>();
+  const opened = new Map<string, Promise<OperateOn>>();
   const operate: AnswerOperation = async (name, input, onProgress) => {
     const isAbsent = file !== undefined && !existsSync(file);
-    const makesNone = isAbsent && isOperation(name) && operations[name].readOnly;
-    const url = makesNone ? emptyStore : config.store.url;
+    const makesNone = isAbsent && (await openOn(emptyStore)).rows.get(name)?.readOnly === true;
+    const { operate: on } = await openOn(makesNone ? emptyStore : config.store.url);
+    return on(name, input, onProgress);
+  };
+
+  function openOn(url: string): Promise<OperateOn> {
     const on = opened.get(url) ?? openOperateOn(url, config, log);
     opened.set(url, on);
-    return ((await on).operate as AnswerOperation)(name, input, onProgress);
-  };
+    return on;
+  }
+
   return {
     operate: typedOperate(operate),
     async close() {
@@ -128,7 +127,7 @@ export function openOperate(config: Config, log: Log): OpenOperate {
   };
 }
 
-async function openOperateOn(url: string, config: Config, log: Log): Promise<OpenOperate> {
+async function openOperateOn(url: string, config: Config, log: Log): Promise<OperateOn> {
   const { dataDir } = config.bot;
   const clock = systemClock;
   const store = await openStore(url, { log });
@@ -139,36 +138,18 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
     { store, audit, clock },
     { access: () => terminalAccess(access()), isHere: (owner) => owner !== terminalOwnerId },
   );
-  const base = createCapabilityBase({
-    config: () => config,
-    records: store.capabilities,
-    env: process.env,
-    clock,
-    log,
-  });
-  const operate = createOperate(
+  const desk = {
+    ...{ store, audit, clock, log, env: process.env, config: () => config },
+    ...people,
+    chatSettings: createChatSettings({ store, migrations: people.migrations, log }),
+  };
+  const features = featuresAtRest(desk);
+  const operating = createOperate(
     {
-      ...{ store, audit, clock, log },
-      ...people,
-      chatSettings: createChatSettings({ store, migrations: people.migrations, log }),
+      ...desk,
       access,
-      rules: createStandingRules({ stored: store.keyed('standing-rules'), audit }),
-      approvals: createSkillApprovals({
-        root: writtenRoot(config),
-        written: createWrittenSkills(store),
-        onChange: async () => undefined,
-        log,
-      }),
-      mcp: createMcpOperations({
-        agreements: createAgreements({ stored: store.keyed('mcp'), signals: store.signals }),
-        states: () => ({}),
-        redact: (text) => text,
-        audit,
-      }),
-      capabilities: {
-        forget: store.capabilities.forget,
-        operations: createCapabilityOperations(base, audit),
-      },
+      features,
+      definitionHashes: () => allHashes(features),
       files: createKeptFiles(await openFolders(config, store, log)),
       inForce: once(() => readAccess(config, createWrittenSkills(store), log)),
       zone: () => operatorZone(config),
@@ -176,7 +157,7 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
     // On PostgreSQL another process may be running.
     { isAlone: url.startsWith('sqlite:') },
   );
-  return { operate: typedOperate(operate), close: store.close };
+  return { ...operating, close: store.close };
 }
 
 /** What access is decided by. Skills are read as a start would read them, but not what the sandbox lacks. */

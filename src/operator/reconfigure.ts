@@ -11,7 +11,7 @@ import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Replies } from '../replies/replies.ts';
-import { checkRoutines } from './check-routines.ts';
+import { featureChecks } from '../features/list.ts';
 
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|network\.|server\.|log\.)/;
@@ -73,7 +73,7 @@ export function createReconfigure(options: {
 function withoutUnusable(read: ParsedConfig, log: Log): ParsedConfig {
   if (!read.ok) return read;
   const placeOf = placeInFile(read.config.path);
-  const found = checkRoutines(read.config);
+  const found = featureChecks(read.config);
   for (const { level, message } of found) if (level === 'warning') log.warn({}, message);
   const problems = found.flatMap(({ level, key, message }) =>
     level === 'error' ? [{ file: read.config.path, ...placeOf(key), key: formatKeyPath(key), message }] : [],

@@ -6,9 +6,9 @@ import { journalOf } from '../runs/tasks.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Backlog, Store, UsageRow } from '../store/store.ts';
-import { serverStates, type ServerState } from '../features/mcp/server-state.ts';
+import type { ServerState } from '../core/server-state.ts';
 import type { Readiness } from './health/open-metrics.ts';
-import type { OperateDeps } from './operation.ts';
+import type { OperateDeps } from './operate-deps.ts';
 
 /** How a bot is, on one screen (L12). */
 export type Status = Readonly<{
@@ -43,10 +43,10 @@ type Reads = Pick<Store, 'inbox' | 'outbox' | 'pendingRequests' | 'routines' | '
 
 export async function statusOf({
   store,
-  mcp,
+  servers,
   running,
   zone,
-}: Readonly<{ store: Reads } & Pick<OperateDeps, 'mcp' | 'running' | 'zone'>>): Promise<Status> {
+}: Readonly<{ store: Reads } & Pick<OperateDeps, 'servers' | 'running' | 'zone'>>): Promise<Status> {
   const items = await store.inbox.list('waiting');
   const requests = await openRequests(items, store);
   const pid = process.pid;
@@ -61,7 +61,7 @@ export async function statusOf({
     tasks: rowsOf(items, requests),
     approvals: requests.filter(({ kind }) => kind === 'approval').length,
     routines: await countRoutines(store),
-    servers: serverStates(await mcp.list()),
+    servers: await servers(),
     plugins: running?.plugins() ?? [],
     today: await store.usage({ day: localDay(Date.now(), zone()) }),
   };

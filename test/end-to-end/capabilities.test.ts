@@ -137,10 +137,10 @@ test('C5 C6 U1 in a group nothing sensitive is done, a pasted answer is refused;
   await ann.dm.nextMessage(/capability_mutation_not_confirmed/);
   const accounts = await bot.bot.operate('capability accounts');
   assert.equal(accounts.length, 1);
-  const forgotten = (await bot.bot.operate('forget', `telegram:${ann.user.id}`)) as {
-    removed: { accounts: number };
-  };
-  assert.equal(forgotten.removed.accounts, 1);
+  const forgotten = (await bot.bot.operate('forget', `telegram:${ann.user.id}`)) as Readonly<{
+    removed: Readonly<Record<string, number>>;
+  }>;
+  assert.equal(forgotten.removed['accounts'], 1);
   assert.deepEqual(await bot.bot.operate('capability accounts'), []);
   const code = new URL(landed).searchParams.get('code') ?? '-';
   assert.equal((await everything(bot)).includes(code), false);

@@ -38,7 +38,7 @@ export const memoryMutations: readonly Mutation[] = [
     replace: 'text: isRead || text ? text : ',
   },
   {
-    file: 'operator/direct-words.ts',
+    file: 'features/approvals/operations.ts',
     test: 'dashboard/direct-words.test.ts',
     name: 'operators read the calls of direct messages',
     find: "input: isDirect ? '' : ",

@@ -46,9 +46,7 @@ function forgetOver(options: {
       users: { forget: did('users', true) },
       pairing: { pending: async () => (options.pending ?? []) as never, forget: did('pairing', false) },
       partners: { forget: did('partners', undefined) },
-      rules: { forget: did('rules', undefined) },
-      approvals: { forget: did('approvals', undefined) },
-      capabilities: { forget: did('capabilities', 8) },
+      features: [{ forget: did('rules', undefined) }, {}, { forget: did('capabilities', { accounts: 8 }) }],
       settings: { forget: did('settings', undefined) },
       files: { forget: did('files', 9) },
     },
@@ -95,10 +93,11 @@ test('Q12 a person is forgotten in one order: first nothing new, then work, the 
   const rooms = ['telegram:42'];
   const subject = createHash('sha256').update(ann).digest('hex');
   assert.deepEqual(calls, [
-    ...['users', 'pairing', 'partners', 'rules', 'approvals'].map((name) => [name, ann]),
+    ...['users', 'pairing', 'partners'].map((name) => [name, ann]),
     ['stop', { items: [] }],
     ['audit', [ann, ...rooms]],
     ['settings', ann, rooms],
+    ['rules', ann],
     ['capabilities', ann],
     ['store', ann, rooms],
     ['audit', ['telegram:-7']],

@@ -1,3 +1,4 @@
+import type { OnProgress } from '../../core/operation.ts';
 import { statSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -11,8 +12,6 @@ import type { Log } from '../../lib/log.ts';
 
 /** In characters: a message with room to spare. */
 const longestLine = 4_000_000;
-
-export type OnProgress = (done: number, total: number) => void;
 
 /** Carries out an operation (Q9). Neither its name nor its input is checked yet. Returns plain data. */
 export type AnswerOperation = (name: string, input: unknown, onProgress?: OnProgress) => Promise<unknown>;

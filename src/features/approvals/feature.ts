@@ -1,44 +1,57 @@
-import type { App } from '../../app.ts';
+import type { App, Desk } from '../../app.ts';
 import { expired, type Feature, type WhyAsked } from '../../core/feature.ts';
 import { sayOrigin } from '../../core/provenance.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import { answerByText } from './answer-by-text.ts';
 import { approvalAnswers, createApprovals, type Approvals } from './approvals.ts';
+import { approvalOperations } from './operations.ts';
 import { createStandingRules, type KeptRule, type StandingRules } from './standing-rules.ts';
 
-export type ApprovalsFeature = Feature & Readonly<{ approvals: Approvals; rules: StandingRules }>;
-
 /** Questions whether a call may be made (T8), and questions of skills (U14). */
-export function createApprovalsFeature(app: App): ApprovalsFeature {
-  const { store, audit, runtime, users } = app;
-  const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
-  const approvals = createApprovals(
-    { ...app, rules, approvers: () => runtime().config.policy.approvers, isOwner: users.isOwner },
+export const approvals = {
+  create: createApprovalsFeature,
+  atRest: (desk: Desk) => atRest(desk, rulesOf(desk)),
+};
+
+function rulesOf({ store, audit }: Pick<Desk, 'store' | 'audit'>): StandingRules {
+  return createStandingRules({ stored: store.keyed('standing-rules'), audit });
+}
+
+function atRest(desk: Desk, rules: StandingRules, answer?: Approvals['answer']) {
+  return { operations: approvalOperations(desk, rules, desk.definitionHashes, answer), forget: rules.forget };
+}
+
+function createApprovalsFeature(app: App): Feature {
+  const { config, users } = app;
+  const rules = rulesOf(app);
+  const questions = createApprovals(
+    { ...app, rules, approvers: () => config().policy.approvers, isOwner: users.isOwner },
     app,
   );
   return {
     name: 'approvals',
-    approvals,
-    rules,
-    ask: { request: approvals.request, covers: rules.covers },
-    takes: { answer: (message, isAddressed) => answerByText(message, isAddressed, { ...app, approvals }) },
+    ...atRest(app, rules, questions.answer),
+    ask: { request: questions.request, covers: rules.covers },
+    takes: {
+      answer: (message, isAddressed) => answerByText(message, isAddressed, { ...app, approvals: questions }),
+    },
     presses: {
       async ask({ press: { sender, conversation } }, [id = '', value]) {
         const say = sayIn(sender.language);
         const answer = approvalAnswers.find((known) => known === value);
         if (answer === undefined) return { told: say(expired) };
         const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
-        const answered = await approvals.answer(id, from, answer);
+        const answered = await questions.answer(id, from, answer);
         if (answered.kind === 'taken') return undefined;
         return { told: answered.kind === 'unknown' ? say(expired) : answered.text.replaceAll('`', '') };
       },
     },
     async stopped({ cancelled }) {
-      for (const id of cancelled) await approvals.settled(id);
+      for (const id of cancelled) await questions.settled(id);
     },
     kept: async (asked, say) => keptLines(asked, await rules.list(), say),
-    attend: () => approvals.attend(),
+    attend: () => questions.attend(),
   };
 }
 

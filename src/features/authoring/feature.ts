@@ -1,19 +1,35 @@
-import type { App } from '../../app.ts';
+import type { App, Desk } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
 import { sayOrigin } from '../../core/provenance.ts';
 import { skillNamed } from '../../core/skill.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
-import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
+import { writtenRoot } from '../../skills/open-library.ts';
+import { createWrittenSkills } from '../../skills/written-skills.ts';
+import { createSkillApprovals, type ApprovalOutcome, type SkillApprovals } from './approve-skill.ts';
+import { authoringOperations } from './operations.ts';
 import { createSkillAuthoring, createSkillWritingTools } from './skill-authoring.ts';
 
 /** Skills that the bot writes, which those enable who may (D9). */
-export function createAuthoring(app: App): Feature & Readonly<{ approvals: SkillApprovals }> {
+export const authoring = {
+  create: createAuthoring,
+  atRest({ config, store, log }: Desk) {
+    const written = createWrittenSkills(store);
+    const onChange = async (): Promise<void> => undefined;
+    return atRest(createSkillApprovals({ root: writtenRoot(config()), written, onChange, log }));
+  },
+};
+
+function atRest(approvals: SkillApprovals) {
+  return { operations: authoringOperations(approvals), forget: approvals.forget };
+}
+
+function createAuthoring(app: App): Feature {
   const { approvals, mayApprove, writing } = createSkillAuthoring({ ...app, otherTools: app.outside.names });
   return {
     name: 'authoring',
-    approvals,
+    ...atRest(approvals),
     run: async ({ skill, whose }) =>
       createSkillWritingTools(writing, whose).filter(({ name }) => skill.allowedTools?.includes(name)),
     async kept({ skill }, say) {

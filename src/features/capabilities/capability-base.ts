@@ -1,4 +1,4 @@
-import path from 'node:path';
+import { capabilityKeyFile } from '../../config/key-file.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { LinkedAccount } from './bridge-contract.ts';
 import type { BridgeProvider } from './call-bridge.ts';
@@ -23,10 +23,6 @@ type CapabilityBase = Readonly<{
   definitions: Definitions;
   accounts: Accounts;
 }>;
-
-export function capabilityKeyFile({ capabilities, bot }: Config): string {
-  return capabilities.keyFile ?? path.join(bot.dataDir, 'capabilities.key');
-}
 
 export function createCapabilityBase(options: {
   config: () => Config;

@@ -1,29 +1,46 @@
-import type { App } from '../../app.ts';
+import type { App, Desk } from '../../app.ts';
 import { expired, type Feature } from '../../core/feature.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { answerByCode } from './answer-by-code.ts';
-import { createCapabilities, type Capabilities } from './create-capabilities.ts';
-import type { BridgeProvider } from './call-bridge.ts';
-import type { Config } from '../../config/complete-config.ts';
+import { createCapabilities } from './create-capabilities.ts';
+import {
+  createCapabilityBase,
+  createCapabilityOperations,
+  type CapabilityOperations,
+} from './capability-base.ts';
+import { capabilityOperations } from './operations.ts';
+import type { Opened } from '../kit.ts';
 
-/** Systems that people link with their own accounts (C1-C9). `ofPlugins` are the providers that plugins bring. */
-export function createCapabilitiesFeature(
-  app: App,
-  ofPlugins: (config: Pick<Config, 'plugins'>) => readonly BridgeProvider[],
-): Feature & Readonly<{ capabilities: Capabilities }> {
-  const capabilities = createCapabilities({ ...app, plugins: { providers: ofPlugins } }, app);
-  const { confirmations, signIns } = capabilities;
+/** Systems that people link with their own accounts (C1-C9). */
+export const capabilities = {
+  create: createCapabilitiesFeature,
+  atRest(desk: Desk) {
+    const base = createCapabilityBase({ ...desk, records: desk.store.capabilities });
+    return atRest(createCapabilityOperations(base, desk.audit), desk.store.capabilities.forget);
+  },
+};
+
+function atRest(operations: CapabilityOperations, forget: (sender: string) => Promise<number>) {
+  return {
+    operations: capabilityOperations(operations),
+    forget: async (sender: string) => ({ accounts: await forget(sender) }),
+  };
+}
+
+function createCapabilitiesFeature(app: App, { plugins }: Opened): Feature {
+  const made = createCapabilities({ ...app, plugins }, app);
+  const { confirmations, signIns } = made;
   return {
     name: 'capabilities',
-    capabilities,
+    ...atRest(made.operations, made.forget),
     takes: {
       secret: async (message) => ((await signIns.takes(message)) ? undefined : signIns.clean(message)),
       answer: async (message, isAddressed) =>
         isAddressed && answerByCode(message, confirmations, app.replies),
     },
-    stopped: async ({ sender, conversation }) => void (await capabilities.callOff(sender, conversation)),
-    run: async ({ skill, run }) => capabilities.tools(skill, run),
-    lacks: capabilities.lacking,
+    stopped: async ({ sender, conversation }) => void (await made.callOff(sender, conversation)),
+    run: async ({ skill, run }) => made.tools(skill, run),
+    lacks: made.lacking,
     presses: {
       async link({ press: { sender, conversation } }, [id = '', value]) {
         const say = sayIn(sender.language);
@@ -35,8 +52,8 @@ export function createCapabilitiesFeature(
         return { told: 'text' in confirmed ? confirmed.text : say(expired) };
       },
     },
-    follow: capabilities.report,
-    start: capabilities.report,
-    attend: () => capabilities.attend(app.stopping),
+    follow: made.report,
+    start: made.report,
+    attend: () => made.attend(app.stopping),
   };
 }

@@ -5,7 +5,9 @@ import { sayIn } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 
 /** Owners decide about groups that the bot was added to (H13). */
-export function createGroupDecisions({ users, groups, log }: App): Feature {
+export const groups = { create: createGroupDecisions };
+
+function createGroupDecisions({ users, groups, log }: App): Feature {
   return {
     name: 'groups',
     presses: {

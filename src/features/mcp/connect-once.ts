@@ -11,7 +11,8 @@ import { redactDeep } from '../../lib/redaction/redact.ts';
 import { raceTimeout } from '../../lib/async/deadline.ts';
 import type { EndWithUs } from '../../lib/processes/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
-import { mostTools, serverEnvironment, type McpSettings } from './mcp-settings.ts';
+import { mostTools, type McpSettings } from './mcp-settings.ts';
+import { serverEnvironment } from '../../lib/processes/server-environment.ts';
 import { processTransport } from './process-transport.ts';
 import { nestingLimit, tooDeep } from './read-definition.ts';
 

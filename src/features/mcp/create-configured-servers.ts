@@ -14,7 +14,8 @@ import {
 } from './server-agreement.ts';
 import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
 import { mcpToolName, mcpTool } from './mcp-tool.ts';
-import { createLastingLink, type LinkState, type ServerLink } from './create-lasting-link.ts';
+import type { LinkState } from '../../core/server-state.ts';
+import { createLastingLink, type ServerLink } from './create-lasting-link.ts';
 import { readDefinition, type McpDefinition } from './read-definition.ts';
 
 export type ConfiguredServers = Readonly<{

@@ -1,10 +1,7 @@
+import type { LinkState } from '../../core/server-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
-
-/** The state of a connection. `since` (Unix ms) is when it began; retries do not change it. */
-export type LinkState = Readonly<{ since: number }> &
-  (Readonly<{ is: 'connecting' | 'connected' }> | Readonly<{ is: 'lost'; why: string }>);
 
 type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 

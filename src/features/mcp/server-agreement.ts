@@ -2,7 +2,7 @@ import type Keyv from 'keyv';
 import type { Audit } from '../../audit/create-audit.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { createMutex } from '../../lib/async/mutex.ts';
-import type { LinkState } from './create-lasting-link.ts';
+import type { LinkState } from '../../core/server-state.ts';
 import { definitionHash, mcpToolName } from './mcp-tool.ts';
 import type { McpDefinition } from './read-definition.ts';
 import type { Signals } from '../../store/signals.ts';

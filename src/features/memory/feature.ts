@@ -1,21 +1,28 @@
-import type { App } from '../../app.ts';
+import type { App, Desk } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
 import { sayIn } from '../../core/texts/say.ts';
+import { memoryOperations } from './operations.ts';
 import { memorySwitch } from './open-memory.ts';
 import { createShowMemory, memoryPrefix } from './show-memory.ts';
 import { createTurnMemory } from './turn-memory.ts';
 
 /** Notes about people and chats (K1-K6). */
+export const memory = {
+  create: createMemory,
+  atRest: (desk: Desk) => ({ operations: memoryOperations(desk) }),
+};
+
 export function createMemory(app: App): Feature {
   const config = () => app.runtime().config;
   const view = createShowMemory(app);
-  const memory = createTurnMemory({ ...app, botName: () => config().bot.name });
+  const turns = createTurnMemory({ ...app, botName: () => config().bot.name });
   return {
     name: 'memory',
+    ...memory.atRest(app),
     settings: () => (config().memory.enabled ? [memorySwitch] : []),
-    turn: memory.turn,
+    turn: turns.turn,
     async run({ requester, transcript, named }) {
-      const tools = named === undefined ? [] : await memory.runTools(requester, transcript);
+      const tools = named === undefined ? [] : await turns.runTools(requester, transcript);
       return tools.filter(({ name }) => named?.includes(name));
     },
     commands: {

@@ -4,7 +4,9 @@ import { fixed, sayIn } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 
 /** Owners approve people who ask to use the bot (A10). */
-export function createPairingDecisions({ users, pairing, welcome, log }: App): Feature {
+export const pairing = { create: createPairingDecisions };
+
+function createPairingDecisions({ users, pairing, welcome, log }: App): Feature {
   return {
     name: 'pairing',
     async home({ sender }) {

@@ -1,12 +1,14 @@
-import type { App } from '../../app.ts';
+import type { App, Desk } from '../../app.ts';
 import { doneCalls } from '../../agent/next-step.ts';
 import type { Press } from '../../core/channel.ts';
 import type { Feature } from '../../core/feature.ts';
 import { isOfRoutine, requesterOf, type Message } from '../../core/message.ts';
 import type { Requester } from '../../core/tool.ts';
 import { answerRoutines } from './answer-routines.ts';
+import { checkRoutines } from './check-routines.ts';
 import { followConfig } from './config-routines.ts';
 import { failRoutine, handleRoutine } from './handle-routine.ts';
+import { routineOperations } from './operations.ts';
 import { answerZone, chooseZone, zonePrefix } from './person-zone.ts';
 import { pressRoutine } from './press-routine.ts';
 import { routineFooter } from './routine-footer.ts';
@@ -17,11 +19,18 @@ import { routinesAtHome } from './show-routines.ts';
 import { watchRoutines } from './watch-routines.ts';
 
 /** Reminders, and what the bot does at set times (N1-N6). A person's time zone belongs to them (U20). */
+export const routines = {
+  create: createRoutines,
+  atRest: (desk: Desk) => ({ operations: routineOperations(desk) }),
+  checks: checkRoutines,
+};
+
 export function createRoutines(app: App): Feature {
   const { store, log, runtime } = app;
   const watch = watchRoutines(app);
   return {
     name: 'routines',
+    ...routines.atRest(app),
     async start() {
       await followConfig(runtime().config, app);
       watch.start();

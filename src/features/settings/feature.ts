@@ -5,7 +5,9 @@ import { settingPrefix } from './setting-views.ts';
 import { createSettingsTalk } from './settings-talk.ts';
 
 /** What owners change in a chat: settings of tools (X3), the model and the persona (M15). */
-export function createSettings(app: App): Feature {
+export const settings = { create: createSettings };
+
+function createSettings(app: App): Feature {
   const settings = createSettingsTalk(app);
   return {
     name: 'settings',

@@ -1,10 +1,16 @@
 import type { Feature } from '../../core/feature.ts';
-import { answerWhy, type WhyDeps } from './answer-why.ts';
+import type { App } from '../../app.ts';
+import type { Opened } from '../kit.ts';
+import { answerWhy } from './answer-why.ts';
 
 /** `/why`: who may do what, and by which rule (L13). */
-export function createWhy(deps: WhyDeps): Feature {
+export const why = { create: createWhy };
+
+function createWhy(app: App, { explain, features }: Opened): Feature {
   return {
     name: 'why',
-    commands: { why: (message, args, { write }) => answerWhy(message, args, write, deps) },
+    commands: {
+      why: (message, args, { write }) => answerWhy(message, args, write, { ...app, explain, features }),
+    },
   };
 }

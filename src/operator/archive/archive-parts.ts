@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { auditFolder, auditKeyFile } from '../../audit/audit-files.ts';
-import { capabilityKeyFile } from '../../features/capabilities/capability-base.ts';
+import { capabilityKeyFile } from '../../config/key-file.ts';
 import { accessTestsOf } from '../../config/access-tests.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { envFileOf } from '../../config/load-config.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
 import { oneLine } from '../../lib/text/text.ts';
-import type { ServerState } from '../../features/mcp/server-state.ts';
+import type { ServerState } from '../../core/server-state.ts';
 import { check, type Check, type Found } from './finding.ts';
 
 /** Milliseconds for connecting, long because the first start may download a package. */

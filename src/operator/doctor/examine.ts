@@ -3,7 +3,7 @@ import type { ConfigProblem } from '../../config/config-problem.ts';
 import { envFileOf } from '../../config/load-config.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Log } from '../../lib/log.ts';
-import type { ServerState } from '../../features/mcp/server-state.ts';
+import type { ServerState } from '../../core/server-state.ts';
 import type { Readiness } from '../health/open-metrics.ts';
 import type { Registry } from '../../skills/registry.ts';
 import { claimedOwners } from '../../access/users.ts';

@@ -6,8 +6,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { serveHttp, type HttpServer } from '../../lib/net/serve-http.ts';
 import { hostAndPort } from '../../lib/text/text.ts';
-import type { LinkState } from '../../features/mcp/create-lasting-link.ts';
-import { ofLink } from '../../features/mcp/server-state.ts';
+import type { LinkState } from '../../core/server-state.ts';
+import { ofLink } from '../../core/server-state.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
 import { defined } from '../../lib/json/json-values.ts';
 

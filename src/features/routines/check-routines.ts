@@ -1,8 +1,8 @@
-import type { Config } from '../config/complete-config.ts';
-import { conversationOf } from '../config/hook-sections.ts';
-import { formatKeyPath } from '../config/section.ts';
-import { operatorZone } from '../core/local-time.ts';
-import { readWhen } from '../features/routines/read-when.ts';
+import type { Config } from '../../config/complete-config.ts';
+import { conversationOf } from '../../config/hook-sections.ts';
+import { formatKeyPath } from '../../config/section.ts';
+import { operatorZone } from '../../core/local-time.ts';
+import { readWhen } from './read-when.ts';
 
 type Written = Config['routines'][number];
 type Wrong = Readonly<{ level: 'error' | 'warning'; key: 'when' | 'as' | 'conversation'; message: string }>;

@@ -1,0 +1,25 @@
+import type { Desk } from '../app.ts';
+import type { ServerState } from '../core/server-state.ts';
+import type { AccessInForce } from './access/access-decisions.ts';
+import type { ForgetSomebody } from './forget-somebody.ts';
+import type { Readiness } from './health/open-metrics.ts';
+
+/** What the operator's own operations act on. */
+export type OperateDeps = Desk &
+  Readonly<{
+    forget: ForgetSomebody;
+    inForce(): Promise<AccessInForce>;
+    /** The operator's time zone, as an IANA name. */
+    zone(): string;
+    /** States of servers that bring tools. */
+    servers(): Promise<readonly ServerState[]>;
+    /** What only a running bot can do. Undefined while no bot runs. */
+    running?: RunningParts;
+  }>;
+
+/** What only a running bot can say. */
+export type RunningParts = Readonly<{
+  readiness(): Readiness;
+  /** What is wrong with plugins, one sentence each. */
+  plugins(): readonly string[];
+}>;
