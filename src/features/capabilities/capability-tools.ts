@@ -162,7 +162,7 @@ export function capabilityTools(
   const taint = of.skill;
   return [
     { ...list, assess: async () => ({ taint }) },
-    { ...call, assess: (input, context) => termsOf(input, callerOf(context), context.signal) },
+    { ...call, assess: (input, context) => assessCall(input, callerOf(context), context.signal) },
     {
       ...auth,
       assess: async (input) => ({ taint, outward: (input as { action?: unknown }).action === 'begin' }),
@@ -170,7 +170,7 @@ export function capabilityTools(
   ];
 
   /** The checks come before a person is asked to confirm (C5). */
-  async function termsOf(
+  async function assessCall(
     input: unknown,
     caller: CapabilityCaller,
     signal: AbortSignal,
